@@ -1,0 +1,74 @@
+//! The messages inside a data frame (§3.1, §3.2): packets, fragments of packets, and control.
+
+/// The largest number of messages in one frame. It bounds the work that a datagram can cause, and
+/// keeps packet ids unambiguous (`docs/wire.md`, "Packet ids").
+pub(crate) const MAX_MESSAGES: usize = 128;
+
+/// The three ways a packet can be delivered (§2.4). Packets of one channel are delivered in the
+/// order they were sent, whatever their mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Sent once: it may arrive, or not.
+    Unreliable,
+    /// Sent until it arrives: the channel waits for it.
+    Reliable,
+    /// Sent until it arrives, but the channel does not wait: if a later packet was delivered
+    /// first, it is skipped.
+    Passive,
+}
+
+/// A message: what channel objects and the transfer layer exchange (§3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Message<P> {
+    /// A whole packet, or a fragment of one.
+    Packet(Packet<P>),
+    /// Signalling.
+    Control(Control),
+}
+
+/// A packet or a fragment of one. `P` is the payload: borrowed when decoded, shared when sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Packet<P> {
+    pub(crate) mode: Mode,
+    pub(crate) channel: u8,
+    /// The low 16 or 24 bits of the packet's sequence id (Y of (16) and (17)).
+    pub(crate) id: u32,
+    /// Distance to the reliable packet that must be delivered before, 0 for none (§3.2.3).
+    pub(crate) dependency: u32,
+    /// `None`: the packet is whole.
+    pub(crate) fragment: Option<Fragment>,
+    pub(crate) payload: P,
+}
+
+/// Which part of a packet a fragment is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fragment {
+    pub(crate) index: u16,
+    /// At least 2.
+    pub(crate) count: u16,
+}
+
+/// Signalling messages. Packet ids are low 16 or 24 bits as in [`Packet::id`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Control {
+    /// Nothing: a sentinel frame (4).
+    Noop,
+    /// Asks for a pong with the same id (§3.1.3).
+    Ping(u16),
+    /// The answer to a ping.
+    Pong(u16),
+    /// Window acknowledgement (§3.2.1): the receive window has passed the packet whose id has
+    /// these low 32 bits.
+    Window { channel: u8, id: u32 },
+    /// Sentinel packet (§3.2.2).
+    Sentinel { channel: u8, id: u32, dependency: u32 },
+    /// Stands for a cancelled reliable packet: consumed as empty.
+    Tombstone { channel: u8, id: u32, dependency: u32 },
+    /// The sender's new limit for what it wants to receive, in bytes a second; the newest serial
+    /// counts.
+    Limits { serial: u16, receive_rate: u32 },
+    /// Asks for the same eight bytes back.
+    PathChallenge(u64),
+    /// The answer to a path challenge.
+    PathResponse(u64),
+}

@@ -1,0 +1,99 @@
+//! The protocol's notion of time: microseconds since an epoch that the driver chooses.
+
+use core::fmt;
+use core::ops::Add;
+use core::time::Duration;
+
+/// A point in time: microseconds since an epoch that belongs to whoever drives the host.
+///
+/// The core never reads a clock. A driver picks an epoch once (its own start is a good one) and
+/// passes the time into every call that needs it. Arithmetic saturates at both ends, so that a
+/// clock which jumps or runs backwards can do no harm.
+///
+/// ```
+/// use core::time::Duration;
+/// use porous_proto::Instant;
+///
+/// let start = Instant::ZERO;
+/// let later = start + Duration::from_millis(20);
+/// assert_eq!(later.saturating_duration_since(start), Duration::from_millis(20));
+/// assert_eq!(start.saturating_duration_since(later), Duration::ZERO);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Instant(u64);
+
+impl Instant {
+    /// The driver's epoch.
+    pub const ZERO: Self = Self(0);
+
+    /// A time that never comes: the deadline of something that is not scheduled.
+    pub(crate) const NEVER: Self = Self(u64::MAX);
+
+    /// The time `micros` microseconds after the epoch.
+    ///
+    /// ```
+    /// assert_eq!(porous_proto::Instant::from_micros(7).as_micros(), 7);
+    /// ```
+    #[must_use]
+    pub const fn from_micros(micros: u64) -> Self {
+        Self(micros)
+    }
+
+    /// Microseconds since the epoch.
+    ///
+    /// ```
+    /// assert_eq!(porous_proto::Instant::ZERO.as_micros(), 0);
+    /// ```
+    #[must_use]
+    pub const fn as_micros(self) -> u64 {
+        self.0
+    }
+
+    /// The time from `earlier` to `self`, or zero if `earlier` is the later one.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use porous_proto::Instant;
+    ///
+    /// let t = Instant::from_micros(1500);
+    /// assert_eq!(t.saturating_duration_since(Instant::ZERO), Duration::from_micros(1500));
+    /// ```
+    #[must_use]
+    pub const fn saturating_duration_since(self, earlier: Self) -> Duration {
+        Duration::from_micros(self.0.saturating_sub(earlier.0))
+    }
+
+    /// Whether this is the time that never comes.
+    pub(crate) const fn is_never(self) -> bool {
+        self.0 == u64::MAX
+    }
+}
+
+/// Saturates: a deadline too far away never comes.
+impl Add<Duration> for Instant {
+    type Output = Self;
+
+    fn add(self, duration: Duration) -> Self {
+        let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+        Self(self.0.saturating_add(micros))
+    }
+}
+
+impl fmt::Debug for Instant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:06}s", self.0 / 1_000_000, self.0 % 1_000_000)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arithmetic_saturates() {
+        let late = Instant::from_micros(u64::MAX - 1) + Duration::from_secs(1);
+        assert!(late.is_never());
+        assert_eq!(late + Duration::MAX, Instant::NEVER);
+        assert_eq!(Instant::ZERO.saturating_duration_since(late), Duration::ZERO);
+    }
+}

@@ -94,6 +94,9 @@ mod tests {
         let late = Instant::from_micros(u64::MAX - 1) + Duration::from_secs(1);
         assert!(late.is_never());
         assert_eq!(late + Duration::MAX, Instant::NEVER);
-        assert_eq!(Instant::ZERO.saturating_duration_since(late), Duration::ZERO);
+        assert_eq!(
+            Instant::ZERO.saturating_duration_since(late),
+            Duration::ZERO
+        );
     }
 }

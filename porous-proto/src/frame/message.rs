@@ -61,9 +61,17 @@ pub(crate) enum Control {
     /// these low 32 bits.
     Window { channel: u8, id: u32 },
     /// Sentinel packet (§3.2.2).
-    Sentinel { channel: u8, id: u32, dependency: u32 },
+    Sentinel {
+        channel: u8,
+        id: u32,
+        dependency: u32,
+    },
     /// Stands for a cancelled reliable packet: consumed as empty.
-    Tombstone { channel: u8, id: u32, dependency: u32 },
+    Tombstone {
+        channel: u8,
+        id: u32,
+        dependency: u32,
+    },
     /// The sender's new limit for what it wants to receive, in bytes a second; the newest serial
     /// counts.
     Limits { serial: u16, receive_rate: u32 },

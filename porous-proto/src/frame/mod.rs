@@ -1,6 +1,48 @@
 //! The frames of the protocol: what a datagram says, and its one encoding (`docs/wire.md`).
+#![cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::arithmetic_side_effects)
+)]
 
+mod ack;
+mod connect;
+mod connection_id;
+mod control;
+mod datagram;
+mod disconnect;
+mod integrity;
+mod layout;
+mod long;
+mod malformed;
 mod message;
+mod message_codec;
+mod offer;
+mod refuse;
+mod short;
 
+#[cfg(test)]
+pub(crate) use ack::MAX_RANGES;
+pub(crate) use ack::{AckBlock, AckRange};
+pub(crate) use connect::{Connect, REQUEST_SIZE, Request};
+pub(crate) use connection_id::ConnectionId;
+#[cfg(test)]
+pub(crate) use control::MIN_PADDING;
+pub(crate) use datagram::{Datagram, Rest, decode};
+#[cfg(test)]
+pub(crate) use disconnect::Reset;
+pub(crate) use disconnect::{Disconnect, DisconnectAck};
+pub use integrity::Integrity;
+pub(crate) use integrity::{seal, verify};
+pub(crate) use layout::{Context, Layout};
+pub(crate) use long::VERSION;
+pub use malformed::Malformed;
 pub use message::Mode;
-pub(crate) use message::{Control, Fragment, Message, Packet};
+pub(crate) use message::{Control, Fragment, MAX_MESSAGES, Message, Packet};
+pub(crate) use offer::{Channels, Offer, PACKET_CHARGE};
+pub(crate) use refuse::{Refuse, RefuseReason};
+#[cfg(test)]
+pub(crate) use short::Body;
+pub(crate) use short::{FrameWriter, Header, Short};
+
+#[cfg(test)]
+mod tests;

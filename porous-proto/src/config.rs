@@ -1,0 +1,378 @@
+//! What a host is configured with before it connects to anyone (§2.1).
+
+use core::time::Duration;
+
+use crate::error::ConfigError;
+use crate::frame::{Channels, Integrity, Offer, PACKET_CHARGE};
+
+/// How urgent a channel is, for the side that sends on it (§3.1): everything of high priority
+/// leaves before anything of low priority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Priority {
+    /// Bulk: waits for everything of high priority.
+    #[default]
+    Low,
+    /// Urgent.
+    High,
+}
+
+/// The configuration of a host. It only ever holds valid values: a setter that could be given a
+/// bad one returns an error.
+///
+/// ```
+/// use porous_proto::{Config, Priority};
+///
+/// let config = Config::new()
+///     .application_id(0x7069_6e67)
+///     .channels(&[Priority::High, Priority::Low])?
+///     .max_peers(64);
+/// # let _ = config;
+/// # Ok::<(), porous_proto::ConfigError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub(crate) application_id: u64,
+    pub(crate) channel_count: u8,
+    /// One bit a channel.
+    pub(crate) high_priority: [u32; 8],
+    pub(crate) max_datagram: u16,
+    pub(crate) max_packet: u32,
+    pub(crate) receive_budget: u32,
+    pub(crate) send_budget: u32,
+    pub(crate) frame_window_log2: u8,
+    pub(crate) packet_window_log2: u8,
+    pub(crate) send_rate: u32,
+    pub(crate) receive_rate: u32,
+    pub(crate) integrity: Integrity,
+    pub(crate) connection_id_len: u8,
+    pub(crate) listen_allowed: bool,
+    pub(crate) max_peers: u32,
+    pub(crate) connect_timeout: Duration,
+    pub(crate) timeout: Duration,
+    pub(crate) disconnect_timeout: Duration,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Config {
+    /// What we recommend: one low-priority channel, 1024 peers, the published rules with windows
+    /// of 4096 frames and packets.
+    ///
+    /// ```
+    /// let _config = porous_proto::Config::new();
+    /// ```
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            application_id: 0,
+            channel_count: 1,
+            high_priority: [0; 8],
+            max_datagram: 1200,
+            max_packet: 1 << 20,
+            receive_budget: 4 << 20,
+            send_budget: 4 << 20,
+            frame_window_log2: 12,
+            packet_window_log2: 12,
+            send_rate: u32::MAX,
+            receive_rate: u32::MAX,
+            integrity: Integrity::None,
+            connection_id_len: 4,
+            listen_allowed: true,
+            max_peers: 1024,
+            connect_timeout: Duration::from_secs(10),
+            timeout: Duration::from_secs(10),
+            disconnect_timeout: Duration::from_secs(5),
+        }
+    }
+
+    /// The published constants: N_P = N_Q = 65536 (§3.1.1, §3.2.1).
+    ///
+    /// ```
+    /// let _config = porous_proto::Config::paper();
+    /// ```
+    #[must_use]
+    pub const fn paper() -> Self {
+        let mut config = Self::new();
+        config.frame_window_log2 = 16;
+        config.packet_window_log2 = 16;
+        config
+    }
+
+    /// For a host that only connects: connection ids of 2 bytes, and
+    /// [`listen`](crate::Host::listen) is an error.
+    ///
+    /// ```
+    /// let _config = porous_proto::Config::client();
+    /// ```
+    #[must_use]
+    pub const fn client() -> Self {
+        let mut config = Self::new();
+        config.connection_id_len = 2;
+        config.listen_allowed = false;
+        config
+    }
+
+    /// Names the application and its version. Hosts with different ids refuse each other.
+    /// Default 0.
+    ///
+    /// ```
+    /// let _config = porous_proto::Config::new().application_id(0x7069_6e67);
+    /// ```
+    #[must_use]
+    pub const fn application_id(mut self, id: u64) -> Self {
+        self.application_id = id;
+        self
+    }
+
+    /// The channels and the priority with which this host sends on each. A connection has as many
+    /// channels as the host with fewer. Default: one of low priority.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Channels`] unless there are 1 to 255.
+    ///
+    /// ```
+    /// use porous_proto::{Config, Priority};
+    ///
+    /// assert!(Config::new().channels(&[Priority::High; 3]).is_ok());
+    /// assert!(Config::new().channels(&[]).is_err());
+    /// ```
+    #[expect(clippy::cast_possible_truncation, reason = "checked to be at most 255")]
+    pub const fn channels(mut self, priorities: &[Priority]) -> Result<Self, ConfigError> {
+        if priorities.is_empty() || priorities.len() > 255 {
+            return Err(ConfigError::Channels);
+        }
+        self.channel_count = priorities.len() as u8;
+        self.high_priority = [0; 8];
+        let mut channel = 0;
+        while channel < priorities.len() {
+            if matches!(priorities[channel], Priority::High) {
+                self.high_priority[channel / 32] |= 1 << (channel % 32);
+            }
+            channel += 1;
+        }
+        Ok(self)
+    }
+
+    /// The largest UDP payload to send or receive, in bytes, 512 to 65,507. The smaller of both
+    /// hosts' counts. Default 1200, which passes everywhere (RFC 8899 §5.1.2, RFC 9000 §14).
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::MaxDatagram`] outside this range.
+    ///
+    /// ```
+    /// assert!(porous_proto::Config::new().max_datagram(1452).is_ok());
+    /// assert!(porous_proto::Config::new().max_datagram(100).is_err());
+    /// ```
+    pub const fn max_datagram(mut self, bytes: u16) -> Result<Self, ConfigError> {
+        if bytes < 512 || bytes > 65_507 {
+            return Err(ConfigError::MaxDatagram);
+        }
+        self.max_datagram = bytes;
+        Ok(self)
+    }
+
+    /// The largest packet to send or receive, and the memory that a peer's received packets may
+    /// take before the application pulls them, both in bytes. The smaller `max_packet` of both
+    /// hosts counts. Default 1 MiB and 4 MiB (`docs/wire.md`, "Budgets").
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Zero`] if `max_packet` is zero, [`ConfigError::ReceiveBudget`] if the budget
+    /// is less than `max_packet` and 64 bytes.
+    ///
+    /// ```
+    /// assert!(porous_proto::Config::new().receive_budget(1000, 1064).is_ok());
+    /// assert!(porous_proto::Config::new().receive_budget(1000, 1063).is_err());
+    /// ```
+    pub const fn receive_budget(
+        mut self,
+        max_packet: u32,
+        budget: u32,
+    ) -> Result<Self, ConfigError> {
+        if max_packet == 0 {
+            return Err(ConfigError::Zero);
+        }
+        if budget < max_packet.saturating_add(PACKET_CHARGE) {
+            return Err(ConfigError::ReceiveBudget);
+        }
+        self.max_packet = max_packet;
+        self.receive_budget = budget;
+        Ok(self)
+    }
+
+    /// The bytes that may wait to be sent or acknowledged at one peer, 64 a packet included;
+    /// beyond, [`send`](crate::Host::send) fails with `Full`. One packet always fits. Default
+    /// 4 MiB.
+    ///
+    /// ```
+    /// let _config = porous_proto::Config::new().send_budget(256 * 1024);
+    /// ```
+    #[must_use]
+    pub const fn send_budget(mut self, bytes: u32) -> Self {
+        self.send_budget = bytes;
+        self
+    }
+
+    /// The windows N_P of frames (1) and N_Q of packets (16): powers of two from 16 to 65,536.
+    /// The smaller of both hosts' counts. Default 4096 and 4096; the paper's are 65536.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Window`] for anything else.
+    ///
+    /// ```
+    /// assert!(porous_proto::Config::new().windows(64, 128).is_ok());
+    /// assert!(porous_proto::Config::new().windows(64, 100).is_err());
+    /// ```
+    #[expect(clippy::cast_possible_truncation, reason = "a logarithm of at most 16")]
+    pub const fn windows(mut self, frames: u32, packets: u32) -> Result<Self, ConfigError> {
+        if !is_window(frames) || !is_window(packets) {
+            return Err(ConfigError::Window);
+        }
+        self.frame_window_log2 = frames.trailing_zeros() as u8;
+        self.packet_window_log2 = packets.trailing_zeros() as u8;
+        Ok(self)
+    }
+
+    /// The most that this host wants to send to and to receive from one peer, in bytes a second.
+    /// A direction gets the smaller of its sender's and its receiver's limit: B of (10)
+    /// (`deviations.md` C14). Default: no limit (`u32::MAX`).
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Zero`] if either is zero.
+    ///
+    /// ```
+    /// assert!(porous_proto::Config::new().bandwidth(125_000, 1_250_000).is_ok());
+    /// ```
+    pub const fn bandwidth(mut self, send: u32, receive: u32) -> Result<Self, ConfigError> {
+        if send == 0 || receive == 0 {
+            return Err(ConfigError::Zero);
+        }
+        self.send_rate = send;
+        self.receive_rate = receive;
+        Ok(self)
+    }
+
+    /// What guards datagrams beside UDP's own checksum. If either host asks for more than
+    /// `None`, both use it. Default `None`.
+    ///
+    /// ```
+    /// use porous_proto::{Config, Integrity};
+    ///
+    /// let _config = Config::new().integrity(Integrity::Crc32c);
+    /// ```
+    #[must_use]
+    pub const fn integrity(mut self, integrity: Integrity) -> Self {
+        self.integrity = integrity;
+        self
+    }
+
+    /// The length of the connection ids that peers put into datagrams to this host, 0 to 8 bytes.
+    /// A longer id is harder to guess from off the path; with 0 the host tells its peers apart by
+    /// address alone and cannot listen. Default 4.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::ConnectionIdLen`] above 8.
+    ///
+    /// ```
+    /// assert!(porous_proto::Config::new().connection_id_len(8).is_ok());
+    /// assert!(porous_proto::Config::new().connection_id_len(9).is_err());
+    /// ```
+    pub const fn connection_id_len(mut self, bytes: u8) -> Result<Self, ConfigError> {
+        if bytes > 8 {
+            return Err(ConfigError::ConnectionIdLen);
+        }
+        self.connection_id_len = bytes;
+        if bytes == 0 {
+            self.listen_allowed = false;
+        }
+        Ok(self)
+    }
+
+    /// How many peers may be connected that connected to us; a further one is refused with
+    /// `Full`. Peers that we connect to are not limited (`deviations.md` C15). Default 1024.
+    ///
+    /// ```
+    /// let _config = porous_proto::Config::new().max_peers(64);
+    /// ```
+    #[must_use]
+    pub const fn max_peers(mut self, peers: u32) -> Self {
+        self.max_peers = peers;
+        self
+    }
+
+    /// How long [`connect`](crate::Host::connect) tries. Default 10 s.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    ///
+    /// let _config = porous_proto::Config::new().connect_timeout(Duration::from_secs(3));
+    /// ```
+    #[must_use]
+    pub const fn connect_timeout(mut self, timeout: Duration) -> Self {
+        self.connect_timeout = timeout;
+        self
+    }
+
+    /// A connection on which nothing valid came for so long has ended (§2.2). Default 10 s.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    ///
+    /// let _config = porous_proto::Config::new().timeout(Duration::from_secs(120));
+    /// ```
+    #[must_use]
+    pub const fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// How long a disconnection waits for its acknowledgement (§2.5). Default 5 s.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    ///
+    /// let _config = porous_proto::Config::new().disconnect_timeout(Duration::from_secs(1));
+    /// ```
+    #[must_use]
+    pub const fn disconnect_timeout(mut self, timeout: Duration) -> Self {
+        self.disconnect_timeout = timeout;
+        self
+    }
+}
+
+impl Config {
+    /// What the handshake says of this configuration (§2.3).
+    pub(crate) fn offer(&self) -> Offer {
+        let mut channels = Channels::new(self.channel_count);
+        for channel in 0..self.channel_count {
+            let word = self.high_priority[usize::from(channel / 32)];
+            channels.set_high(channel, word >> (channel % 32) & 1 == 1);
+        }
+        Offer {
+            application: self.application_id,
+            channels,
+            max_datagram: self.max_datagram,
+            max_packet: self.max_packet,
+            receive_budget: self.receive_budget,
+            frame_window_log2: self.frame_window_log2,
+            packet_window_log2: self.packet_window_log2,
+            send_rate: self.send_rate,
+            receive_rate: self.receive_rate,
+            integrity: self.integrity,
+            features: 0,
+        }
+    }
+}
+
+const fn is_window(size: u32) -> bool {
+    size.is_power_of_two() && size >= 16 && size <= 65_536
+}

@@ -1,0 +1,103 @@
+//! Misuse by the caller: one small enum per command. Nothing that comes from the network is an
+//! `Err`; that is [`Disposition`](crate::Disposition), a counter or a
+//! [`DisconnectReason`](crate::DisconnectReason).
+
+use core::fmt;
+
+macro_rules! describe {
+    ($type:ty { $($variant:pat => $text:expr),+ $(,)? }) => {
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self { $($variant => $text),+ })
+            }
+        }
+        impl core::error::Error for $type {}
+    };
+}
+
+/// Why [`Host::connect`](crate::Host::connect) refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// There is a live peer at this address already (`deviations.md` C15).
+    AlreadyConnected,
+    /// No unused connection id was found: too many peers for the configured length.
+    OutOfConnectionIds,
+}
+
+describe!(ConnectError {
+    Self::AlreadyConnected => "this address has a live peer: disconnect it first, or use it",
+    Self::OutOfConnectionIds => "no free connection id: configure longer connection ids",
+});
+
+/// Why [`Host::send`](crate::Host::send) refused. The packet was not queued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SendError {
+    /// There is no such peer, or it has ended.
+    UnknownPeer,
+    /// The peer is not connected yet: wait for `Event::Connected`.
+    NotConnected,
+    /// The peer is being disconnected.
+    Disconnecting,
+    /// The connection has fewer channels.
+    UnknownChannel,
+    /// The packet is larger than the agreed maximum (`deviations.md` Q4).
+    TooLarge,
+    /// The send buffer of this peer is full: wait for `Event::Writable`.
+    Full,
+}
+
+describe!(SendError {
+    Self::UnknownPeer => "no such peer: it was never there or has ended",
+    Self::NotConnected => "the peer is not connected yet: wait for Event::Connected",
+    Self::Disconnecting => "the peer is being disconnected: nothing more can be sent to it",
+    Self::UnknownChannel => "the connection has fewer channels: see Peer::channels",
+    Self::TooLarge => "the packet is larger than both hosts agreed on: see Peer::max_packet",
+    Self::Full => "the peer's send buffer is full: wait for Event::Writable",
+});
+
+/// There is no such peer, or it has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownPeer;
+
+describe!(UnknownPeer { Self => "no such peer: it was never there or has ended" });
+
+/// A value that [`Config`](crate::Config) cannot hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// A host has 1 to 255 channels.
+    Channels,
+    /// Datagrams are 512 to 65,507 bytes.
+    MaxDatagram,
+    /// Windows are powers of two from 16 to 65,536.
+    Window,
+    /// The receive budget must hold the largest packet and its overhead of 64 bytes.
+    ReceiveBudget,
+    /// Connection ids are 0 to 8 bytes.
+    ConnectionIdLen,
+    /// The value must not be zero.
+    Zero,
+}
+
+describe!(ConfigError {
+    Self::Channels => "a host has 1 to 255 channels",
+    Self::MaxDatagram => "datagrams are 512 to 65507 bytes",
+    Self::Window => "windows are powers of two from 16 to 65536",
+    Self::ReceiveBudget => "the receive budget must hold the largest packet and 64 bytes more",
+    Self::ConnectionIdLen => "connection ids are 0 to 8 bytes",
+    Self::Zero => "this value must not be zero",
+});
+
+/// Why [`Host::listen`](crate::Host::listen) refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ListenError {
+    /// The configuration is a client's, or its connection ids are empty.
+    NotAllowed,
+}
+
+describe!(ListenError {
+    Self::NotAllowed => "this host cannot listen: it was made with Config::client() or without connection ids",
+});

@@ -1,0 +1,214 @@
+//! What the host tells the application and the driver.
+
+use bytes::Bytes;
+
+use crate::{ChannelId, Malformed, Mode, PeerId};
+
+/// Something happened that the application wants to know. Events carry no packets: they say that
+/// something is there to be pulled, and pulling is the back-pressure.
+///
+/// A peer has at most one `Connected`, and exactly one `Disconnected`, which is its last event
+/// (`deviations.md` C11).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Event<A> {
+    /// The connection is established: packets can be sent (§2.3).
+    Connected {
+        /// The peer.
+        peer: PeerId,
+        /// Where it is.
+        address: A,
+    },
+    /// Packets can be [received](crate::Host::receive). Comes once until the peer was read empty.
+    Readable {
+        /// The peer.
+        peer: PeerId,
+    },
+    /// A [`send`](crate::Host::send) failed with `Full`, and there is room again.
+    Writable {
+        /// The peer.
+        peer: PeerId,
+    },
+    /// The peer has ended, or never came to be. Packets that had arrived can still be received.
+    Disconnected {
+        /// The peer.
+        peer: PeerId,
+        /// Why.
+        reason: DisconnectReason,
+        /// Reliable and passive packets that were accepted by `send` and not acknowledged.
+        undelivered: u32,
+    },
+}
+
+/// Every way in which a peer can end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DisconnectReason {
+    /// The remote application disconnected, with this reason.
+    ByPeer(u32),
+    /// We disconnected, with this reason, and the remote host knows.
+    ByUs(u32),
+    /// Nothing valid came for the configured time; or the handshake or the disconnection was not
+    /// answered in its time.
+    TimedOut,
+    /// The remote host refused the connection.
+    Refused(Refusal),
+    /// The remote host came back from the same address with a new connection.
+    Restarted,
+    /// A bug in porous was caught and contained: please report it.
+    InternalError,
+}
+
+/// Why a remote host refused a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// It speaks other versions of the protocol: from `oldest` to `newest`.
+    Version {
+        /// The oldest version it speaks.
+        oldest: u32,
+        /// The newest version it speaks.
+        newest: u32,
+    },
+    /// The two configurations do not fit: another application id.
+    Incompatible,
+    /// It has as many peers as it allows.
+    Full,
+    /// Its application does not want the connection.
+    Application,
+}
+
+/// How to [disconnect](crate::Host::disconnect) (§2.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disconnect {
+    /// Deliver first what was sent: at most for `deadline`, then disconnect anyway.
+    Flush {
+        /// Travels with the disconnection request.
+        reason: u32,
+        /// How long delivery may take.
+        deadline: core::time::Duration,
+    },
+    /// At once: what is queued or unacknowledged is lost.
+    Now {
+        /// Travels with the disconnection request.
+        reason: u32,
+    },
+}
+
+/// A packet that was received.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// The channel that it was sent on.
+    pub channel: ChannelId,
+    /// The mode that it was sent with.
+    pub mode: Mode,
+    /// Its bytes.
+    pub payload: Bytes,
+}
+
+/// Whether a host answers strangers (§2.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Listen {
+    /// Silence: only addresses that were named by [`connect`](crate::Host::connect) are heard.
+    #[default]
+    Closed,
+    /// Everyone may connect, up to the configured number of peers.
+    Open,
+}
+
+/// The explicit congestion notification bits of a datagram's IP header (RFC 3168 §5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Ecn {
+    /// 00: the sender does not take part.
+    #[default]
+    NotEct,
+    /// 10: ECN-capable transport, ECT(0).
+    Ect0,
+    /// 01: ECN-capable transport, ECT(1).
+    Ect1,
+    /// 11: congestion was experienced.
+    Ce,
+}
+
+/// A datagram to be sent, in the buffer that the caller lent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transmit<'b, A> {
+    /// Where to.
+    pub to: A,
+    /// The ECN bits it should carry. `NotEct` until a controller asks for more.
+    pub ecn: Ecn,
+    /// The UDP payload.
+    pub datagram: &'b [u8],
+}
+
+/// What became of a datagram. Not a `Result`: a stranger's bytes are no error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disposition {
+    /// It belonged to this peer and was taken.
+    Handled(PeerId),
+    /// It created this peer.
+    Accepted(PeerId),
+    /// It changed nothing, or only produced a stateless reply.
+    Ignored(Ignored),
+}
+
+/// Why a datagram was ignored. Each cause has a counter in
+/// [`HostStats`](crate::HostStats::ignored).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Ignored {
+    /// It is no valid datagram of the protocol.
+    Malformed(Malformed),
+    /// A short datagram with a connection id that no peer here has.
+    UnknownConnection,
+    /// A known connection id from another address.
+    WrongAddress,
+    /// A handshake or disconnection whose nonces belong to nobody here.
+    UnknownNonce,
+    /// A request to a host that does not listen.
+    NotListening,
+    /// A request without the padding that proves it cannot be used to amplify.
+    Unpadded,
+    /// A proper request that was answered without keeping state (a cookie, a refusal).
+    Stateless,
+    /// A request while too many replies wait to be sent.
+    TooManyReplies,
+    /// A frame that came before, was acknowledged again.
+    Duplicate,
+    /// A frame too old to be told from a duplicate.
+    TooOld,
+    /// Acknowledges what was never sent.
+    BadAck,
+    /// Names a channel, packet or window that the connection cannot have.
+    BadMessage,
+    /// It would exceed the receive budget.
+    OverBudget,
+    /// The peer is in a state that has no use for it.
+    WrongState,
+}
+
+impl Ignored {
+    /// The number of causes.
+    pub(crate) const COUNT: usize = 14;
+
+    /// The position of this cause's counter.
+    pub(crate) const fn index(self) -> usize {
+        match self {
+            Self::Malformed(_) => 0,
+            Self::UnknownConnection => 1,
+            Self::WrongAddress => 2,
+            Self::UnknownNonce => 3,
+            Self::NotListening => 4,
+            Self::Unpadded => 5,
+            Self::Stateless => 6,
+            Self::TooManyReplies => 7,
+            Self::Duplicate => 8,
+            Self::TooOld => 9,
+            Self::BadAck => 10,
+            Self::BadMessage => 11,
+            Self::OverBudget => 12,
+            Self::WrongState => 13,
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! The acknowledgement block of a short datagram (`docs/wire.md`, "Acknowledgements").
+
+use arrayvec::ArrayVec;
+
+use crate::wire::{NoRoom, Reader, Writer, varint_length};
+
+use super::Malformed;
+
+/// The most ranges beyond the map: old holes must not ride along for ever.
+pub(crate) const MAX_RANGES: usize = 16;
+
+const DELAY: u8 = 1 << 2;
+const RANGES: u8 = 1 << 1;
+const NONCE: u8 = 1;
+
+/// Which frames have been received.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AckBlock {
+    /// The low bytes of the newest id received.
+    pub(crate) largest_low: u32,
+    /// How many bytes: 1 to 4, as in the datagram that carried that id.
+    pub(crate) largest_width: u8,
+    /// How long the newest was held back, in the unit and form of its byte.
+    pub(crate) delay: Option<u8>,
+    /// Bit i says whether `largest - 1 - i` was received. Ids below 0 count as received.
+    pub(crate) map: u32,
+    /// The exclusive or of the nonce bits of all frames that the block acknowledges.
+    pub(crate) nonce: bool,
+    /// Further received ids, downward from `largest - 33`.
+    pub(crate) ranges: ArrayVec<AckRange, MAX_RANGES>,
+}
+
+/// A run of received ids below a gap of ids that were not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AckRange {
+    /// At least 1, but for the first range.
+    pub(crate) gap: u32,
+    /// At least 1.
+    pub(crate) length: u32,
+}
+
+impl AckBlock {
+    /// The length of the encoded block in bytes.
+    pub(crate) fn length(&self) -> usize {
+        let map =
+            4_usize.saturating_sub(usize::try_from(self.map.leading_ones() >> 3).unwrap_or(4));
+        let ranges = self.ranges.iter().fold(0_usize, |sum, range| {
+            sum.saturating_add(varint_length(range.gap))
+                .saturating_add(varint_length(range.length))
+        });
+        let fixed = 1_usize.saturating_add(usize::from(self.largest_width));
+        fixed
+            .saturating_add(map)
+            .saturating_add(usize::from(self.delay.is_some()))
+            .saturating_add(usize::from(!self.ranges.is_empty()))
+            .saturating_add(ranges)
+    }
+
+    pub(super) fn encode(&self, writer: &mut Writer<'_>) -> Result<(), NoRoom> {
+        debug_assert!((1..=4).contains(&self.largest_width));
+        // The oldest bytes of the map that say "all received" are left out.
+        let full = self.map.leading_ones() >> 3;
+        let present = u8::try_from(4_u32.saturating_sub(full)).map_err(|_| NoRoom)?;
+        let mut head = (self.largest_width.saturating_sub(1) << 6) | (present << 3);
+        head |= if self.delay.is_some() { DELAY } else { 0 };
+        head |= if self.ranges.is_empty() { 0 } else { RANGES };
+        head |= if self.nonce { NONCE } else { 0 };
+        writer.u8(head)?;
+        writer.uint(self.largest_low, self.largest_width)?;
+        if let Some(delay) = self.delay {
+            writer.u8(delay)?;
+        }
+        writer.uint(self.map, present)?;
+        if !self.ranges.is_empty() {
+            writer.u8(u8::try_from(self.ranges.len()).map_err(|_| NoRoom)?)?;
+        }
+        self.ranges.iter().try_for_each(|range| {
+            writer.varint(range.gap)?;
+            writer.varint(range.length)
+        })
+    }
+
+    pub(super) fn decode(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        let head = reader.u8()?;
+        let largest_width = (head >> 6).saturating_add(1);
+        let present = (head >> 3) & 0b111;
+        let largest_low = reader.uint(largest_width)?;
+        let delay = if head & DELAY != 0 {
+            Some(reader.u8()?)
+        } else {
+            None
+        };
+        let mut ranges = ArrayVec::new();
+        let map = decode_map(reader.bytes(usize::from(present))?)?;
+        if head & RANGES != 0 {
+            decode_ranges(reader, &mut ranges)?;
+        }
+        let nonce = head & NONCE != 0;
+        Ok(Self {
+            largest_low,
+            largest_width,
+            delay,
+            map,
+            nonce,
+            ranges,
+        })
+    }
+}
+
+/// The map from the bytes that are present, newest first.
+fn decode_map(present: &[u8]) -> Result<u32, Malformed> {
+    let mut bytes = [0xFF; 4];
+    bytes
+        .get_mut(..present.len())
+        .ok_or(Malformed::BadValue)?
+        .copy_from_slice(present);
+    if present.last() == Some(&0xFF) {
+        return Err(Malformed::NotCanonical);
+    }
+    Ok(u32::from_le_bytes(bytes))
+}
+
+fn decode_ranges(
+    reader: &mut Reader<'_>,
+    ranges: &mut ArrayVec<AckRange, MAX_RANGES>,
+) -> Result<(), Malformed> {
+    let count = usize::from(reader.u8()?);
+    if count == 0 {
+        return Err(Malformed::NotCanonical);
+    }
+    for _ in 0..count {
+        let range = AckRange {
+            gap: reader.varint()?,
+            length: reader.varint()?,
+        };
+        if range.length == 0 {
+            return Err(Malformed::BadValue);
+        }
+        // Without a gap it would be one range with the one before.
+        if range.gap == 0 && !ranges.is_empty() {
+            return Err(Malformed::NotCanonical);
+        }
+        ranges.try_push(range).map_err(|_| Malformed::BadValue)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decode(bytes: &[u8]) -> Result<AckBlock, Malformed> {
+        let mut reader = Reader::new(bytes);
+        let block = AckBlock::decode(&mut reader)?;
+        assert_eq!(reader.remaining(), 0);
+        Ok(block)
+    }
+
+    fn encode(block: &AckBlock) -> alloc::vec::Vec<u8> {
+        let mut buffer = [0; 200];
+        let mut writer = Writer::new(&mut buffer);
+        block.encode(&mut writer).unwrap();
+        let length = writer.position();
+        buffer[..length].to_vec()
+    }
+
+    #[test]
+    fn a_block_without_losses_takes_two_bytes() {
+        let block = decode(&[0x00, 0x2A]).unwrap();
+        assert_eq!(
+            (block.largest_low, block.map, block.delay),
+            (0x2A, u32::MAX, None)
+        );
+        assert_eq!(encode(&block), [0x00, 0x2A]);
+    }
+
+    #[test]
+    fn only_the_newest_part_of_the_map_that_has_holes_is_sent() {
+        for (map, bytes) in [
+            (0xFFFF_FFFE, &[0x08, 9, 0xFE][..]),
+            (0xFFFF_7FFF, &[0x10, 9, 0xFF, 0x7F]),
+            (0xFF00_0000, &[0x18, 9, 0, 0, 0]),
+            (0x7FFF_FFFF, &[0x20, 9, 0xFF, 0xFF, 0xFF, 0x7F]),
+        ] {
+            let block = decode(bytes).unwrap();
+            assert_eq!(block.map, map);
+            assert_eq!(encode(&block), bytes);
+        }
+    }
+
+    #[test]
+    fn a_map_byte_that_could_be_left_out_is_refused() {
+        assert_eq!(decode(&[0x08, 9, 0xFF]), Err(Malformed::NotCanonical));
+        assert_eq!(decode(&[0x10, 9, 0x00, 0xFF]), Err(Malformed::NotCanonical));
+    }
+
+    #[test]
+    fn a_map_of_more_than_four_bytes_is_refused() {
+        for present in 5..=7 {
+            assert_eq!(
+                decode(&[present << 3, 9, 0, 0, 0, 0, 0, 0, 0]),
+                Err(Malformed::BadValue)
+            );
+        }
+    }
+
+    #[test]
+    fn ranges_are_never_adjacent_empty_or_too_many() {
+        assert!(
+            decode(&[0x02, 9, 2, 0, 1, 1, 1]).is_ok(),
+            "only the first gap may be 0"
+        );
+        assert_eq!(
+            decode(&[0x02, 9, 2, 0, 1, 0, 1]),
+            Err(Malformed::NotCanonical)
+        );
+        assert_eq!(decode(&[0x02, 9, 1, 1, 0]), Err(Malformed::BadValue));
+        assert_eq!(decode(&[0x02, 9, 0]), Err(Malformed::NotCanonical));
+        let mut many = [1; 3 + 2 * 17];
+        (many[0], many[2]) = (0x02, 17);
+        assert_eq!(decode(&many), Err(Malformed::BadValue));
+        many[2] = 16;
+        assert!(decode(&many[..3 + 2 * 16]).is_ok());
+    }
+}

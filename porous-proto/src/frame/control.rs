@@ -1,0 +1,185 @@
+//! The encoding of control messages: one fixed byte, a subtype, then plain fields.
+
+use crate::wire::{NoRoom, Reader, Writer, varint_length};
+
+use super::layout::Context;
+use super::{Control, Malformed};
+
+/// T = 6, no flags: the first byte of every control message.
+pub(super) const HEAD: u8 = 0xC0;
+
+const NOOP: u8 = 0;
+const PING: u8 = 1;
+const PONG: u8 = 2;
+const WINDOW: u8 = 3;
+const SENTINEL: u8 = 4;
+const TOMBSTONE: u8 = 5;
+const LIMITS: u8 = 6;
+const PATH_CHALLENGE: u8 = 7;
+const PATH_RESPONSE: u8 = 8;
+const PADDING: u8 = 9;
+
+/// The least number of bytes that padding can fill: it needs the two that name it.
+pub(crate) const MIN_PADDING: usize = 2;
+
+/// What follows the first byte of a control message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Decoded {
+    Control(Control),
+    /// The rest of the datagram is padding: its length with the two leading bytes.
+    Padding(usize),
+}
+
+impl Control {
+    pub(super) fn length(&self, context: &Context) -> usize {
+        let body = match self {
+            Self::Noop => 0,
+            Self::Ping(_) | Self::Pong(_) => 2,
+            Self::Window { .. } => 5,
+            Self::Sentinel { dependency, .. } | Self::Tombstone { dependency, .. } => {
+                let id = usize::from(context.id_bytes);
+                id.saturating_add(varint_length(*dependency))
+                    .saturating_add(1)
+            }
+            Self::Limits { .. } => 6,
+            Self::PathChallenge(_) | Self::PathResponse(_) => 8,
+        };
+        body.saturating_add(2)
+    }
+
+    pub(super) fn encode(&self, writer: &mut Writer<'_>, context: &Context) -> Result<(), NoRoom> {
+        writer.u8(HEAD)?;
+        match *self {
+            Self::Noop => writer.u8(NOOP),
+            Self::Ping(id) => {
+                writer.u8(PING)?;
+                writer.u16(id)
+            }
+            Self::Pong(id) => {
+                writer.u8(PONG)?;
+                writer.u16(id)
+            }
+            Self::Window { channel, id } => {
+                writer.bytes(&[WINDOW, channel])?;
+                writer.u32(id)
+            }
+            Self::Sentinel {
+                channel,
+                id,
+                dependency,
+            } => {
+                writer.bytes(&[SENTINEL, channel])?;
+                writer.uint(id, context.id_bytes)?;
+                writer.varint(dependency)
+            }
+            Self::Tombstone {
+                channel,
+                id,
+                dependency,
+            } => {
+                writer.bytes(&[TOMBSTONE, channel])?;
+                writer.uint(id, context.id_bytes)?;
+                writer.varint(dependency)
+            }
+            Self::Limits {
+                serial,
+                receive_rate,
+            } => {
+                writer.u8(LIMITS)?;
+                writer.u16(serial)?;
+                writer.u32(receive_rate)
+            }
+            Self::PathChallenge(data) => {
+                writer.u8(PATH_CHALLENGE)?;
+                writer.u64(data)
+            }
+            Self::PathResponse(data) => {
+                writer.u8(PATH_RESPONSE)?;
+                writer.u64(data)
+            }
+        }
+    }
+
+    /// Reads what follows the first byte.
+    pub(super) fn decode(reader: &mut Reader<'_>, context: &Context) -> Result<Decoded, Malformed> {
+        let control = match reader.u8()? {
+            NOOP => Self::Noop,
+            PING => Self::Ping(reader.u16()?),
+            PONG => Self::Pong(reader.u16()?),
+            WINDOW => Self::Window {
+                channel: reader.u8()?,
+                id: reader.u32()?,
+            },
+            SENTINEL => {
+                let (channel, id, dependency) = decode_position(reader, context)?;
+                Self::Sentinel {
+                    channel,
+                    id,
+                    dependency,
+                }
+            }
+            TOMBSTONE => {
+                let (channel, id, dependency) = decode_position(reader, context)?;
+                Self::Tombstone {
+                    channel,
+                    id,
+                    dependency,
+                }
+            }
+            LIMITS => decode_limits(reader)?,
+            PATH_CHALLENGE => Self::PathChallenge(reader.u64()?),
+            PATH_RESPONSE => Self::PathResponse(reader.u64()?),
+            PADDING => return decode_padding(reader.rest()),
+            _ => return Err(Malformed::UnknownType),
+        };
+        Ok(Decoded::Control(control))
+    }
+}
+
+/// Writes padding of `length` bytes in all, at least [`MIN_PADDING`].
+#[cfg(test)]
+pub(super) fn encode_padding(writer: &mut Writer<'_>, length: usize) -> Result<(), NoRoom> {
+    let zeros = length.checked_sub(MIN_PADDING).ok_or(NoRoom)?;
+    if length > writer.remaining() {
+        return Err(NoRoom);
+    }
+    writer.bytes(&[HEAD, PADDING])?;
+    writer.zeros(zeros)
+}
+
+fn decode_padding(zeros: &[u8]) -> Result<Decoded, Malformed> {
+    if zeros.iter().any(|byte| *byte != 0) {
+        return Err(Malformed::Reserved);
+    }
+    Ok(Decoded::Padding(zeros.len().saturating_add(MIN_PADDING)))
+}
+
+fn decode_position(
+    reader: &mut Reader<'_>,
+    context: &Context,
+) -> Result<(u8, u32, u32), Malformed> {
+    let channel = reader.u8()?;
+    let id = reader.uint(context.id_bytes)?;
+    let dependency = reader.varint()?;
+    if dependency >= context.window {
+        return Err(Malformed::BadValue);
+    }
+    Ok((channel, id, dependency))
+}
+
+fn decode_limits(reader: &mut Reader<'_>) -> Result<Control, Malformed> {
+    let limits = Control::Limits {
+        serial: reader.u16()?,
+        receive_rate: reader.u32()?,
+    };
+    if matches!(
+        limits,
+        Control::Limits {
+            receive_rate: 0,
+            ..
+        }
+    ) {
+        return Err(Malformed::BadValue);
+    }
+    Ok(limits)
+}

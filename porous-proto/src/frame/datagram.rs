@@ -1,0 +1,101 @@
+//! A datagram as it arrives: one form, or an acknowledgement with a request or a short form.
+
+use super::Malformed;
+use super::connect::{Connect, Request};
+use super::disconnect::{Disconnect, DisconnectAck, LongControl, Reset};
+use super::long::{self, Long, VERSION};
+use super::refuse::Refuse;
+use super::short::{SHORT, Short};
+
+/// What a datagram says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Datagram<'a> {
+    pub(crate) acknowledge: Option<Connect>,
+    pub(crate) rest: Rest<'a>,
+}
+
+/// What a datagram says besides a leading acknowledgement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Rest<'a> {
+    /// It was the acknowledgement alone.
+    Nothing,
+    Request(Request<'a>),
+    /// A request in another version, of which only the head can be read.
+    OtherVersion {
+        version: u32,
+        nonce_self: u64,
+    },
+    Refuse(Refuse),
+    Disconnect(Disconnect),
+    DisconnectAck(DisconnectAck),
+    Reset(Reset),
+    Short(Short<'a>),
+}
+
+/// Reads a datagram. Short forms carry `connection_id_len` bytes of connection id, and are read
+/// only so far as that is possible without knowing the connection.
+pub(crate) fn decode(datagram: &[u8], connection_id_len: usize) -> Result<Datagram<'_>, Malformed> {
+    let byte0 = *datagram.first().ok_or(Malformed::Truncated)?;
+    let alone = |rest| {
+        Ok(Datagram {
+            acknowledge: None,
+            rest,
+        })
+    };
+    if byte0 & 0xC0 == SHORT {
+        return alone(Rest::Short(Short::decode(datagram, connection_id_len)?));
+    }
+    match byte0 & 0xF0 {
+        long::REQUEST => alone(decode_request(datagram)?),
+        long::ACKNOWLEDGE => decode_acknowledge(datagram, connection_id_len),
+        long::REFUSE => alone(Rest::Refuse(Refuse::decode(&single(datagram)?)?)),
+        long::CONTROL => alone(match LongControl::decode(&single(datagram)?)? {
+            LongControl::Disconnect(disconnect) => Rest::Disconnect(disconnect),
+            LongControl::DisconnectAck(ack) => Rest::DisconnectAck(ack),
+            LongControl::Reset(reset) => Rest::Reset(reset),
+        }),
+        _ => Err(Malformed::UnknownType),
+    }
+}
+
+/// A long form that nothing may follow.
+fn single(datagram: &[u8]) -> Result<Long<'_>, Malformed> {
+    let (long, rest) = Long::split(datagram)?;
+    if rest.is_empty() {
+        Ok(long)
+    } else {
+        Err(Malformed::TrailingBytes)
+    }
+}
+
+fn decode_request(datagram: &[u8]) -> Result<Rest<'_>, Malformed> {
+    let (version, nonce_self) = long::common_head(datagram)?;
+    if version != VERSION {
+        return Ok(Rest::OtherVersion {
+            version,
+            nonce_self,
+        });
+    }
+    let (long, padding) = Long::split(datagram)?;
+    Request::decode(&long, padding, datagram.len()).map(Rest::Request)
+}
+
+fn decode_acknowledge(
+    datagram: &[u8],
+    connection_id_len: usize,
+) -> Result<Datagram<'_>, Malformed> {
+    let (long, rest) = Long::split(datagram)?;
+    let acknowledge = Some(Connect::decode_acknowledge(&long)?);
+    let rest = match rest.first() {
+        None => Rest::Nothing,
+        Some(byte0) if byte0 & 0xC0 == SHORT => {
+            Rest::Short(Short::decode(rest, connection_id_len)?)
+        }
+        Some(byte0) if byte0 & 0xF0 == long::REQUEST => {
+            let (long, padding) = Long::split(rest)?;
+            Rest::Request(Request::decode(&long, padding, datagram.len())?)
+        }
+        Some(_) => return Err(Malformed::TrailingBytes),
+    };
+    Ok(Datagram { acknowledge, rest })
+}

@@ -1,0 +1,256 @@
+//! What a message can leave out because its predecessors in the datagram predict it (§3.2.3 for
+//! dependencies; `docs/wire.md`, "Messages"). Encoder and decoder share it.
+
+use arrayvec::ArrayVec;
+
+use crate::wire::varint_length;
+
+use super::{Fragment, MAX_MESSAGES, Message, Mode, Packet};
+
+/// What a connection agreed on that shapes its short datagrams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Context {
+    /// The width of packet ids: 2 or 3.
+    pub(crate) id_bytes: u8,
+    /// N_Q: every dependency is below it.
+    pub(crate) window: u32,
+    /// The length of every fragment but a packet's last.
+    pub(crate) fragment_size: usize,
+    /// The number of bytes at the end that belong to the checksum.
+    pub(crate) tag: usize,
+}
+
+impl Context {
+    pub(super) const fn id_mask(&self) -> u32 {
+        if self.id_bytes == 2 {
+            0xFFFF
+        } else {
+            0xFF_FFFF
+        }
+    }
+}
+
+/// The last message of a channel so far.
+#[derive(Clone, Copy, Debug)]
+struct Last {
+    id: u32,
+    dependency: u32,
+    reliable: bool,
+}
+
+/// Predicts the next message of a datagram from those before it. Control messages neither use
+/// predictions nor change them.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    context: Context,
+    channel: u8,
+    length: Option<usize>,
+    /// For each channel one more than the place of its entry, 0 for none.
+    places: [u8; 256],
+    last: ArrayVec<Last, MAX_MESSAGES>,
+}
+
+impl Layout {
+    pub(crate) const fn new(context: Context) -> Self {
+        let last = ArrayVec::new_const();
+        Self {
+            context,
+            channel: 0,
+            length: None,
+            places: [0; 256],
+            last,
+        }
+    }
+
+    pub(super) const fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// The channel of the next packet.
+    pub(super) const fn channel(&self) -> u8 {
+        self.channel
+    }
+
+    /// The length of the next payload.
+    pub(super) const fn payload(&self) -> Option<usize> {
+        self.length
+    }
+
+    /// The id of the next packet on this channel; nothing is predicted for the first one.
+    pub(super) fn id(&self, channel: u8) -> Option<u32> {
+        let last = self.last(channel)?;
+        Some(last.id.wrapping_add(1) & self.context.id_mask())
+    }
+
+    /// The dependency of a packet with this id.
+    pub(super) fn dependency(&self, channel: u8, mode: Mode, id: u32) -> u32 {
+        let Some(last) = self.last(channel) else {
+            return u32::from(mode == Mode::Reliable);
+        };
+        // A step back is a huge step forward here, far beyond the window.
+        let step = id.wrapping_sub(last.id) & self.context.id_mask();
+        let dependency = match (last.reliable, last.dependency) {
+            _ if step == 0 => 0,
+            (true, _) => step,
+            (false, 0) => 0,
+            (false, before) => before.saturating_add(step),
+        };
+        if dependency < self.context.window {
+            dependency
+        } else {
+            0
+        }
+    }
+
+    fn last(&self, channel: u8) -> Option<&Last> {
+        let place = *self.places.get(usize::from(channel))?;
+        self.last.get(usize::from(place).checked_sub(1)?)
+    }
+
+    /// Takes note of a message.
+    pub(crate) fn push<P: AsRef<[u8]>>(&mut self, message: &Message<P>) {
+        if let Message::Packet(packet) = message {
+            self.push_packet(packet);
+        }
+    }
+
+    pub(super) fn push_packet<P: AsRef<[u8]>>(&mut self, packet: &Packet<P>) {
+        let Packet {
+            channel,
+            id,
+            dependency,
+            ..
+        } = *packet;
+        self.channel = channel;
+        self.length = Some(packet.payload.as_ref().len());
+        let last = Last {
+            id,
+            dependency,
+            reliable: packet.mode == Mode::Reliable,
+        };
+        let Some(place) = self.places.get_mut(usize::from(channel)) else {
+            return;
+        };
+        if let Some(entry) = usize::from(*place)
+            .checked_sub(1)
+            .and_then(|i| self.last.get_mut(i))
+        {
+            *entry = last;
+        } else if self.last.try_push(last).is_ok() {
+            *place = u8::try_from(self.last.len()).unwrap_or(0);
+        }
+    }
+
+    /// The bytes that the message would take next in the datagram, with others to follow. As the
+    /// last one it takes 0 to 2 bytes less.
+    pub(crate) fn length<P: AsRef<[u8]>>(&self, message: &Message<P>) -> usize {
+        match message {
+            Message::Packet(packet) => self.packet_length(packet),
+            Message::Control(control) => control.length(&self.context),
+        }
+    }
+
+    fn packet_length<P: AsRef<[u8]>>(&self, packet: &Packet<P>) -> usize {
+        let payload = packet.payload.as_ref().len();
+        let channel = usize::from(packet.channel != self.channel);
+        let id = match self.id(packet.channel) {
+            Some(id) if id == packet.id => 0,
+            _ => usize::from(self.context.id_bytes),
+        };
+        let predicted = self.dependency(packet.channel, packet.mode, packet.id);
+        let dependency = if predicted == packet.dependency {
+            0
+        } else {
+            varint_length(packet.dependency)
+        };
+        let length = match self.length {
+            Some(length) if length == payload => 0,
+            _ if payload <= 0xFF => 1,
+            _ => 2,
+        };
+        let fragment = packet.fragment.map_or(0, |Fragment { index, count }| {
+            varint_length(index.into()).saturating_add(varint_length(count.into()))
+        });
+        let fields = [1, channel, id, dependency, length, fragment, payload];
+        fields.into_iter().fold(0, usize::saturating_add)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::Control;
+
+    const CONTEXT: Context = Context {
+        id_bytes: 2,
+        window: 16,
+        fragment_size: 464,
+        tag: 0,
+    };
+
+    fn packet(mode: Mode, id: u32, dependency: u32) -> Packet<&'static [u8]> {
+        Packet {
+            mode,
+            channel: 3,
+            id,
+            dependency,
+            fragment: None,
+            payload: b"abc",
+        }
+    }
+
+    /// The dependency predicted on channel 3 after one message.
+    fn after(mode: Mode, id: u32, dependency: u32, next: u32) -> u32 {
+        let mut layout = Layout::new(CONTEXT);
+        layout.push_packet(&packet(mode, id, dependency));
+        layout.dependency(3, Mode::Unreliable, next)
+    }
+
+    #[test]
+    fn the_first_packet_of_a_channel_depends_on_its_predecessor_if_reliable() {
+        let layout = Layout::new(CONTEXT);
+        assert_eq!(layout.dependency(3, Mode::Reliable, 7), 1);
+        assert_eq!(layout.dependency(3, Mode::Unreliable, 7), 0);
+        assert_eq!(layout.dependency(3, Mode::Passive, 7), 0);
+        assert_eq!(
+            (layout.channel(), layout.payload(), layout.id(3)),
+            (0, None, None)
+        );
+    }
+
+    #[test]
+    fn a_packet_after_a_reliable_one_depends_on_it() {
+        assert_eq!(after(Mode::Reliable, 7, 2, 8), 1);
+        assert_eq!(after(Mode::Reliable, 7, 2, 11), 4);
+        assert_eq!(after(Mode::Reliable, 0xFFFF, 2, 1), 2, "ids wrap");
+    }
+
+    #[test]
+    fn a_packet_after_another_depends_on_what_that_one_depends_on() {
+        assert_eq!(after(Mode::Unreliable, 7, 2, 8), 3);
+        assert_eq!(after(Mode::Passive, 7, 2, 9), 4);
+        assert_eq!(after(Mode::Passive, 7, 0, 9), 0);
+    }
+
+    #[test]
+    fn a_dependency_beyond_the_window_or_backwards_is_none() {
+        assert_eq!(after(Mode::Reliable, 7, 1, 22), 15);
+        assert_eq!(after(Mode::Reliable, 7, 1, 23), 0);
+        assert_eq!(after(Mode::Passive, 7, 15, 8), 0);
+        assert_eq!(after(Mode::Reliable, 7, 1, 7), 0);
+        assert_eq!(after(Mode::Passive, 7, 3, 7), 0);
+        assert_eq!(after(Mode::Reliable, 7, 1, 6), 0);
+    }
+
+    #[test]
+    fn ids_channels_and_lengths_are_predicted_across_control() {
+        let mut layout = Layout::new(CONTEXT);
+        layout.push_packet(&packet(Mode::Passive, 0xFFFF, 0));
+        layout.push::<&[u8]>(&Message::Control(Control::Ping(1)));
+        assert_eq!(
+            (layout.channel(), layout.payload(), layout.id(3)),
+            (3, Some(3), Some(0))
+        );
+        assert_eq!(layout.id(4), None);
+    }
+}

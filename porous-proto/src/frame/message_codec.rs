@@ -1,0 +1,256 @@
+//! The one encoding of a message. A field is present exactly where the prediction fails, and the
+//! decoder insists on that, so that what it accepts encodes to the same bytes again.
+
+use crate::wire::{NoRoom, Reader, Writer};
+
+use super::control::{self, Decoded};
+use super::layout::Layout;
+use super::{Control, Fragment, Malformed, Message, Mode, Packet};
+
+/// The channel is not that of the packet before.
+const CHANNEL: u8 = 1 << 4;
+/// The id is not one more than that of the packet before on this channel.
+const ID: u8 = 1 << 3;
+/// The dependency is not the predicted one.
+const DEPENDENCY: u8 = 1 << 2;
+
+/// How the length of the payload is told.
+const TO_THE_END: u8 = 0b00;
+const AS_BEFORE: u8 = 0b01;
+const IN_ONE_BYTE: u8 = 0b10;
+const IN_TWO_BYTES: u8 = 0b11;
+const LENGTH: u8 = 0b11;
+
+/// The values of the upper three bits.
+const FIRST_FRAGMENT: u8 = 3;
+const CONTROL: u8 = 6;
+
+/// The next message of a frame.
+pub(super) enum Next<'a> {
+    Message(Message<&'a [u8]>),
+    /// There is none: the rest is padding of this length.
+    Padding(usize),
+}
+
+/// Writes a message. `last`: nothing follows before the end or the tag of the datagram.
+pub(super) fn encode<P: AsRef<[u8]>>(
+    message: &Message<P>,
+    last: bool,
+    layout: &Layout,
+    writer: &mut Writer<'_>,
+) -> Result<(), NoRoom> {
+    match message {
+        Message::Control(control) => control.encode(writer, layout.context()),
+        Message::Packet(packet) => encode_packet(packet, last, layout, writer),
+    }
+}
+
+/// How the length of a payload is told.
+const fn length_form(payload: usize, last: bool, layout: &Layout) -> u8 {
+    match layout.payload() {
+        _ if last => TO_THE_END,
+        Some(length) if length == payload => AS_BEFORE,
+        _ if payload <= 0xFF => IN_ONE_BYTE,
+        _ => IN_TWO_BYTES,
+    }
+}
+
+fn encode_packet<P: AsRef<[u8]>>(
+    packet: &Packet<P>,
+    last: bool,
+    layout: &Layout,
+    writer: &mut Writer<'_>,
+) -> Result<(), NoRoom> {
+    debug_assert!(packet.id <= layout.context().id_mask());
+    debug_assert!(packet.dependency < layout.context().window);
+    let payload = packet.payload.as_ref();
+    let form = length_form(payload.len(), last, layout);
+    let mode = match packet.mode {
+        Mode::Unreliable => 0,
+        Mode::Reliable => 1,
+        Mode::Passive => 2,
+    };
+    let kind = if packet.fragment.is_some() {
+        FIRST_FRAGMENT
+    } else {
+        0_u8
+    }
+    .saturating_add(mode);
+    let channel = packet.channel != layout.channel();
+    let id = layout.id(packet.channel) != Some(packet.id);
+    let dependency = layout.dependency(packet.channel, packet.mode, packet.id) != packet.dependency;
+
+    let flag = |set: bool, bit: u8| if set { bit } else { 0 };
+    let flags = flag(channel, CHANNEL) | flag(id, ID) | flag(dependency, DEPENDENCY);
+    writer.u8((kind << 5) | flags | form)?;
+    if channel {
+        writer.u8(packet.channel)?;
+    }
+    if id {
+        writer.uint(packet.id, layout.context().id_bytes)?;
+    }
+    if dependency {
+        writer.varint(packet.dependency)?;
+    }
+    match form {
+        IN_ONE_BYTE => writer.u8(u8::try_from(payload.len()).map_err(|_| NoRoom)?)?,
+        IN_TWO_BYTES => writer.u16(u16::try_from(payload.len()).map_err(|_| NoRoom)?)?,
+        _ => {}
+    }
+    if let Some(Fragment { index, count }) = packet.fragment {
+        writer.varint(index.into())?;
+        writer.varint(count.into())?;
+    }
+    writer.bytes(payload)
+}
+
+/// Reads a message. `reader` ends before the tag.
+pub(super) fn decode<'a>(reader: &mut Reader<'a>, layout: &Layout) -> Result<Next<'a>, Malformed> {
+    let head = reader.u8()?;
+    let mode = match head >> 5 {
+        0 | 3 => Mode::Unreliable,
+        1 | 4 => Mode::Reliable,
+        2 | 5 => Mode::Passive,
+        CONTROL if head == control::HEAD => {
+            return Ok(match Control::decode(reader, layout.context())? {
+                Decoded::Control(control) => Next::Message(Message::Control(control)),
+                Decoded::Padding(length) => Next::Padding(length),
+            });
+        }
+        CONTROL => return Err(Malformed::Reserved),
+        _ => return Err(Malformed::UnknownType),
+    };
+    decode_packet(head, mode, reader, layout).map(|packet| Next::Message(Message::Packet(packet)))
+}
+
+fn decode_packet<'a>(
+    head: u8,
+    mode: Mode,
+    reader: &mut Reader<'a>,
+    layout: &Layout,
+) -> Result<Packet<&'a [u8]>, Malformed> {
+    let channel = decode_channel(head, reader, layout)?;
+    let id = decode_id(head, channel, reader, layout)?;
+    let expected = layout.dependency(channel, mode, id);
+    let dependency = decode_dependency(head, expected, reader, layout)?;
+    let length = decode_length(head, reader, layout)?;
+    let is_fragment = head >> 5 >= FIRST_FRAGMENT;
+    let fragment = if is_fragment {
+        Some(decode_fragment(reader)?)
+    } else {
+        None
+    };
+    let payload = match length {
+        None => reader.rest(),
+        Some(length) => {
+            let payload = reader.bytes(length)?;
+            // The last message needs no length.
+            if reader.remaining() == 0 {
+                return Err(Malformed::NotCanonical);
+            }
+            payload
+        }
+    };
+    if let Some(fragment) = fragment {
+        check_fragment(fragment, payload.len(), layout.context().fragment_size)?;
+    }
+    Ok(Packet {
+        mode,
+        channel,
+        id,
+        dependency,
+        fragment,
+        payload,
+    })
+}
+
+fn decode_channel(head: u8, reader: &mut Reader<'_>, layout: &Layout) -> Result<u8, Malformed> {
+    if head & CHANNEL == 0 {
+        return Ok(layout.channel());
+    }
+    let channel = reader.u8()?;
+    if channel == layout.channel() {
+        Err(Malformed::NotCanonical)
+    } else {
+        Ok(channel)
+    }
+}
+
+fn decode_id(
+    head: u8,
+    channel: u8,
+    reader: &mut Reader<'_>,
+    layout: &Layout,
+) -> Result<u32, Malformed> {
+    let predicted = layout.id(channel);
+    if head & ID == 0 {
+        return predicted.ok_or(Malformed::NotCanonical);
+    }
+    let id = reader.uint(layout.context().id_bytes)?;
+    if predicted == Some(id) {
+        Err(Malformed::NotCanonical)
+    } else {
+        Ok(id)
+    }
+}
+
+fn decode_dependency(
+    head: u8,
+    expected: u32,
+    reader: &mut Reader<'_>,
+    layout: &Layout,
+) -> Result<u32, Malformed> {
+    if head & DEPENDENCY == 0 {
+        return Ok(expected);
+    }
+    let dependency = reader.varint()?;
+    if dependency == expected {
+        return Err(Malformed::NotCanonical);
+    }
+    if dependency >= layout.context().window {
+        return Err(Malformed::BadValue);
+    }
+    Ok(dependency)
+}
+
+/// The length of the payload; `None`: all that is left.
+fn decode_length(
+    head: u8,
+    reader: &mut Reader<'_>,
+    layout: &Layout,
+) -> Result<Option<usize>, Malformed> {
+    let before = layout.payload();
+    let (length, least) = match head & LENGTH {
+        TO_THE_END => return Ok(None),
+        AS_BEFORE => return before.map(Some).ok_or(Malformed::NotCanonical),
+        IN_ONE_BYTE => (usize::from(reader.u8()?), 0),
+        _ => (usize::from(reader.u16()?), 0x100),
+    };
+    if length < least || before == Some(length) {
+        return Err(Malformed::NotCanonical);
+    }
+    Ok(Some(length))
+}
+
+fn decode_fragment(reader: &mut Reader<'_>) -> Result<Fragment, Malformed> {
+    let index = u16::try_from(reader.varint()?).map_err(|_| Malformed::BadValue)?;
+    let count = u16::try_from(reader.varint()?).map_err(|_| Malformed::BadValue)?;
+    Ok(Fragment { index, count })
+}
+
+/// All fragments of a packet have the same size but for the last, which is not empty: so an index
+/// is a place.
+fn check_fragment(fragment: Fragment, length: usize, size: usize) -> Result<(), Malformed> {
+    let Fragment { index, count } = fragment;
+    let is_last = index.checked_add(1) == Some(count);
+    let fits = if is_last {
+        (1..=size).contains(&length)
+    } else {
+        length == size
+    };
+    if count < 2 || index >= count || !fits {
+        Err(Malformed::BadValue)
+    } else {
+        Ok(())
+    }
+}

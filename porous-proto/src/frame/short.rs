@@ -1,0 +1,237 @@
+//! Short forms: the datagrams of a connection (§3.1).
+
+use arrayvec::ArrayVec;
+
+use crate::wire::{NoRoom, Reader, Writer};
+
+use super::ack::AckBlock;
+#[cfg(test)]
+use super::control;
+use super::layout::{Context, Layout};
+use super::message_codec::{self, Next};
+use super::{ConnectionId, MAX_MESSAGES, Malformed, Message};
+
+/// 01 in the two upper bits of byte 0.
+pub(super) const SHORT: u8 = 0x40;
+
+/// Byte 0: the width of the frame id less one, then flags.
+const WIDTH_SHIFT: u32 = 4;
+/// Kept for sealed datagrams.
+const KEY_PHASE: u8 = 1 << 3;
+const ACK: u8 = 1 << 2;
+const NONCE: u8 = 1 << 1;
+const ACK_NOW: u8 = 1;
+
+/// The head of a short form, before anything is known of the connection it belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Short<'a> {
+    pub(crate) connection_id: ConnectionId,
+    /// 1 to 4 bytes.
+    pub(crate) id_width: u8,
+    /// The low bytes of the frame id.
+    pub(crate) id_low: u32,
+    /// The bit whose sum an acknowledgement must know.
+    pub(crate) nonce: bool,
+    /// The sender wants an acknowledgement without delay.
+    pub(crate) ack_now: bool,
+    pub(crate) has_ack: bool,
+    /// All of the short form, from byte 0 on, with its tag.
+    pub(crate) bytes: &'a [u8],
+    /// Where the head ends.
+    pub(crate) body: usize,
+}
+
+/// What a short form holds besides its messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Body {
+    pub(crate) ack: Option<AckBlock>,
+    /// The number of bytes of padding at the end, 0 or at least 2.
+    pub(crate) padding: usize,
+}
+
+impl<'a> Short<'a> {
+    /// Reads the head of a short form that is all of `bytes`.
+    pub(super) fn decode(bytes: &'a [u8], connection_id_len: usize) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(bytes);
+        let head = reader.u8()?;
+        if head & 0xC0 != SHORT {
+            return Err(Malformed::UnknownType);
+        }
+        if head & KEY_PHASE != 0 {
+            return Err(Malformed::Reserved);
+        }
+        let id_width = ((head >> WIDTH_SHIFT) & 0b11).saturating_add(1);
+        let connection_id = ConnectionId::new(reader.bytes(connection_id_len)?);
+        Ok(Self {
+            connection_id: connection_id.ok_or(Malformed::BadValue)?,
+            id_width,
+            id_low: reader.uint(id_width)?,
+            nonce: head & NONCE != 0,
+            ack_now: head & ACK_NOW != 0,
+            has_ack: head & ACK != 0,
+            bytes,
+            body: reader.position(),
+        })
+    }
+
+    /// Reads the rest of the form; `messages` holds its messages afterwards, if all of them are
+    /// well-formed, and only then means anything. It is the caller's because it is large.
+    pub(crate) fn decode_body(
+        &self,
+        context: Context,
+        messages: &mut ArrayVec<Message<&'a [u8]>, MAX_MESSAGES>,
+    ) -> Result<Body, Malformed> {
+        messages.clear();
+        let end = self
+            .bytes
+            .len()
+            .checked_sub(context.tag)
+            .ok_or(Malformed::Truncated)?;
+        let body = self.bytes.get(self.body..end).ok_or(Malformed::Truncated)?;
+        let mut reader = Reader::new(body);
+        let ack = if self.has_ack {
+            Some(AckBlock::decode(&mut reader)?)
+        } else {
+            None
+        };
+        let padding = decode_messages(&mut reader, context, messages)?;
+        // Nobody acknowledges a datagram without messages.
+        if self.ack_now && messages.is_empty() {
+            return Err(Malformed::NotCanonical);
+        }
+        Ok(Body { ack, padding })
+    }
+}
+
+/// Reads messages to the end; the length of the padding that ends them.
+fn decode_messages<'a>(
+    reader: &mut Reader<'a>,
+    context: Context,
+    messages: &mut ArrayVec<Message<&'a [u8]>, MAX_MESSAGES>,
+) -> Result<usize, Malformed> {
+    let mut layout = Layout::new(context);
+    while reader.remaining() > 0 {
+        match message_codec::decode(reader, &layout)? {
+            Next::Padding(length) => return Ok(length),
+            Next::Message(message) => {
+                layout.push(&message);
+                messages
+                    .try_push(message)
+                    .map_err(|_| Malformed::TooManyMessages)?;
+            }
+        }
+    }
+    Ok(0)
+}
+
+/// The head of a short form that is to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub(crate) connection_id: ConnectionId,
+    /// The frame id, of which the `id_width` low bytes are sent.
+    pub(crate) id: u64,
+    pub(crate) id_width: u8,
+    pub(crate) nonce: bool,
+    /// Only with a message.
+    pub(crate) ack_now: bool,
+}
+
+impl Header {
+    /// The length in bytes of a short form with this head and block, and no messages.
+    pub(crate) fn length(&self, ack: Option<&AckBlock>) -> usize {
+        1_usize
+            .saturating_add(self.connection_id.len())
+            .saturating_add(usize::from(self.id_width))
+            .saturating_add(ack.map_or(0, AckBlock::length))
+    }
+}
+
+/// Writes a short form, message by message, in front of the tag that it may get.
+#[derive(Debug)]
+pub(crate) struct FrameWriter<'b> {
+    writer: Writer<'b>,
+    layout: Layout,
+    messages: usize,
+    /// Nothing can follow: a message without a length or padding was written.
+    is_closed: bool,
+    ack_now: bool,
+}
+
+impl<'b> FrameWriter<'b> {
+    /// Begins a frame in `buffer`, whose length is the limit of what it may hold without its tag.
+    pub(crate) fn new(
+        buffer: &'b mut [u8],
+        header: &Header,
+        ack: Option<&AckBlock>,
+        context: Context,
+    ) -> Result<Self, NoRoom> {
+        debug_assert!((1..=4).contains(&header.id_width));
+        let flag = |set: bool, bit: u8| if set { bit } else { 0 };
+        let width = header.id_width.saturating_sub(1) << WIDTH_SHIFT;
+        let flags = flag(ack.is_some(), ACK) | flag(header.nonce, NONCE);
+        let mut writer = Writer::new(buffer);
+        writer.u8(SHORT | width | flags | flag(header.ack_now, ACK_NOW))?;
+        writer.bytes(header.connection_id.as_bytes())?;
+        let id = header.id.to_le_bytes();
+        writer.bytes(id.get(..usize::from(header.id_width)).ok_or(NoRoom)?)?;
+        if let Some(ack) = ack {
+            ack.encode(&mut writer)?;
+        }
+        let layout = Layout::new(context);
+        Ok(Self {
+            writer,
+            layout,
+            messages: 0,
+            is_closed: false,
+            ack_now: header.ack_now,
+        })
+    }
+
+    /// Appends a message. `last`: nothing follows it, not even padding. After an error the frame
+    /// must be thrown away; [`Self::room`] and [`Layout::length`] tell beforehand what fits.
+    pub(crate) fn message<P: AsRef<[u8]>>(
+        &mut self,
+        message: &Message<P>,
+        last: bool,
+    ) -> Result<(), NoRoom> {
+        debug_assert!(!self.is_closed, "a message after the last one");
+        if self.is_closed || self.messages >= MAX_MESSAGES {
+            return Err(NoRoom);
+        }
+        message_codec::encode(message, last, &self.layout, &mut self.writer)?;
+        self.layout.push(message);
+        self.messages = self.messages.saturating_add(1);
+        self.is_closed = last;
+        Ok(())
+    }
+
+    /// Appends `length` bytes of padding, at least 2. Nothing can follow.
+    #[cfg(test)]
+    pub(crate) fn padding(&mut self, length: usize) -> Result<(), NoRoom> {
+        debug_assert!(!self.is_closed, "padding after the last message");
+        if self.is_closed {
+            return Err(NoRoom);
+        }
+        control::encode_padding(&mut self.writer, length)?;
+        self.is_closed = true;
+        Ok(())
+    }
+
+    /// The number of bytes that are left.
+    #[cfg(test)]
+    pub(crate) const fn room(&self) -> usize {
+        self.writer.remaining()
+    }
+
+    /// What the next message would be predicted from.
+    #[cfg(test)]
+    pub(crate) const fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The length of the frame, without a tag.
+    pub(crate) fn finish(self) -> usize {
+        debug_assert!(!self.ack_now || self.messages > 0, "nothing to acknowledge");
+        self.writer.position()
+    }
+}

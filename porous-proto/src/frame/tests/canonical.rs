@@ -1,0 +1,244 @@
+//! Each rule of the canonical form refuses what breaks it.
+
+use super::*;
+
+/// The result of decoding a short form without connection id and with id width 1.
+fn decode_with(body: &[u8], context: Context) -> Result<Vec<u8>, Malformed> {
+    let mut datagram = vec![0x40, 0xD0];
+    datagram.extend(body);
+    reencode(&datagram, 0, context).map(|again| {
+        assert_eq!(again, datagram);
+        again
+    })
+}
+
+fn accepts(body: &[u8]) {
+    assert!(
+        decode_with(body, CONTEXT).is_ok(),
+        "{body:02x?}: {:?}",
+        decode_with(body, CONTEXT)
+    );
+}
+
+fn refuses(body: &[u8], why: Malformed) {
+    assert_eq!(decode_with(body, CONTEXT), Err(why), "{body:02x?}");
+}
+
+use Malformed::{BadValue, NotCanonical, Reserved, TooManyMessages, Truncated, UnknownType};
+
+// Heads: mode << 5 | C 0x10 | S 0x08 | D 0x04 | length form. Reliable is 0x20, passive 0x40,
+// fragments 0x60 more.
+
+#[test]
+fn a_channel_is_named_only_when_it_changes() {
+    accepts(&[0x18, 3, 7, 0, b'a']);
+    refuses(&[0x18, 0, 7, 0, b'a'], NotCanonical);
+    accepts(&[0x1A, 3, 7, 0, 1, b'a', 0x00, b'b']);
+    refuses(&[0x1A, 3, 7, 0, 1, b'a', 0x10, 3, b'b'], NotCanonical);
+}
+
+#[test]
+fn an_id_is_told_only_when_it_is_not_the_next() {
+    accepts(&[0x0A, 7, 0, 1, b'a', 0x00, b'b']);
+    accepts(&[0x0A, 7, 0, 1, b'a', 0x08, 9, 0, b'b']);
+    refuses(&[0x0A, 7, 0, 1, b'a', 0x08, 8, 0, b'b'], NotCanonical);
+    refuses(&[0x0A, 0xFF, 0xFF, 1, b'a', 0x08, 0, 0, b'b'], NotCanonical);
+    refuses(&[0x00, b'a'], NotCanonical);
+}
+
+#[test]
+fn a_dependency_is_told_only_when_it_is_not_as_predicted() {
+    accepts(&[0x2C, 7, 0, 2, b'a']);
+    refuses(&[0x2C, 7, 0, 1, b'a'], NotCanonical);
+    refuses(&[0x0C, 7, 0, 0, b'a'], NotCanonical);
+    accepts(&[0x2A, 7, 0, 1, b'a', 0x04, 2, b'b']);
+    refuses(&[0x2A, 7, 0, 1, b'a', 0x04, 1, b'b'], NotCanonical);
+}
+
+#[test]
+fn a_dependency_is_below_the_window() {
+    accepts(&[0x0C, 7, 0, 0xFF, 0x1F, b'a']);
+    refuses(&[0x0C, 7, 0, 0x80, 0x20, b'a'], BadValue);
+    refuses(&[0x0C, 7, 0, 0x82, 0x00, b'a'], NotCanonical);
+}
+
+#[test]
+fn only_the_last_message_goes_without_a_length() {
+    accepts(&[0x08, 7, 0]);
+    refuses(&[0x0A, 7, 0, 1, b'a'], NotCanonical);
+    refuses(&[0x0A, 7, 0, 1, b'a', 0x01, b'b'], NotCanonical);
+    // With padding after it, it is not the last.
+    accepts(&[0x0A, 7, 0, 1, b'a', 0xC0, 9]);
+}
+
+#[test]
+fn a_length_is_told_in_the_shortest_way() {
+    accepts(&[0x0A, 7, 0, 1, b'a', 0x01, b'b', 0x00]);
+    refuses(&[0x0A, 7, 0, 1, b'a', 0x02, 1, b'b', 0x00], NotCanonical);
+    refuses(&[0x09, 7, 0, b'a', 0x00], NotCanonical);
+    let mut long = vec![0x0B, 7, 0, 0x00, 0x01];
+    long.extend([b'a'; 256]);
+    long.push(0x00);
+    accepts(&long);
+    long.remove(5);
+    (long[3], long[4]) = (0xFF, 0x00);
+    refuses(&long, NotCanonical);
+}
+
+#[test]
+fn a_fragment_has_a_place_and_the_size_that_it_implies() {
+    let context = Context {
+        fragment_size: 4,
+        ..CONTEXT
+    };
+    let decode = |body: &[u8]| decode_with(body, context);
+    assert!(decode(&[0x68, 7, 0, 0, 2, 1, 2, 3, 4]).is_ok());
+    assert!(decode(&[0x68, 7, 0, 1, 2, 1]).is_ok());
+    assert!(decode(&[0x68, 7, 0, 1, 2, 1, 2, 3, 4]).is_ok());
+    assert!(decode(&[0x68, 7, 0, 0xFE, 0xFF, 3, 0xFF, 0xFF, 3, 1]).is_ok());
+    for wrong in [
+        &[0x68, 7, 0, 0, 2, 1, 2, 3][..],
+        &[0x68, 7, 0, 0, 2, 1, 2, 3, 4, 5],
+        &[0x68, 7, 0, 1, 2],
+        &[0x68, 7, 0, 1, 2, 1, 2, 3, 4, 5],
+        &[0x68, 7, 0, 0, 1, 1],
+        &[0x68, 7, 0, 0, 0, 1],
+        &[0x68, 7, 0, 2, 2, 1],
+        &[0x68, 7, 0, 0, 0x80, 0x80, 0x04, 1, 2, 3, 4],
+    ] {
+        assert_eq!(decode(wrong), Err(BadValue), "{wrong:02x?}");
+    }
+}
+
+#[test]
+fn control_has_one_head_and_known_subtypes() {
+    accepts(&[0xC0, 0]);
+    for flag in [0x10, 0x08, 0x04, 0x02, 0x01] {
+        refuses(&[0xC0 | flag, 0], Reserved);
+    }
+    refuses(&[0xC0, 10], UnknownType);
+    refuses(&[0xE0, 0], UnknownType);
+    refuses(&[0xC0], Truncated);
+    refuses(&[0xC0, 1, 0], Truncated);
+}
+
+#[test]
+fn control_fields_are_in_range() {
+    accepts(&[0xC0, 4, 3, 7, 0, 0xFF, 0x1F]);
+    refuses(&[0xC0, 4, 3, 7, 0, 0x80, 0x20], BadValue);
+    refuses(&[0xC0, 5, 3, 7, 0, 0x80, 0x20], BadValue);
+    accepts(&[0xC0, 6, 1, 0, 1, 0, 0, 0]);
+    refuses(&[0xC0, 6, 1, 0, 0, 0, 0, 0], BadValue);
+}
+
+#[test]
+fn padding_is_zeros_to_the_end() {
+    accepts(&[0xC0, 9]);
+    accepts(&[0xC0, 0, 0xC0, 9, 0, 0, 0]);
+    refuses(&[0xC0, 9, 0, 1], Reserved);
+    refuses(&[0xC0, 9, 0xC0, 0], Reserved);
+}
+
+#[test]
+fn a_frame_has_at_most_128_messages() {
+    accepts(&[0xC0, 0].repeat(MAX_MESSAGES));
+    refuses(&[0xC0, 0].repeat(MAX_MESSAGES + 1), TooManyMessages);
+}
+
+#[test]
+fn ack_now_needs_something_to_acknowledge() {
+    let read = |datagram: &[u8]| reencode(datagram, 0, CONTEXT).map(|_| ());
+    assert_eq!(read(&[0x41, 0xD0, 0xC0, 0]), Ok(()));
+    assert_eq!(read(&[0x41, 0xD0]), Err(NotCanonical));
+    assert_eq!(read(&[0x41, 0xD0, 0xC0, 9]), Err(NotCanonical));
+    assert_eq!(read(&[0x45, 0xD0, 0x00, 0x2A]), Err(NotCanonical));
+}
+
+#[test]
+fn the_head_of_a_short_form_is_checked() {
+    let read = |datagram: &[u8], id: usize| reencode(datagram, id, CONTEXT).map(|_| ());
+    assert_eq!(read(&[0x48, 0xD0], 0), Err(Reserved), "key phase");
+    assert_eq!(read(&[0x00, 0xD0], 0), Err(UnknownType));
+    assert_eq!(read(&[0x80, 0xD0], 0), Err(UnknownType));
+    assert_eq!(read(&[0x50, 0xD0], 0), Err(Truncated), "an id of two bytes");
+    assert_eq!(read(&[0x40, 1, 2, 3, 4], 4), Err(Truncated));
+    assert_eq!(read(&[0x40, 1, 2, 3, 4, 0xD0], 4), Ok(()));
+    assert_eq!(read(&[], 0), Err(Truncated));
+}
+
+#[test]
+fn a_tag_is_no_part_of_the_messages() {
+    let context = Context { tag: 4, ..CONTEXT };
+    assert_eq!(reencode(&[0x40, 0xD0, 1, 2, 3], 0, context), Err(Truncated));
+    assert!(reencode(&[0x40, 0xD0, 1, 2, 3, 4], 0, context).is_ok());
+    assert!(decode_with(&[0x08, 7, 0, b'a', 1, 2, 3, 4], context).is_ok());
+}
+
+#[test]
+fn a_frame_that_is_full_or_closed_takes_no_more() {
+    let noop: Message<&[u8]> = Message::Control(Control::Noop);
+    let mut buffer = [0; 600];
+    let mut frame = FrameWriter::new(&mut buffer, &header(0), None, CONTEXT).unwrap();
+    for _ in 0..MAX_MESSAGES {
+        frame.message(&noop, false).unwrap();
+    }
+    assert!(frame.message(&noop, false).is_err());
+    let mut frame = FrameWriter::new(&mut buffer[..3], &header(0), None, CONTEXT).unwrap();
+    assert!(
+        frame.message(&noop, false).is_err(),
+        "two bytes do not fit into one"
+    );
+    assert!(frame.padding(1).is_err(), "padding has at least two bytes");
+}
+
+#[test]
+fn the_overhead_of_common_datagrams_is_small() {
+    let ack = AckBlock {
+        largest_low: 0x2A,
+        largest_width: 1,
+        delay: Some(8),
+        map: u32::MAX,
+        nonce: false,
+        ranges: ArrayVec::new(),
+    };
+    let packet = |mode, channel, id, payload| {
+        let dependency = u32::from(mode == Mode::Reliable);
+        Message::Packet(Packet {
+            mode,
+            channel,
+            id,
+            dependency,
+            fragment: None,
+            payload,
+        })
+    };
+    let length = |messages: &[_]| short(&header(4), Some(&ack), messages, 0, CONTEXT).len();
+    assert_eq!(
+        length(&[packet(Mode::Unreliable, 0, 7, &[1; 200][..])]) - 200,
+        12
+    );
+    assert_eq!(
+        length(&[packet(Mode::Reliable, 0, 7, &[1; 24][..])]) - 24,
+        12
+    );
+    assert_eq!(
+        length(&[packet(Mode::Reliable, 2, 7, &[1; 24][..])]) - 24,
+        13
+    );
+    let ten: Vec<_> = (0..10)
+        .map(|i| {
+            let channel = [0, 0, 0, 0, 1, 1, 1, 2, 2, 2][i];
+            packet(
+                Mode::Unreliable,
+                channel,
+                100 + u32::try_from(i).unwrap(),
+                &[1; 16][..],
+            )
+        })
+        .collect();
+    assert!(
+        (28..=29).contains(&(length(&ten) - 160)),
+        "{}",
+        length(&ten) - 160
+    );
+}

@@ -1,0 +1,133 @@
+//! Tests of the codec as a whole: what decodes encodes to the same bytes, and the reverse.
+
+mod canonical;
+mod examples;
+mod fuzz;
+mod long_forms;
+mod offers;
+mod round_trip;
+
+use alloc::vec;
+use alloc::vec::Vec;
+use arrayvec::ArrayVec;
+
+use super::*;
+
+/// The agreement that tests use unless they say otherwise.
+const CONTEXT: Context = Context {
+    id_bytes: 2,
+    window: 4096,
+    fragment_size: 464,
+    tag: 0,
+};
+
+fn offer() -> Offer {
+    let mut channels = Channels::new(5);
+    channels.set_high(1, true);
+    channels.set_high(4, true);
+    Offer {
+        application: 0x0123_4567_89AB_CDEF,
+        channels,
+        max_datagram: 1200,
+        max_packet: 1 << 20,
+        receive_budget: 4 << 20,
+        frame_window_log2: 12,
+        packet_window_log2: 12,
+        send_rate: u32::MAX,
+        receive_rate: 1 << 20,
+        integrity: Integrity::None,
+        features: 0,
+    }
+}
+
+fn connect() -> Connect {
+    Connect {
+        cookie: false,
+        nonce_self: 0x1111_1111_1111_1111,
+        nonce_peer: 0x2222_2222_2222_2222,
+        connection_id: ConnectionId::new(&[0xC1, 0xC2, 0xC3, 0xC4]).unwrap(),
+        offer: offer(),
+    }
+}
+
+fn header(connection_id_len: usize) -> Header {
+    Header {
+        connection_id: ConnectionId::from_u64(0x0807_0605_0403_0201, connection_id_len).unwrap(),
+        id: 0x0102_0304_0506_07D0,
+        id_width: 1,
+        nonce: false,
+        ack_now: false,
+    }
+}
+
+/// What `encode` writes.
+fn bytes_of(encode: impl FnOnce(&mut [u8]) -> Result<usize, crate::wire::NoRoom>) -> Vec<u8> {
+    let mut buffer = vec![0; 65_536];
+    let length = encode(&mut buffer).unwrap();
+    buffer.truncate(length);
+    buffer
+}
+
+/// A short form with these messages.
+fn short(
+    header: &Header,
+    ack: Option<&AckBlock>,
+    messages: &[Message<&[u8]>],
+    padding: usize,
+    context: Context,
+) -> Vec<u8> {
+    bytes_of(|buffer| {
+        let mut frame = FrameWriter::new(buffer, header, ack, context)?;
+        for (i, message) in messages.iter().enumerate() {
+            frame.message(message, padding == 0 && i + 1 == messages.len())?;
+        }
+        if padding > 0 {
+            frame.padding(padding)?;
+        }
+        Ok(frame.finish())
+    })
+}
+
+/// Decodes all of a datagram and encodes it again, without checking its tag.
+fn reencode(
+    datagram: &[u8],
+    connection_id_len: usize,
+    context: Context,
+) -> Result<Vec<u8>, Malformed> {
+    let decoded = decode(datagram, connection_id_len)?;
+    let mut again = Vec::new();
+    if let Some(acknowledge) = &decoded.acknowledge {
+        again = bytes_of(|buffer| acknowledge.encode_acknowledge(buffer));
+    }
+    again.extend(match &decoded.rest {
+        Rest::Nothing => Vec::new(),
+        Rest::Request(request) => {
+            let mut bytes = bytes_of(|buffer| request.connect.encode_request(buffer));
+            bytes.resize(request.datagram_length - again.len(), 0);
+            bytes
+        }
+        // Nothing but the head is known, so there is nothing to compare.
+        Rest::OtherVersion { .. } => datagram.to_vec(),
+        Rest::Refuse(refuse) => bytes_of(|buffer| refuse.encode(buffer)),
+        Rest::Disconnect(disconnect) => bytes_of(|buffer| disconnect.encode(buffer)),
+        Rest::DisconnectAck(ack) => bytes_of(|buffer| ack.encode(buffer)),
+        Rest::Reset(reset) => bytes_of(|buffer| reset.encode(buffer)),
+        Rest::Short(form) => reencode_short(form, context)?,
+    });
+    Ok(again)
+}
+
+fn reencode_short(form: &Short<'_>, context: Context) -> Result<Vec<u8>, Malformed> {
+    let mut messages = ArrayVec::new();
+    let body = form.decode_body(context, &mut messages)?;
+    let header = Header {
+        connection_id: form.connection_id,
+        id: form.id_low.into(),
+        id_width: form.id_width,
+        nonce: form.nonce,
+        ack_now: form.ack_now,
+    };
+    let mut bytes = short(&header, body.ack.as_ref(), &messages, body.padding, context);
+    bytes.extend(&form.bytes[form.bytes.len() - context.tag..]);
+    Ok(bytes)
+}

@@ -1,0 +1,151 @@
+//! The offers in requests and acknowledgements: what is refused.
+
+use super::*;
+use Malformed::{BadValue, Reserved, Truncated, UnknownType};
+
+const BODY_AT: usize = 23;
+
+fn request() -> Vec<u8> {
+    bytes_of(|buffer| connect().encode_request(buffer))
+}
+
+/// A request whose body is replaced, with the length made right.
+fn with_body(body: &[u8]) -> Vec<u8> {
+    let mut changed = request()[..BODY_AT].to_vec();
+    changed.extend(body);
+    let length = u16::try_from(changed.len() - 3).unwrap();
+    changed[1..3].copy_from_slice(&length.to_le_bytes());
+    changed
+}
+
+fn error(datagram: &[u8]) -> Malformed {
+    decode(datagram, 4).unwrap_err()
+}
+
+#[test]
+fn parameters_come_once_each_in_order() {
+    let form = request();
+    let body = &form[BODY_AT..];
+    assert!(decode(&with_body(body), 0).is_ok());
+    // After the connection id: application, channels, max_datagram, ...
+    let (id, application, rest) = (&body[..5], &body[5..15], &body[15..]);
+    let error_of = |parts: &[&[u8]]| error(&with_body(&parts.concat()));
+    assert_eq!(error_of(&[id, rest]), UnknownType);
+    assert_eq!(error_of(&[id, application, application, rest]), UnknownType);
+    assert_eq!(
+        error_of(&[id, &rest[..5], application, &rest[5..]]),
+        UnknownType
+    );
+    assert_eq!(error_of(&[id, application, rest, &[11, 0]]), UnknownType);
+    assert_eq!(
+        error_of(&[id, application, rest, &[10, 4, 0, 0, 0, 0]]),
+        UnknownType
+    );
+    assert_eq!(
+        error_of(&[id, application, &rest[..rest.len() - 6]]),
+        Truncated
+    );
+}
+
+#[test]
+fn parameters_have_exact_lengths() {
+    let form = request();
+    let body = &form[BODY_AT..];
+    let short = [&body[..5], &[1, 7], &body[7..14], &body[15..]].concat();
+    assert_eq!(error(&with_body(&short)), BadValue);
+    let long = [&body[..5], &[1, 9], &body[7..15], &[0], &body[15..]].concat();
+    assert_eq!(error(&with_body(&long)), BadValue);
+}
+
+/// The error for an offer with one field changed.
+fn offered(change: impl FnOnce(&mut Vec<u8>)) -> Option<Malformed> {
+    let form = request();
+    let mut body = form[BODY_AT..].to_vec();
+    change(&mut body);
+    decode(&with_body(&body), 0).err()
+}
+
+#[test]
+fn parameters_are_in_range() {
+    // Offsets in the body: 5 bytes of connection id, 10 of application id, 5 of channels.
+    let set =
+        |at: usize, bytes: &[u8]| offered(|body| body[at..at + bytes.len()].copy_from_slice(bytes));
+    let (datagram, packet, budget, windows) = (22, 26, 32, 38);
+    let (send, receive, integrity, features) = (42, 48, 54, 57);
+    assert_eq!(set(datagram, &511_u16.to_le_bytes()), Some(BadValue));
+    assert_eq!(set(datagram, &512_u16.to_le_bytes()), None);
+    assert_eq!(set(packet, &[0; 4]), Some(BadValue));
+    assert_eq!(set(packet, &u32::MAX.to_le_bytes()), Some(BadValue));
+    assert_eq!(
+        set(budget, &((1_u32 << 20) + 63).to_le_bytes()),
+        Some(BadValue)
+    );
+    assert_eq!(set(budget, &((1_u32 << 20) + 64).to_le_bytes()), None);
+    for (window, error) in [
+        (3, Some(BadValue)),
+        (4, None),
+        (16, None),
+        (17, Some(BadValue)),
+    ] {
+        assert_eq!(set(windows, &[window]), error);
+        assert_eq!(set(windows + 1, &[window]), error);
+    }
+    assert_eq!(set(send, &[0; 4]), Some(BadValue));
+    assert_eq!(set(receive, &[0; 4]), Some(BadValue));
+    assert_eq!(set(integrity, &[1]), None);
+    assert_eq!(set(integrity, &[2]), Some(BadValue));
+    assert_eq!(
+        set(features, &[0xFF; 4]),
+        None,
+        "unknown features are never agreed on"
+    );
+}
+
+#[test]
+fn channels_are_counted_and_have_no_spare_bits() {
+    // Five channels, of which 1 and 4 have high priority.
+    let at = 17;
+    let set = |bytes: &[u8]| offered(|body| body[at..at + 3].copy_from_slice(bytes));
+    assert_eq!(
+        &request()[BODY_AT + 15..BODY_AT + 20],
+        &[2, 3, 5, 0x04, 0x01]
+    );
+    assert_eq!(set(&[5, 0x55, 0x01]), None);
+    assert_eq!(set(&[0, 0, 0]), Some(BadValue));
+    assert_eq!(set(&[4, 0, 0]), Some(BadValue));
+    assert_eq!(set(&[9, 0, 0]), Some(BadValue));
+    for unordered in [0x02, 0x08, 0x20, 0x80] {
+        assert_eq!(set(&[5, unordered, 0]), Some(Reserved));
+    }
+    for spare in [0x04, 0x10, 0x40] {
+        assert_eq!(set(&[5, 0, spare]), Some(Reserved));
+    }
+}
+
+#[test]
+fn channels_keep_their_priority_up_to_the_255th() {
+    let mut channels = Channels::new(255);
+    for channel in [0, 31, 32, 254, 255] {
+        channels.set_high(channel, true);
+    }
+    channels.set_high(31, false);
+    let high: Vec<_> = (0..=255)
+        .filter(|channel| channels.is_high(*channel))
+        .collect();
+    assert_eq!(high, [0, 32, 254], "channel 255 does not exist");
+    let offer = Offer {
+        channels,
+        ..offer()
+    };
+    let form = bytes_of(|b| {
+        Connect {
+            offer: offer.clone(),
+            ..connect()
+        }
+        .encode_request(b)
+    });
+    let Rest::Request(request) = decode(&form, 0).unwrap().rest else {
+        panic!()
+    };
+    assert_eq!(request.connect.offer, offer);
+}

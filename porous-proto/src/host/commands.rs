@@ -1,0 +1,175 @@
+//! The commands of the application.
+
+use bytes::Bytes;
+use rand_core::CryptoRng;
+
+use super::replies::Reply;
+use super::{Address, ChannelId, Host, PeerId};
+use crate::error::{ConnectError, ListenError, SendError, UnknownPeer};
+use crate::event::{Disconnect, Listen, Received};
+use crate::frame::{ConnectionId, Mode};
+use crate::peer::Peer;
+use crate::time::Instant;
+
+/// How often a connection id that is in use is drawn anew.
+const DRAWS: usize = 64;
+
+impl<R: CryptoRng, A: Address> Host<R, A> {
+    /// Whether strangers are answered. A host begins [`Closed`](Listen::Closed).
+    ///
+    /// # Errors
+    ///
+    /// [`ListenError::NotAllowed`] if the configuration is a client's.
+    ///
+    /// ```
+    /// use porous_proto::{Config, Host, Listen};
+    /// # use porous_proto::doc::example_rng;
+    ///
+    /// let mut host = Host::<_, u32>::new(Config::new(), example_rng());
+    /// host.listen(Listen::Open)?;
+    /// # Ok::<(), porous_proto::ListenError>(())
+    /// ```
+    pub const fn listen(&mut self, policy: Listen) -> Result<(), ListenError> {
+        if !self.config.listen_allowed && !matches!(policy, Listen::Closed) {
+            return Err(ListenError::NotAllowed);
+        }
+        self.listen = policy;
+        Ok(())
+    }
+
+    /// Connects to a host (§2.3). If both hosts connect to each other, one connection comes of it.
+    /// The outcome is an event: `Connected` or `Disconnected`.
+    ///
+    /// # Errors
+    ///
+    /// [`ConnectError::AlreadyConnected`] if there is a live peer at this address,
+    /// [`ConnectError::OutOfConnectionIds`] if no free connection id was found.
+    ///
+    /// ```
+    /// use porous_proto::{Config, Host, Instant};
+    /// # use porous_proto::doc::example_rng;
+    ///
+    /// let mut host = Host::<_, u32>::new(Config::client(), example_rng());
+    /// let peer = host.connect(Instant::ZERO, 7)?;
+    /// assert_eq!(host.address(peer), Some(7));
+    /// # Ok::<(), porous_proto::ConnectError>(())
+    /// ```
+    pub fn connect(&mut self, now: Instant, to: A) -> Result<PeerId, ConnectError> {
+        let tick = self.advance(now);
+        if self.peers.find(to, |peer| peer.state().is_live()).is_some() {
+            return Err(ConnectError::AlreadyConnected);
+        }
+        let connection_id = self
+            .draw_connection_id()
+            .ok_or(ConnectError::OutOfConnectionIds)?;
+        let nonce = self.rng.next_u64().max(1);
+        let peer = Peer::outgoing(tick.now, nonce, connection_id, &self.config);
+        let id = self.peers.insert(to, peer);
+        self.settle(id.slot);
+        Ok(id)
+    }
+
+    /// A connection id that no peer of this host has.
+    pub(super) fn draw_connection_id(&mut self) -> Option<ConnectionId> {
+        let len = usize::from(self.config.connection_id_len);
+        for _ in 0..DRAWS {
+            let id = ConnectionId::from_u64(self.rng.next_u64(), len)?;
+            if len == 0 || self.peers.by_connection_id(id).is_none() {
+                return Some(id);
+            }
+        }
+        None
+    }
+
+    /// Sends a packet on a channel (§2.4). It is queued, and leaves when the driver
+    /// [polls](Self::poll_transmit) and the windows allow. A [`Bytes`] is not copied: fragments,
+    /// resends and other peers share it.
+    ///
+    /// # Errors
+    ///
+    /// See [`SendError`]. The packet is not queued then.
+    ///
+    /// ```
+    /// use porous_proto::{ChannelId, Mode};
+    /// # use porous_proto::doc::example_pair;
+    ///
+    /// # let (mut host, peer) = example_pair();
+    /// host.send(peer, ChannelId(0), &b"hello"[..], Mode::Reliable)?;
+    /// # Ok::<(), porous_proto::SendError>(())
+    /// ```
+    pub fn send(
+        &mut self,
+        peer: PeerId,
+        channel: ChannelId,
+        packet: impl Into<Bytes>,
+        mode: Mode,
+    ) -> Result<(), SendError> {
+        let target = self.peers.get_mut(peer).ok_or(SendError::UnknownPeer)?;
+        target.send(channel, packet.into(), mode)?;
+        self.schedule.set_ready(peer.slot);
+        Ok(())
+    }
+
+    /// The next packet that has arrived from a peer and can be delivered, of any channel (§3.2.3).
+    /// Consuming packets is what lets the remote host send more.
+    ///
+    /// ```
+    /// # use porous_proto::doc::example_pair;
+    /// # let (mut host, peer) = example_pair();
+    /// while let Some(received) = host.receive(peer) {
+    ///     let _ = (received.channel, received.mode, received.payload);
+    /// }
+    /// ```
+    pub fn receive(&mut self, peer: PeerId) -> Option<Received> {
+        let now = self.now;
+        let target = self.peers.get_mut(peer)?;
+        let received = target.receive(now);
+        // Window acknowledgements may have become due, now or later.
+        self.schedule
+            .set_deadline(peer.slot, target.next_deadline());
+        self.schedule.set_ready(peer.slot);
+        received
+    }
+
+    /// Disconnects from a peer (§2.5), or gives up connecting. Its `Disconnected` event follows.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownPeer`] if there is none.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use porous_proto::{Disconnect, Instant};
+    /// # use porous_proto::doc::example_pair;
+    ///
+    /// # let (mut host, peer) = example_pair();
+    /// let how = Disconnect::Flush { reason: 0, deadline: Duration::from_secs(2) };
+    /// host.disconnect(Instant::ZERO, peer, how)?;
+    /// # Ok::<(), porous_proto::UnknownPeer>(())
+    /// ```
+    pub fn disconnect(
+        &mut self,
+        now: Instant,
+        peer: PeerId,
+        how: Disconnect,
+    ) -> Result<(), UnknownPeer> {
+        let tick = self.advance(now);
+        let address = self.address(peer).ok_or(UnknownPeer)?;
+        let target = self.peers.get_mut(peer).ok_or(UnknownPeer)?;
+        let nonce_self = target.nonce();
+        // Who was given up while connecting is told once, as far as we know who it is.
+        if let Some(nonce_peer) = target.disconnect(how, tick.now) {
+            let (Disconnect::Flush { reason, .. } | Disconnect::Now { reason }) = how;
+            self.replies.push(
+                address,
+                Reply::Disconnect {
+                    nonce_self,
+                    nonce_peer,
+                    reason,
+                },
+            );
+        }
+        self.settle(peer.slot);
+        Ok(())
+    }
+}

@@ -1,0 +1,189 @@
+//! The listener's random id is a cookie (`docs/wire.md`, "Handshake"): a keyed hash of where the
+//! request came from and what it said, so that a listener keeps nothing of a stranger
+//! (`docs/deviations.md` C1, C2).
+
+use core::hash::{Hash, Hasher};
+use core::time::Duration;
+
+use rand_core::Rng;
+use siphasher::sip::SipHasher24;
+
+use crate::time::Instant;
+
+/// How long a key makes cookies. Its cookies are accepted for as long again.
+const KEY_LIFE: Duration = Duration::from_secs(15);
+
+#[derive(Clone, Copy)]
+struct Key([u8; 16]);
+
+impl Key {
+    fn draw(rng: &mut impl Rng) -> Self {
+        let mut key = [0; 16];
+        rng.fill_bytes(&mut key);
+        Self(key)
+    }
+}
+
+/// The keys, never shown.
+pub(crate) struct Cookies {
+    current: Key,
+    previous: Key,
+    /// The number of the current key's life since the epoch.
+    life: u64,
+}
+
+impl core::fmt::Debug for Cookies {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Cookies")
+            .field("life", &self.life)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Cookies {
+    pub(crate) fn new(rng: &mut impl Rng) -> Self {
+        Self {
+            current: Key::draw(rng),
+            previous: Key::draw(rng),
+            life: 0,
+        }
+    }
+
+    /// Draws new keys if it is time.
+    pub(crate) fn rotate(&mut self, now: Instant, rng: &mut impl Rng) {
+        let life = now.as_micros() / u64::try_from(KEY_LIFE.as_micros()).unwrap_or(u64::MAX);
+        if life == self.life {
+            return;
+        }
+        self.previous = if life == self.life + 1 {
+            self.current
+        } else {
+            Key::draw(rng)
+        };
+        self.current = Key::draw(rng);
+        self.life = life;
+    }
+
+    /// The cookie for a request, never 0.
+    pub(crate) fn bake<A: Hash>(&self, address: &A, request: [&[u8]; 2]) -> u64 {
+        bake(self.current, self.life, address, request)
+    }
+
+    /// Whether we gave this cookie for this request, not too long ago.
+    pub(crate) fn accepts<A: Hash>(&self, cookie: u64, address: &A, request: [&[u8]; 2]) -> bool {
+        let lives = [
+            (self.current, self.life),
+            (self.previous, self.life.wrapping_sub(1)),
+        ];
+        lives.into_iter().any(|(key, life)| {
+            cookie >> 62 == life & 3 && bake(key, life, address, request) == cookie
+        })
+    }
+}
+
+/// The two top bits tell which key was used.
+fn bake<A: Hash>(key: Key, life: u64, address: &A, request: [&[u8]; 2]) -> u64 {
+    let mut hasher = Portable(SipHasher24::new_with_key(&key.0));
+    address.hash(&mut hasher);
+    for part in request {
+        hasher.write_u64(part.len() as u64);
+        hasher.write(part);
+    }
+    (hasher.finish() >> 2 | (life & 3) << 62).max(1)
+}
+
+/// Integers go in little-endian and `usize` as u64, so that a cookie is the same on every machine.
+struct Portable(SipHasher24);
+
+impl Hasher for Portable {
+    fn finish(&self) -> u64 {
+        self.0.finish()
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.write(bytes);
+    }
+
+    fn write_u16(&mut self, n: u16) {
+        self.0.write(&n.to_le_bytes());
+    }
+
+    fn write_u32(&mut self, n: u32) {
+        self.0.write(&n.to_le_bytes());
+    }
+
+    fn write_u64(&mut self, n: u64) {
+        self.0.write(&n.to_le_bytes());
+    }
+
+    fn write_u128(&mut self, n: u128) {
+        self.0.write(&n.to_le_bytes());
+    }
+
+    fn write_usize(&mut self, n: usize) {
+        self.0.write(&(n as u64).to_le_bytes());
+    }
+
+    fn write_isize(&mut self, n: isize) {
+        self.0.write(&(n as i64).to_le_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::convert::Infallible;
+
+    use super::*;
+
+    struct Count(u64);
+
+    impl rand_core::TryRng for Count {
+        type Error = Infallible;
+
+        fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+            Ok(0)
+        }
+
+        fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+            Ok(0)
+        }
+
+        fn try_fill_bytes(&mut self, dst: &mut [u8]) -> Result<(), Infallible> {
+            self.0 += 1;
+            dst.fill(u8::try_from(self.0 % 251).unwrap());
+            Ok(())
+        }
+    }
+
+    const REQUEST: [&[u8]; 2] = [b"head", b"body"];
+
+    fn at(seconds: u64) -> Instant {
+        Instant::from_micros(seconds * 1_000_000)
+    }
+
+    #[test]
+    fn a_cookie_is_bound_to_the_address_and_to_all_of_the_request() {
+        let cookies = Cookies::new(&mut Count(0));
+        let cookie = cookies.bake(&7_u32, REQUEST);
+        assert!(cookies.accepts(cookie, &7_u32, REQUEST));
+        assert!(!cookies.accepts(cookie, &8_u32, REQUEST));
+        assert!(!cookies.accepts(cookie, &7_u32, [b"head", b"bodY"]));
+        assert!(!cookies.accepts(cookie, &7_u32, [b"headb", b"ody"]));
+        assert!(!cookies.accepts(cookie ^ 1, &7_u32, REQUEST));
+    }
+
+    #[test]
+    fn a_cookie_lives_for_one_or_two_lives_of_a_key() {
+        let mut rng = Count(0);
+        let mut cookies = Cookies::new(&mut rng);
+        cookies.rotate(at(31), &mut rng);
+        let cookie = cookies.bake(&7_u32, REQUEST);
+        cookies.rotate(at(59), &mut rng);
+        assert!(cookies.accepts(cookie, &7_u32, REQUEST));
+        cookies.rotate(at(60), &mut rng);
+        assert!(!cookies.accepts(cookie, &7_u32, REQUEST));
+        let cookie = cookies.bake(&7_u32, REQUEST);
+        cookies.rotate(at(90), &mut rng); // a whole life was skipped
+        assert!(!cookies.accepts(cookie, &7_u32, REQUEST));
+    }
+}

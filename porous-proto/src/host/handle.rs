@@ -1,0 +1,339 @@
+//! Datagrams that arrive: whose they are, and what becomes of those that are nobody's
+//! (`docs/wire.md`, "Handshake").
+
+use rand_core::CryptoRng;
+
+use super::replies::Reply;
+use super::{Address, Host};
+use crate::event::{Disposition, Ecn, Ignored, Listen, Refusal};
+use crate::frame::{
+    Connect, Datagram, REQUEST_SIZE, Refuse, RefuseReason, Request, Rest, Short, VERSION, decode,
+};
+use crate::peer::{Agreement, Peer, PeerState, Tick};
+use crate::time::Instant;
+
+/// While so many events wait for the application, nobody is let in.
+const EVENTS_MAX: usize = 4096;
+
+/// The slot of the peer that took a datagram.
+type Taken = Result<u32, Ignored>;
+
+impl<R: CryptoRng, A: Address> Host<R, A> {
+    /// Takes a datagram in. Whatever it contains, the work is bounded by its length and by the
+    /// configuration, and nothing grows past a limit of the configuration.
+    ///
+    /// `ecn` is what the IP header said, or `NotEct` if that is not known.
+    ///
+    /// ```
+    /// use porous_proto::{Config, Disposition, Ecn, Host, Instant};
+    /// # use porous_proto::doc::example_rng;
+    ///
+    /// let mut host = Host::<_, u32>::new(Config::new(), example_rng());
+    /// let disposition = host.handle_datagram(Instant::ZERO, 7, Ecn::NotEct, b"garbage");
+    /// assert!(matches!(disposition, Disposition::Ignored(_)));
+    /// ```
+    pub fn handle_datagram(
+        &mut self,
+        now: Instant,
+        from: A,
+        _ecn: Ecn,
+        datagram: &[u8],
+    ) -> Disposition {
+        let tick = self.advance(now);
+        self.stats.datagrams_received += 1;
+        self.stats.bytes_received += datagram.len() as u64;
+        let known = self.stats.accepted;
+        let taken = self.route(tick, from, datagram);
+        match taken {
+            Ok(slot) => {
+                self.settle(slot);
+                let peer = self.peers.id(slot);
+                if self.stats.accepted > known {
+                    Disposition::Accepted(peer)
+                } else {
+                    Disposition::Handled(peer)
+                }
+            }
+            Err(cause) => {
+                self.stats.ignored[cause.index()] += 1;
+                Disposition::Ignored(cause)
+            }
+        }
+    }
+
+    fn route(&mut self, tick: Tick, from: A, datagram: &[u8]) -> Taken {
+        let len = usize::from(self.config.connection_id_len);
+        let Datagram { acknowledge, rest } = decode(datagram, len).map_err(Ignored::Malformed)?;
+        // A request comes first: it may make the peer that the acknowledgement in front is for.
+        let rest = match rest {
+            Rest::Nothing => None,
+            Rest::Request(request) => Some(self.on_request(tick, from, &request)),
+            Rest::OtherVersion { nonce_self, .. } => {
+                Some(self.on_other_version(from, nonce_self, datagram))
+            }
+            Rest::Refuse(refuse) => Some(self.on_refuse(tick, from, &refuse)),
+            Rest::Disconnect(bye) => Some(self.on_disconnect(tick, from, &bye)),
+            Rest::DisconnectAck(bye) => Some(self.with_nonces(from, bye.nonce_peer, |peer| {
+                peer.on_disconnect_ack(bye.nonce_self, tick.now)
+            })),
+            Rest::Reset(_) => Some(Err(Ignored::UnknownConnection)),
+            Rest::Short(short) => {
+                let acknowledged = acknowledge
+                    .as_ref()
+                    .map(|ack| self.on_acknowledge(tick, from, ack));
+                let taken = self.on_short(tick, from, &short);
+                return taken.or_else(|cause| acknowledged.unwrap_or(Err(cause)));
+            }
+        };
+        match (rest, acknowledge) {
+            (Some(rest), None) => rest,
+            (Some(rest), Some(ack)) => {
+                let acknowledged = self.on_acknowledge(tick, from, &ack);
+                rest.or(acknowledged)
+            }
+            (None, Some(ack)) => self.on_acknowledge(tick, from, &ack),
+            (None, None) => Err(Ignored::UnknownNonce),
+        }
+    }
+
+    /// Requests, in the order of checks that `docs/wire.md` gives.
+    fn on_request(&mut self, tick: Tick, from: A, request: &Request<'_>) -> Taken {
+        let connect = &request.connect;
+        let nonce = connect.nonce_self;
+        if !connect.cookie {
+            if let Some(slot) = self
+                .peers
+                .find(from, |peer| peer.remote_nonce() == Some(nonce))
+            {
+                return self.with(slot, |peer| {
+                    peer.on_repeated_request();
+                    Ok(())
+                });
+            }
+        }
+        if let Some(slot) = self.peers.find(from, Peer::is_attempt) {
+            return self.on_request_to_attempt(slot, tick, from, connect);
+        }
+        if connect.cookie {
+            return Err(Ignored::UnknownNonce);
+        }
+        self.on_stranger(tick, from, request)
+    }
+
+    /// We connect to the address that the request comes from: we answer with our own nonce.
+    fn on_request_to_attempt(
+        &mut self,
+        slot: u32,
+        tick: Tick,
+        from: A,
+        connect: &Connect,
+    ) -> Taken {
+        let compatible = Agreement::new(&self.offer, &connect.offer).is_some();
+        if !compatible && !connect.cookie {
+            // It proves nothing yet, so that it must not end our own attempt.
+            return self.refuse(from, connect.nonce_self, Refusal::Incompatible);
+        }
+        let Some((_, peer)) = self.peers.at_mut(slot) else {
+            return Err(Ignored::UnknownNonce);
+        };
+        if connect.cookie && connect.nonce_peer != peer.nonce() {
+            return Err(Ignored::UnknownNonce);
+        }
+        if compatible {
+            peer.on_request(connect, &self.offer, tick.now);
+        } else {
+            peer.on_refused(Refusal::Incompatible, tick.now);
+        }
+        Ok(slot)
+    }
+
+    fn on_stranger(&mut self, tick: Tick, from: A, request: &Request<'_>) -> Taken {
+        if self.listen == Listen::Closed {
+            return Err(Ignored::NotListening);
+        }
+        if request.datagram_length < REQUEST_SIZE {
+            return Err(Ignored::Unpadded);
+        }
+        let connect = &request.connect;
+        let Some(agreement) = Agreement::new(&self.offer, &connect.offer) else {
+            return self.refuse(from, connect.nonce_self, Refusal::Incompatible);
+        };
+        if self.inbound >= self.config.max_peers || self.events.len() >= EVENTS_MAX {
+            return self.refuse(from, connect.nonce_self, Refusal::Full);
+        }
+        self.cookies.rotate(tick.now, &mut self.rng);
+        let covered = request.cookie_input();
+        if self.cookies.accepts(connect.nonce_peer, &from, covered) {
+            return self.accept(tick, from, connect, agreement);
+        }
+        let cookie = self.cookies.bake(&from, covered);
+        self.reply(
+            from,
+            Reply::Cookie {
+                cookie,
+                nonce_peer: connect.nonce_self,
+            },
+        )
+    }
+
+    /// The request has brought its cookie back: whoever sent it receives at this address.
+    fn accept(&mut self, tick: Tick, from: A, connect: &Connect, agreement: Agreement) -> Taken {
+        let full = Refusal::Full;
+        let Some(connection_id) = self.draw_connection_id() else {
+            return self.refuse(from, connect.nonce_self, full);
+        };
+        let occupied = self
+            .peers
+            .find(from, |peer| peer.state().is_live())
+            .is_some();
+        let identity = (connect.nonce_peer, connection_id);
+        let peer = Peer::incoming(
+            tick.now,
+            identity,
+            connect,
+            agreement,
+            occupied,
+            &self.config,
+        );
+        let id = self.peers.insert(from, peer);
+        self.inbound += 1;
+        self.stats.accepted += 1;
+        Ok(id.slot)
+    }
+
+    fn on_other_version(&mut self, from: A, nonce: u64, datagram: &[u8]) -> Taken {
+        if self.listen == Listen::Closed {
+            return Err(Ignored::NotListening);
+        }
+        if datagram.len() < REQUEST_SIZE {
+            return Err(Ignored::Unpadded);
+        }
+        self.refuse(
+            from,
+            nonce,
+            Refusal::Version {
+                oldest: VERSION,
+                newest: VERSION,
+            },
+        )
+    }
+
+    fn refuse(&mut self, to: A, nonce_peer: u64, refusal: Refusal) -> Taken {
+        self.reply(
+            to,
+            Reply::Refuse {
+                nonce_peer,
+                refusal,
+            },
+        )
+    }
+
+    fn reply(&mut self, to: A, reply: Reply) -> Taken {
+        let room = self.replies.push(to, reply);
+        Err(if room {
+            Ignored::Stateless
+        } else {
+            Ignored::TooManyReplies
+        })
+    }
+
+    fn on_acknowledge(&mut self, tick: Tick, from: A, ack: &Connect) -> Taken {
+        let mine = |peer: &Peer| peer.nonce() == ack.nonce_peer && peer.state().is_live();
+        let slot = self.peers.find(from, mine).ok_or(Ignored::UnknownNonce)?;
+        let offer = self.offer.clone();
+        self.with(slot, |peer| {
+            peer.on_acknowledge(ack, &offer, tick.now);
+            Ok(())
+        })
+    }
+
+    fn on_refuse(&mut self, tick: Tick, from: A, refuse: &Refuse) -> Taken {
+        let refusal = match refuse.reason {
+            RefuseReason::Version => Refusal::Version {
+                oldest: refuse.oldest_version,
+                newest: refuse.newest_version,
+            },
+            RefuseReason::Incompatible => Refusal::Incompatible,
+            RefuseReason::Full => Refusal::Full,
+            RefuseReason::Application => Refusal::Application,
+        };
+        self.with_nonces(from, refuse.nonce_peer, |peer| {
+            peer.on_refused(refusal, tick.now);
+            true
+        })
+    }
+
+    fn on_disconnect(&mut self, tick: Tick, from: A, bye: &crate::frame::Disconnect) -> Taken {
+        self.with_nonces(from, bye.nonce_peer, |peer| {
+            peer.on_disconnect(bye.nonce_self, bye.reason, tick.now)
+        })
+    }
+
+    /// Does something with the peer at this address that has this nonce.
+    fn with_nonces(&mut self, from: A, ours: u64, act: impl FnOnce(&mut Peer) -> bool) -> Taken {
+        let slot = self
+            .peers
+            .find(from, |peer| peer.nonce() == ours)
+            .ok_or(Ignored::UnknownNonce)?;
+        self.with(slot, |peer| {
+            if act(peer) {
+                Ok(())
+            } else {
+                Err(Ignored::UnknownNonce)
+            }
+        })
+    }
+
+    fn with(&mut self, slot: u32, act: impl FnOnce(&mut Peer) -> Result<(), Ignored>) -> Taken {
+        let (_, peer) = self.peers.at_mut(slot).ok_or(Ignored::UnknownNonce)?;
+        act(peer)?;
+        Ok(slot)
+    }
+
+    fn on_short(&mut self, tick: Tick, from: A, short: &Short<'_>) -> Taken {
+        let slot = if short.connection_id.is_empty() {
+            self.peers.find(from, |peer| peer.state().is_live())
+        } else {
+            self.peers.by_connection_id(short.connection_id)
+        };
+        let slot = slot.ok_or(Ignored::UnknownConnection)?;
+        let Some((address, peer)) = self.peers.at_mut(slot) else {
+            return Err(Ignored::UnknownConnection);
+        };
+        if *address != from {
+            return Err(Ignored::WrongAddress);
+        }
+        let was = peer.state();
+        let result = peer.handle_short(short, &self.offer, tick);
+        if let (PeerState::Connecting, PeerState::Connected) = (was, peer.state()) {
+            self.retire_others(slot, tick, from);
+        }
+        match result {
+            Ok(()) => Ok(slot),
+            Err(cause) => {
+                // An acknowledgement of a duplicate may be due.
+                self.settle(slot);
+                Err(cause)
+            }
+        }
+    }
+
+    /// A newcomer has proved itself: whoever else was connected at its address is gone.
+    fn retire_others(&mut self, newcomer: u32, tick: Tick, address: A) {
+        let other = |&(slot, peer): &(u32, &Peer)| {
+            slot != newcomer && peer.state().is_live() && !peer.is_attempt()
+        };
+        loop {
+            let next = self
+                .peers
+                .by_address(address)
+                .find(other)
+                .map(|(slot, _)| slot);
+            let Some(slot) = next else { return };
+            if let Some((_, peer)) = self.peers.at_mut(slot) {
+                peer.replace(tick.now);
+            }
+            self.settle(slot);
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! §2.1: the host object, and its verbs.
+
+mod address;
+mod commands;
+mod cookie;
+mod handle;
+mod peers;
+mod replies;
+mod schedule;
+mod transmit;
+
+use alloc::collections::VecDeque;
+use core::time::Duration;
+
+use rand_core::CryptoRng;
+
+pub use self::address::{Address, ChannelId};
+use self::cookie::Cookies;
+pub use self::peers::PeerId;
+use self::peers::Peers;
+use self::replies::Replies;
+use self::schedule::Schedule;
+use crate::config::Config;
+use crate::event::{Event, Listen};
+use crate::frame::Offer;
+use crate::peer::{News, Peer, PeerState, Tick};
+use crate::stats::HostStats;
+use crate::time::Instant;
+
+/// A step that comes so long after the one before follows a pause, and says nothing about how
+/// often the host is stepped.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// One socket's worth of peers: the state machine of the protocol.
+///
+/// The host does no input or output. A driver hands it the datagrams that arrive and the time, and
+/// takes from it the datagrams to be sent, the events, and the time when it wants to be called
+/// next. See the [crate's documentation](crate) for the loop.
+///
+/// `R` is the source of randomness, `A` is how the driver names remote hosts.
+#[derive(Debug)]
+pub struct Host<R, A = core::net::SocketAddr> {
+    config: Config,
+    offer: Offer,
+    rng: R,
+    cookies: Cookies,
+    listen: Listen,
+    peers: Peers<A>,
+    /// Live peers that connected to us.
+    inbound: u32,
+    /// Peers that have ended and linger, the oldest first.
+    lingering: VecDeque<PeerId>,
+    schedule: Schedule,
+    replies: Replies<A>,
+    events: VecDeque<Event<A>>,
+    stats: HostStats,
+    /// The latest time that was heard of.
+    now: Instant,
+    last_step: Instant,
+    /// T_step,avg of (7), in microseconds.
+    step_us: u64,
+    awake_since: Instant,
+}
+
+impl<R: CryptoRng, A: Address> Host<R, A> {
+    /// A host with this configuration. It draws its keys, random ids and connection ids from `rng`.
+    ///
+    /// ```
+    /// use porous_proto::{Config, Host};
+    /// # use porous_proto::doc::example_rng;
+    ///
+    /// let host = Host::<_, core::net::SocketAddr>::new(Config::new(), example_rng());
+    /// assert_eq!(host.poll_timeout(), None);
+    /// ```
+    pub fn new(config: Config, mut rng: R) -> Self {
+        Self {
+            offer: config.offer(),
+            cookies: Cookies::new(&mut rng),
+            config,
+            rng,
+            listen: Listen::Closed,
+            peers: Peers::new(),
+            inbound: 0,
+            lingering: VecDeque::new(),
+            schedule: Schedule::default(),
+            replies: Replies::new(),
+            events: VecDeque::new(),
+            stats: HostStats::default(),
+            now: Instant::ZERO,
+            last_step: Instant::ZERO,
+            step_us: 0,
+            awake_since: Instant::ZERO,
+        }
+    }
+
+    /// Time never goes backwards here, whatever the driver says.
+    fn advance(&mut self, now: Instant) -> Tick {
+        self.now = self.now.max(now);
+        Tick {
+            now: self.now,
+            step: Duration::from_micros(self.step_us),
+            awake_since: self.awake_since,
+        }
+    }
+
+    /// One step of the paper (§2.1): everything whose time has come is done. To be called when
+    /// [`poll_timeout`](Self::poll_timeout) says so, or at regular intervals, after the datagrams
+    /// that have arrived were [handled](Self::handle_datagram). Too early is harmless, too late
+    /// costs quality.
+    ///
+    /// ```
+    /// # use porous_proto::doc::example_pair;
+    /// # let (mut host, _) = example_pair();
+    /// let due = host.poll_timeout().unwrap();
+    /// host.handle_timeout(due);
+    /// ```
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.measure_step(now);
+        let tick = self.advance(now);
+        while let Some(slot) = self.schedule.pop_due(tick.now) {
+            if let Some((_, peer)) = self.peers.at_mut(slot) {
+                peer.handle_timeout(tick);
+                self.settle(slot);
+            }
+        }
+    }
+
+    /// T_step,avg (7): a moving average of the time between steps, without pauses.
+    fn measure_step(&mut self, now: Instant) {
+        let elapsed = now.saturating_duration_since(self.last_step);
+        self.last_step = self.last_step.max(now);
+        if elapsed > PAUSE {
+            self.awake_since = self.last_step;
+        } else if !elapsed.is_zero() {
+            let elapsed = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
+            self.step_us = (7 * self.step_us + elapsed) / 8;
+        }
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) wants to be called next. A time in the past
+    /// means that datagrams wait to be [sent](Self::poll_transmit).
+    ///
+    /// ```
+    /// # use porous_proto::doc::example_pair;
+    /// let (host, _) = example_pair();
+    /// assert!(host.poll_timeout().is_some()); // a connected peer is pinged now and then
+    /// ```
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        if self.schedule.first_ready().is_some() || !self.replies.is_empty() {
+            return Some(Instant::ZERO);
+        }
+        self.schedule.next()
+    }
+
+    /// The next event, if there is one.
+    ///
+    /// ```
+    /// # use porous_proto::doc::example_pair;
+    /// # let (mut host, _) = example_pair();
+    /// while let Some(event) = host.poll_event() {
+    ///     let _ = event;
+    /// }
+    /// ```
+    pub fn poll_event(&mut self) -> Option<Event<A>> {
+        self.events.pop_front()
+    }
+
+    /// After anything that may have changed a peer: its events, its deadline, its turn to send, and
+    /// its end.
+    fn settle(&mut self, slot: u32) {
+        let id = self.peers.id(slot);
+        let Some((address, peer)) = self.peers.at_mut(slot) else {
+            return;
+        };
+        let address = *address;
+        while let Some(news) = peer.next_news() {
+            let event = match news {
+                News::Connected => {
+                    self.stats.connected += 1;
+                    Event::Connected { peer: id, address }
+                }
+                News::Readable => Event::Readable { peer: id },
+                News::Writable => Event::Writable { peer: id },
+                News::Ended {
+                    reason,
+                    undelivered,
+                    told,
+                } => {
+                    self.inbound -= u32::from(peer.is_inbound());
+                    if peer.state() == PeerState::Disconnected {
+                        self.lingering.push_back(id);
+                    }
+                    if !told {
+                        continue;
+                    }
+                    Event::Disconnected {
+                        peer: id,
+                        reason,
+                        undelivered,
+                    }
+                }
+            };
+            self.events.push_back(event);
+        }
+        self.schedule.set_deadline(slot, peer.next_deadline());
+        if peer.state() == PeerState::Zombie {
+            self.bury(slot);
+        } else {
+            self.schedule.set_ready(slot);
+        }
+        self.bound_lingering();
+    }
+
+    /// Deletes a peer (§2.2).
+    fn bury(&mut self, slot: u32) {
+        self.schedule.set_deadline(slot, Instant::NEVER);
+        self.peers.remove(slot);
+    }
+
+    /// At most two lingering peers for each that may be connected; the oldest go first.
+    fn bound_lingering(&mut self) {
+        let max = 2 * self.config.max_peers as usize;
+        while let Some(&id) = self.lingering.front() {
+            let gone = self.peers.get(id).is_none();
+            if !gone && self.lingering.len() <= max {
+                return;
+            }
+            self.lingering.pop_front();
+            if !gone {
+                self.bury(id.slot);
+            }
+        }
+    }
+
+    /// What was counted since the host was made.
+    ///
+    /// ```
+    /// # use porous_proto::doc::example_pair;
+    /// let (host, _) = example_pair();
+    /// assert_eq!(host.stats().connected, 1);
+    /// ```
+    pub const fn stats(&self) -> HostStats {
+        self.stats
+    }
+
+    /// A peer, while it is there: until a while after its `Disconnected`.
+    ///
+    /// ```
+    /// # use porous_proto::{doc::example_pair, PeerState};
+    /// let (host, peer) = example_pair();
+    /// assert_eq!(host.peer(peer).unwrap().state(), PeerState::Connected);
+    /// ```
+    pub fn peer(&self, peer: PeerId) -> Option<&Peer> {
+        self.peers.get(peer).map(|(_, peer)| peer)
+    }
+
+    /// All peers, in a stable order.
+    ///
+    /// ```
+    /// # use porous_proto::doc::example_pair;
+    /// let (host, _) = example_pair();
+    /// assert_eq!(host.peers().count(), 1);
+    /// ```
+    pub fn peers(&self) -> impl Iterator<Item = (PeerId, &Peer)> {
+        self.peers.iter()
+    }
+
+    /// Where a peer is.
+    ///
+    /// ```
+    /// # use porous_proto::doc::example_pair;
+    /// let (host, peer) = example_pair();
+    /// assert_eq!(host.address(peer), Some(2));
+    /// ```
+    pub fn address(&self, peer: PeerId) -> Option<A> {
+        self.peers.get(peer).map(|&(address, _)| address)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,172 @@
+//! The peers of a host: slots with generations, found by id, by connection id and by address.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+
+use super::Address;
+use crate::frame::ConnectionId;
+use crate::peer::Peer;
+
+/// Names a peer of a host. The name of a peer that has ended is never given to another.
+///
+/// ```
+/// use porous_proto::PeerId;
+///
+/// let id = PeerId::from_u64(7 << 32 | 3);
+/// assert_eq!(id.to_u64(), 7 << 32 | 3);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PeerId {
+    generation: u32,
+    pub(super) slot: u32,
+}
+
+impl PeerId {
+    /// As a number, for a foreign interface.
+    ///
+    /// ```
+    /// assert_eq!(porous_proto::PeerId::from_u64(5).to_u64(), 5);
+    /// ```
+    #[must_use]
+    pub const fn to_u64(self) -> u64 {
+        (self.generation as u64) << 32 | self.slot as u64
+    }
+
+    /// From a number made by [`to_u64`](Self::to_u64). Any number is a name, if not of a peer.
+    ///
+    /// ```
+    /// assert_eq!(porous_proto::PeerId::from_u64(5).to_u64(), 5);
+    /// ```
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
+    pub const fn from_u64(n: u64) -> Self {
+        Self {
+            generation: (n >> 32) as u32,
+            slot: n as u32,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Slot<A> {
+    generation: u32,
+    peer: Option<(A, Peer)>,
+}
+
+/// The table.
+#[derive(Debug)]
+pub(crate) struct Peers<A> {
+    slots: Vec<Slot<A>>,
+    free: Vec<u32>,
+    by_connection_id: BTreeMap<ConnectionId, u32>,
+    by_address: BTreeSet<(A, u32)>,
+}
+
+impl<A: Address> Peers<A> {
+    pub(crate) const fn new() -> Self {
+        Self {
+            slots: Vec::new(),
+            free: Vec::new(),
+            by_connection_id: BTreeMap::new(),
+            by_address: BTreeSet::new(),
+        }
+    }
+
+    pub(crate) fn insert(&mut self, address: A, peer: Peer) -> PeerId {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Slot {
+                generation: 0,
+                peer: None,
+            });
+            // Memory ends before numbers do.
+            u32::try_from(self.slots.len() - 1).unwrap_or(u32::MAX)
+        });
+        if !peer.connection_id().is_empty() {
+            self.by_connection_id.insert(peer.connection_id(), slot);
+        }
+        self.by_address.insert((address, slot));
+        let place = &mut self.slots[slot as usize];
+        place.peer = Some((address, peer));
+        PeerId {
+            generation: place.generation,
+            slot,
+        }
+    }
+
+    pub(crate) fn remove(&mut self, slot: u32) {
+        let place = &mut self.slots[slot as usize];
+        if let Some((address, peer)) = place.peer.take() {
+            place.generation = place.generation.wrapping_add(1);
+            self.by_connection_id.remove(&peer.connection_id());
+            self.by_address.remove(&(address, slot));
+            self.free.push(slot);
+        }
+    }
+
+    /// The current name of a slot.
+    pub(crate) fn id(&self, slot: u32) -> PeerId {
+        let generation = self
+            .slots
+            .get(slot as usize)
+            .map_or(0, |place| place.generation);
+        PeerId { generation, slot }
+    }
+
+    pub(crate) fn get(&self, id: PeerId) -> Option<&(A, Peer)> {
+        let place = self.slots.get(id.slot as usize)?;
+        place
+            .peer
+            .as_ref()
+            .filter(|_| place.generation == id.generation)
+    }
+
+    pub(crate) fn get_mut(&mut self, id: PeerId) -> Option<&mut Peer> {
+        let place = self.slots.get_mut(id.slot as usize)?;
+        let current = place.generation == id.generation;
+        place
+            .peer
+            .as_mut()
+            .filter(|_| current)
+            .map(|(_, peer)| peer)
+    }
+
+    pub(crate) fn at(&self, slot: u32) -> Option<&(A, Peer)> {
+        self.slots.get(slot as usize)?.peer.as_ref()
+    }
+
+    pub(crate) fn at_mut(&mut self, slot: u32) -> Option<&mut (A, Peer)> {
+        self.slots.get_mut(slot as usize)?.peer.as_mut()
+    }
+
+    pub(crate) fn by_connection_id(&self, id: ConnectionId) -> Option<u32> {
+        self.by_connection_id.get(&id).copied()
+    }
+
+    /// The peers at an address: at most one that is live, newcomers that have yet to prove
+    /// themselves, and those that ended a while ago.
+    pub(crate) fn by_address(&self, address: A) -> impl Iterator<Item = (u32, &Peer)> {
+        let range = self.by_address.range((address, 0)..=(address, u32::MAX));
+        range.filter_map(|&(_, slot)| Some((slot, &self.at(slot)?.1)))
+    }
+
+    /// The first peer at an address for which this holds.
+    pub(crate) fn find(&self, address: A, test: impl Fn(&Peer) -> bool) -> Option<u32> {
+        self.by_address(address)
+            .find(|(_, peer)| test(peer))
+            .map(|(slot, _)| slot)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (PeerId, &Peer)> {
+        self.slots.iter().enumerate().filter_map(|(slot, place)| {
+            let slot = u32::try_from(slot).unwrap_or(u32::MAX);
+            let (_, peer) = place.peer.as_ref()?;
+            Some((
+                PeerId {
+                    generation: place.generation,
+                    slot,
+                },
+                peer,
+            ))
+        })
+    }
+}

@@ -1,0 +1,106 @@
+//! Datagrams to hosts that are no peers: cookies, refusals. One for each datagram at most, none of
+//! them repeated, and none longer than a quarter of a request (`docs/wire.md`, "Handshake").
+
+use alloc::collections::VecDeque;
+
+use arrayvec::ArrayVec;
+
+use crate::event::Refusal;
+use crate::frame::{Connect, ConnectionId, Disconnect, Offer, Refuse, RefuseReason, VERSION};
+use crate::wire::NoRoom;
+
+/// How many replies may wait to be sent. A driver that sends after each batch of datagrams never
+/// gets there.
+const WAITING_MAX: usize = 1024;
+
+/// A reply.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Reply {
+    /// The second request of the handshake: our random id is a cookie (§2.3).
+    Cookie {
+        cookie: u64,
+        nonce_peer: u64,
+    },
+    Refuse {
+        nonce_peer: u64,
+        refusal: Refusal,
+    },
+    /// We gave up connecting.
+    Disconnect {
+        nonce_self: u64,
+        nonce_peer: u64,
+        reason: u32,
+    },
+}
+
+impl Reply {
+    fn encode(&self, offer: &Offer, buf: &mut [u8]) -> Result<usize, NoRoom> {
+        match *self {
+            Self::Cookie { cookie, nonce_peer } => Connect {
+                cookie: true,
+                nonce_self: cookie,
+                nonce_peer,
+                connection_id: ConnectionId::EMPTY,
+                offer: offer.clone(),
+            }
+            .encode_request(buf),
+            Self::Refuse {
+                nonce_peer,
+                refusal,
+            } => Refuse {
+                nonce_peer,
+                reason: match refusal {
+                    Refusal::Version { .. } => RefuseReason::Version,
+                    Refusal::Incompatible => RefuseReason::Incompatible,
+                    Refusal::Full => RefuseReason::Full,
+                    Refusal::Application => RefuseReason::Application,
+                },
+                newest_version: VERSION,
+                oldest_version: VERSION,
+                data: ArrayVec::new(),
+            }
+            .encode(buf),
+            Self::Disconnect {
+                nonce_self,
+                nonce_peer,
+                reason,
+            } => Disconnect {
+                nonce_self,
+                nonce_peer,
+                reason,
+            }
+            .encode(buf),
+        }
+    }
+}
+
+/// The replies that wait.
+#[derive(Debug)]
+pub(crate) struct Replies<A>(VecDeque<(A, Reply)>);
+
+impl<A: Copy> Replies<A> {
+    pub(crate) const fn new() -> Self {
+        Self(VecDeque::new())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// False if too many wait: the reply is dropped, and whoever wants it will ask again.
+    pub(crate) fn push(&mut self, to: A, reply: Reply) -> bool {
+        let room = self.0.len() < WAITING_MAX;
+        if room {
+            self.0.push_back((to, reply));
+        }
+        room
+    }
+
+    /// Writes the next reply: where to, and its length.
+    pub(crate) fn poll_transmit(&mut self, offer: &Offer, buf: &mut [u8]) -> Option<(A, usize)> {
+        let (to, reply) = self.0.pop_front()?;
+        let len = reply.encode(offer, buf);
+        debug_assert!(len.is_ok(), "a reply fits into any legal buffer");
+        Some((to, len.ok()?))
+    }
+}

@@ -1,0 +1,84 @@
+//! The order of a host's output: replies to strangers, then the peers that are ready, in turns.
+
+use rand_core::CryptoRng;
+
+use super::{Address, Host};
+use crate::event::{Ecn, Transmit};
+use crate::frame::REQUEST_SIZE;
+use crate::time::Instant;
+
+impl<R: CryptoRng, A: Address> Host<R, A> {
+    /// The size of the buffer that [`poll_transmit`](Self::poll_transmit) needs, and a good one for
+    /// receiving: no datagram of this host is longer. At least 1200.
+    ///
+    /// ```
+    /// use porous_proto::{Config, Host};
+    /// # use porous_proto::doc::example_rng;
+    ///
+    /// let host = Host::<_, u32>::new(Config::new(), example_rng());
+    /// assert_eq!(host.max_datagram_size(), 1200);
+    /// ```
+    pub fn max_datagram_size(&self) -> usize {
+        usize::from(self.config.max_datagram).max(REQUEST_SIZE)
+    }
+
+    /// The next datagram to be sent, written into `buf`. To be called until it returns `None`:
+    /// after every input or command that may have caused output, and after
+    /// [`handle_timeout`](Self::handle_timeout).
+    ///
+    /// # Panics
+    ///
+    /// If `buf` is shorter than [`max_datagram_size`](Self::max_datagram_size), before anything
+    /// changes.
+    ///
+    /// ```
+    /// # use porous_proto::{doc::example_pair, Instant};
+    /// # let (mut host, _) = example_pair();
+    /// # let now = Instant::ZERO;
+    /// let mut buf = [0; 1200];
+    /// while let Some(transmit) = host.poll_transmit(now, &mut buf) {
+    ///     let _ = (transmit.to, transmit.datagram); // to the socket
+    /// }
+    /// ```
+    pub fn poll_transmit<'b>(
+        &mut self,
+        now: Instant,
+        buf: &'b mut [u8],
+    ) -> Option<Transmit<'b, A>> {
+        assert!(
+            buf.len() >= self.max_datagram_size(),
+            "the buffer is too short: see max_datagram_size"
+        );
+        let (to, len) = self.write_next(now, buf)?;
+        self.stats.datagrams_sent += 1;
+        self.stats.bytes_sent += len as u64;
+        Some(Transmit {
+            to,
+            ecn: Ecn::NotEct,
+            datagram: &buf[..len],
+        })
+    }
+
+    fn write_next(&mut self, now: Instant, buf: &mut [u8]) -> Option<(A, usize)> {
+        let tick = self.advance(now);
+        if let Some(reply) = self.replies.poll_transmit(&self.offer, buf) {
+            return Some(reply);
+        }
+        while let Some(slot) = self.schedule.first_ready() {
+            let Some((address, peer)) = self.peers.at_mut(slot) else {
+                self.schedule.turn_over(false);
+                continue;
+            };
+            let (address, len) = (*address, peer.poll_transmit(&self.offer, tick, buf));
+            self.schedule.set_deadline(slot, peer.next_deadline());
+            self.schedule.turn_over(len.is_some());
+            if peer.has_ended() {
+                self.settle(slot);
+            }
+            if let Some(len) = len {
+                return Some((address, len));
+            }
+        }
+        None
+    }
+}

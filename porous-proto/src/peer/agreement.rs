@@ -1,0 +1,112 @@
+//! What two offers come to (§2.3): one pure, symmetric rule that both hosts apply.
+
+use crate::frame::{Channels, Context, Integrity, Offer};
+use crate::sequencing::SequencingParams;
+
+/// Bytes of a datagram that are kept free around a full fragment (`docs/wire.md`, "Fragments").
+const FRAGMENT_RESERVE: usize = 48;
+
+/// The largest number of fragments of a packet.
+const FRAGMENTS_MAX: usize = u16::MAX as usize;
+
+/// Packet ids take 2 bytes up to this N_Q, and 3 beyond (`docs/wire.md`, "Packet ids").
+const SHORT_IDS_MAX: u64 = 16_384;
+
+/// B_r with short ids: how many frames behind the newest one may come.
+const SHORT_IDS_BEHIND: u64 = 256;
+
+/// The parameters of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Agreement {
+    pub(crate) channels: u8,
+    /// With which priority we send on each channel.
+    pub(crate) priorities: Channels,
+    pub(crate) max_datagram: u16,
+    pub(crate) max_packet: u32,
+    pub(crate) remote_budget: u32,
+    pub(crate) receive_budget: u32,
+    /// N_P.
+    pub(crate) frame_window: u64,
+    /// N_Q.
+    pub(crate) packet_window: u64,
+    /// The most we want to send.
+    pub(crate) send_rate: u32,
+    /// B of (10), for what we send.
+    pub(crate) bandwidth: u32,
+    pub(crate) integrity: Integrity,
+}
+
+impl Agreement {
+    /// None if the two applications are not the same.
+    pub(crate) fn new(ours: &Offer, theirs: &Offer) -> Option<Self> {
+        if ours.application != theirs.application {
+            return None;
+        }
+        let required = |offer: &Offer| offer.integrity == Integrity::Crc32c;
+        let crc = required(ours) || required(theirs);
+        let mut agreement = Self {
+            channels: ours.channels.count().min(theirs.channels.count()),
+            priorities: ours.channels,
+            max_datagram: ours.max_datagram.min(theirs.max_datagram),
+            max_packet: ours.max_packet.min(theirs.max_packet),
+            remote_budget: theirs.receive_budget,
+            receive_budget: ours.receive_budget,
+            frame_window: 1 << ours.frame_window_log2.min(theirs.frame_window_log2),
+            packet_window: 1 << ours.packet_window_log2.min(theirs.packet_window_log2),
+            send_rate: ours.send_rate,
+            bandwidth: ours.send_rate.min(theirs.receive_rate),
+            integrity: if crc {
+                Integrity::Crc32c
+            } else {
+                Integrity::None
+            },
+        };
+        let largest = agreement.fragment_size() * FRAGMENTS_MAX;
+        agreement.max_packet = agreement
+            .max_packet
+            .min(u32::try_from(largest).unwrap_or(u32::MAX));
+        Some(agreement)
+    }
+
+    fn fragment_size(&self) -> usize {
+        usize::from(self.max_datagram) - FRAGMENT_RESERVE
+    }
+
+    const fn has_short_ids(&self) -> bool {
+        self.packet_window <= SHORT_IDS_MAX
+    }
+
+    /// B_r: how far behind the newest a frame may come.
+    pub(crate) const fn behind(&self) -> u64 {
+        if self.has_short_ids() {
+            SHORT_IDS_BEHIND
+        } else {
+            self.frame_window
+        }
+    }
+
+    /// What the codec needs to know.
+    pub(crate) fn context(&self) -> Context {
+        Context {
+            id_bytes: if self.has_short_ids() { 2 } else { 3 },
+            // At most 2^16 by `Config` and the handshake.
+            window: u32::try_from(self.packet_window).unwrap_or(u32::MAX),
+            fragment_size: self.fragment_size(),
+            tag: self.integrity.tag_length(),
+        }
+    }
+
+    pub(crate) fn sequencing(&self) -> SequencingParams {
+        SequencingParams {
+            channels: self.channels,
+            priorities: self.priorities,
+            window: self.packet_window,
+            spacing: self.packet_window / 8,
+            id_bits: if self.has_short_ids() { 16 } else { 24 },
+            fragment_size: self.fragment_size(),
+            max_packet: self.max_packet,
+            remote_budget: u64::from(self.remote_budget),
+            receive_budget: u64::from(self.receive_budget),
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! §2.5: disconnection, by us or by the remote host, at once or after a flush.
+
+use core::time::Duration;
+
+use super::state::{Cause, PeerState};
+use super::{Deadline, LINGER, Peer};
+use crate::event::{Disconnect, DisconnectReason};
+use crate::time::Instant;
+
+/// The first interval between disconnection requests; each is half as long again as the one
+/// before.
+const INTERVAL_MIN: Duration = Duration::from_millis(100);
+const INTERVAL_MAX: Duration = Duration::from_secs(1);
+
+/// A disconnection that we want.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Closing {
+    pub(crate) reason: u32,
+    interval: Duration,
+}
+
+impl Peer {
+    /// Begins to disconnect. A peer that is still connecting is given up: the nonce of a remote
+    /// host that ought to be told, if any.
+    pub(crate) fn disconnect(&mut self, how: Disconnect, now: Instant) -> Option<u64> {
+        let (reason, flush) = match how {
+            Disconnect::Flush { reason, deadline } => (reason, Some(deadline)),
+            Disconnect::Now { reason } => (reason, None),
+        };
+        match self.state {
+            PeerState::Connecting => {
+                let pending = self.remote.map(|remote| remote.nonce);
+                let told = self
+                    .handshake
+                    .as_ref()
+                    .and_then(|handshake| handshake.any_remote());
+                self.end(Cause::Cancelled, DisconnectReason::ByUs(reason), now);
+                told.or(pending)
+            }
+            PeerState::Connected => {
+                self.closing = Some(Closing {
+                    reason,
+                    interval: INTERVAL_MIN,
+                });
+                match flush {
+                    Some(deadline) => self.deadlines.set(Deadline::Attempt, now + deadline),
+                    None => self.close(now),
+                }
+                self.check_flushed(now);
+                None
+            }
+            PeerState::Disconnecting | PeerState::Disconnected | PeerState::Zombie => None,
+        }
+    }
+
+    /// Goes on to disconnect once everything is flushed.
+    pub(super) fn check_flushed(&mut self, now: Instant) {
+        let flushed = self
+            .session
+            .as_ref()
+            .is_none_or(|session| session.is_flushed());
+        if self.closing.is_some() && self.state == PeerState::Connected && flushed {
+            self.close(now);
+        }
+    }
+
+    /// Asks the remote host to disconnect, now and until it acknowledges.
+    pub(super) fn close(&mut self, now: Instant) {
+        if self.enter(Cause::Close) {
+            self.deadlines.clear();
+            self.deadlines
+                .set(Deadline::Attempt, now + self.limits.disconnect_timeout);
+            self.disconnect_due = true;
+        }
+    }
+
+    /// The time of the next disconnection request, when one is sent now.
+    pub(super) fn next_disconnect_retry(&mut self, now: Instant) -> Instant {
+        let Some(closing) = &mut self.closing else {
+            return Instant::NEVER;
+        };
+        let interval = closing.interval;
+        closing.interval = (interval * 3 / 2).min(INTERVAL_MAX);
+        now + interval
+    }
+
+    /// A disconnection request that carries our nonce came. False if it is not from the remote
+    /// host of this peer.
+    pub(crate) fn on_disconnect(&mut self, remote_nonce: u64, reason: u32, now: Instant) -> bool {
+        let known = match (&self.remote, &self.handshake) {
+            (Some(remote), _) => remote.nonce == remote_nonce,
+            (None, Some(handshake)) => handshake.has_seen(remote_nonce),
+            (None, None) => false,
+        };
+        if known && self.state.is_live() {
+            // Both want to disconnect: each gets what it asked for.
+            let reason = match (self.state, self.closing) {
+                (PeerState::Disconnecting, Some(closing)) => DisconnectReason::ByUs(closing.reason),
+                _ => DisconnectReason::ByPeer(reason),
+            };
+            self.remote = Some(super::Remote {
+                nonce: remote_nonce,
+            });
+            self.end(Cause::ClosedByPeer, reason, now);
+        }
+        self.disconnect_ack_due |= known;
+        known
+    }
+
+    /// Our disconnection request was acknowledged.
+    pub(crate) fn on_disconnect_ack(&mut self, remote_nonce: u64, now: Instant) -> bool {
+        let known = self
+            .remote
+            .is_some_and(|remote| remote.nonce == remote_nonce);
+        if let (true, PeerState::Disconnecting, Some(closing)) = (known, self.state, self.closing) {
+            self.end(
+                Cause::CloseAcknowledged,
+                DisconnectReason::ByUs(closing.reason),
+                now,
+            );
+        }
+        known
+    }
+
+    /// A new connection of the same remote host took the place of this one.
+    pub(crate) fn replace(&mut self, now: Instant) {
+        let waiting = self.state == PeerState::Connecting;
+        let cause = if waiting {
+            Cause::Cancelled
+        } else {
+            Cause::Replaced
+        };
+        self.end(cause, DisconnectReason::Restarted, now);
+    }
+
+    /// Ends the peer: exactly one terminal event (`deviations.md` C10, C11).
+    pub(super) fn end(&mut self, cause: Cause, reason: DisconnectReason, now: Instant) {
+        if !self.enter(cause) {
+            return;
+        }
+        let undelivered = self
+            .session
+            .as_ref()
+            .map_or(0, |session| session.undelivered());
+        self.outbox.ended = Some((reason, undelivered));
+        self.handshake = None;
+        self.ack_due = false;
+        self.disconnect_due = false;
+        self.deadlines.clear();
+        if self.state == PeerState::Disconnected {
+            self.deadlines.set(Deadline::Linger, now + LINGER);
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The connecting peer of a host that called `connect` (§2.3): it asks until it is acknowledged,
+//! and remembers whose requests it has seen.
+
+use core::time::Duration;
+
+use arrayvec::ArrayVec;
+
+use crate::frame::Connect;
+use crate::time::Instant;
+
+/// The first interval between requests; each is half as long again as the one before.
+const INTERVAL_MIN: Duration = Duration::from_millis(100);
+const INTERVAL_MAX: Duration = Duration::from_secs(1);
+
+/// While both hosts connect to each other they ask more often, so that a hole in a NAT is hit
+/// from both sides.
+const PUNCH_INTERVAL: Duration = Duration::from_millis(50);
+const PUNCH_TIME: Duration = Duration::from_secs(1);
+
+/// Remote hosts that may be remembered at a time.
+const CANDIDATES_MAX: usize = 4;
+
+/// A request that came from the remote address.
+#[derive(Debug)]
+struct Candidate {
+    request: Connect,
+    /// It echoes our own nonce: whoever sent it has seen our request.
+    echoed: bool,
+}
+
+/// A handshake under way.
+#[derive(Debug)]
+pub(crate) struct Handshake {
+    started: Instant,
+    interval: Duration,
+    candidates: ArrayVec<Candidate, CANDIDATES_MAX>,
+    /// The newest cookie that a listener gave us.
+    pub(crate) cookie: Option<u64>,
+    /// The acknowledgement that fixed who the remote host is.
+    locked: Option<Connect>,
+    /// The remote host connects to us, as we to it.
+    punching: bool,
+    pub(crate) request_due: bool,
+    /// Nonces of requests to be acknowledged, one acknowledgement each.
+    acks: ArrayVec<u64, CANDIDATES_MAX>,
+}
+
+impl Handshake {
+    pub(crate) const fn new(now: Instant) -> Self {
+        Self {
+            started: now,
+            interval: INTERVAL_MIN,
+            candidates: ArrayVec::new_const(),
+            cookie: None,
+            locked: None,
+            punching: false,
+            request_due: true,
+            acks: ArrayVec::new_const(),
+        }
+    }
+
+    /// The time of the request after the one that is sent now.
+    pub(crate) fn next_retry(&mut self, now: Instant) -> Instant {
+        if self.punching && now.saturating_duration_since(self.started) < PUNCH_TIME {
+            return now + PUNCH_INTERVAL;
+        }
+        let interval = self.interval;
+        self.interval = (interval * 3 / 2).min(INTERVAL_MAX);
+        now + interval
+    }
+
+    /// A request came from the address that we connect to.
+    pub(crate) fn on_request(&mut self, request: &Connect, own_nonce: u64) {
+        let echoed = request.nonce_peer == own_nonce;
+        if request.cookie {
+            if !echoed {
+                return;
+            }
+            self.cookie = Some(request.nonce_self);
+            self.request_due = true;
+        } else {
+            self.punching = true;
+            self.acknowledge(request.nonce_self);
+        }
+        self.remember(request, echoed);
+    }
+
+    fn acknowledge(&mut self, nonce: u64) {
+        if !self.acks.contains(&nonce) && !self.acks.is_full() {
+            self.acks.push(nonce);
+        }
+    }
+
+    /// The nonce of the next acknowledgement to be sent.
+    pub(crate) fn next_ack(&mut self) -> Option<u64> {
+        self.acks.pop_at(0)
+    }
+
+    /// What echoes our nonce is never evicted by what does not.
+    fn remember(&mut self, request: &Connect, echoed: bool) {
+        if self.has_seen(request.nonce_self) {
+            return;
+        }
+        if self.candidates.is_full() {
+            let victim = self.candidates.iter().position(|other| !other.echoed);
+            let Some(victim) = victim.or_else(|| echoed.then_some(0)) else {
+                return;
+            };
+            self.candidates.remove(victim);
+        }
+        self.candidates.push(Candidate {
+            request: request.clone(),
+            echoed,
+        });
+    }
+
+    /// Whether a request with this nonce has come.
+    pub(crate) fn has_seen(&self, nonce: u64) -> bool {
+        self.candidates
+            .iter()
+            .any(|candidate| candidate.request.nonce_self == nonce)
+    }
+
+    /// An acknowledgement of our own nonce came: the first one decides who the remote host is.
+    pub(crate) fn on_acknowledge(&mut self, ack: &Connect) {
+        if self.locked.is_none() {
+            self.locked = Some(ack.clone());
+        }
+    }
+
+    /// The remote host, once both a request and an acknowledgement have come, in either order
+    /// (Figure 2).
+    pub(crate) fn established(&self) -> Option<&Connect> {
+        self.locked
+            .as_ref()
+            .filter(|ack| self.has_seen(ack.nonce_self))
+    }
+
+    /// The remote host that a short datagram can only have come from: the only one whose request
+    /// was seen. Such a datagram stands for the acknowledgement (`docs/deviations.md` C9).
+    pub(crate) fn sole_candidate(&self) -> Option<&Connect> {
+        match (self.candidates.as_slice(), &self.locked) {
+            ([only], None) if !only.request.cookie => Some(&only.request),
+            _ => None,
+        }
+    }
+
+    /// A nonce of the remote host, for telling it that we give up.
+    pub(crate) fn any_remote(&self) -> Option<u64> {
+        let locked = self.locked.as_ref().map(|ack| ack.nonce_self);
+        locked
+            .or(self.cookie)
+            .or_else(|| self.candidates.first().map(|c| c.request.nonce_self))
+    }
+}

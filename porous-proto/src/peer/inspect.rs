@@ -1,0 +1,124 @@
+//! What an application can ask a peer.
+
+use core::time::Duration;
+
+use super::{Peer, PeerState};
+use crate::stats::PeerStats;
+
+impl Peer {
+    /// The state (§2.2).
+    ///
+    /// ```
+    /// # use porous_proto::{doc::example_pair, PeerState};
+    /// let (host, peer) = example_pair();
+    /// assert_eq!(host.peer(peer).map(|peer| peer.state()), Some(PeerState::Connected));
+    /// ```
+    #[must_use]
+    pub const fn state(&self) -> PeerState {
+        self.state
+    }
+
+    /// How many channels the connection has, 0 while connecting.
+    ///
+    /// ```
+    /// # use porous_proto::doc::example_pair;
+    /// let (host, peer) = example_pair();
+    /// assert_eq!(host.peer(peer).map(|peer| peer.channels()), Some(1));
+    /// ```
+    #[must_use]
+    pub fn channels(&self) -> u8 {
+        self.session
+            .as_ref()
+            .map_or(0, |session| session.agreement().channels)
+    }
+
+    /// The largest packet in bytes that both hosts agreed on, 0 while connecting.
+    ///
+    /// ```
+    /// # use porous_proto::doc::example_pair;
+    /// let (host, peer) = example_pair();
+    /// assert_eq!(host.peer(peer).map(|peer| peer.max_packet()), Some(1 << 20));
+    /// ```
+    #[must_use]
+    pub fn max_packet(&self) -> usize {
+        let max = |bytes: u32| usize::try_from(bytes).unwrap_or(usize::MAX);
+        self.session
+            .as_ref()
+            .map_or(0, |session| max(session.agreement().max_packet))
+    }
+
+    /// Bytes accepted by `send` that wait to be sent or acknowledged, 64 a packet included.
+    ///
+    /// ```
+    /// # use porous_proto::doc::example_pair;
+    /// let (host, peer) = example_pair();
+    /// assert_eq!(host.peer(peer).map(|peer| peer.queued_bytes()), Some(0));
+    /// ```
+    #[must_use]
+    pub fn queued_bytes(&self) -> usize {
+        let queued = self.session.as_ref().map_or(0, |session| session.queued());
+        usize::try_from(queued).unwrap_or(usize::MAX)
+    }
+
+    /// `T_rtt,avg` (5): 200 ms until it has been measured.
+    ///
+    /// ```
+    /// # use porous_proto::doc::example_pair;
+    /// let (host, peer) = example_pair();
+    /// assert!(host.peer(peer).is_some_and(|peer| peer.rtt() > core::time::Duration::ZERO));
+    /// ```
+    #[must_use]
+    pub fn rtt(&self) -> Duration {
+        self.stats().rtt
+    }
+
+    /// Everything that is counted and estimated.
+    ///
+    /// ```
+    /// # use porous_proto::doc::example_pair;
+    /// let (host, peer) = example_pair();
+    /// assert!(host.peer(peer).is_some_and(|peer| peer.stats().datagrams_sent > 0));
+    /// ```
+    #[must_use]
+    pub fn stats(&self) -> PeerStats {
+        let mut stats = PeerStats {
+            datagrams_sent: self.traffic.datagrams_sent,
+            datagrams_received: self.traffic.datagrams_received,
+            bytes_sent: self.traffic.bytes_sent,
+            bytes_received: self.traffic.bytes_received,
+            ..PeerStats::default()
+        };
+        if let Some(session) = &self.session {
+            let transfer = session.transfer();
+            stats.rtt = transfer.rtt().average();
+            stats.rtt_variance = transfer.rtt().variance();
+            stats.resend_timeout = transfer.resend_timeout();
+            stats.flight = transfer.flight();
+            stats.window = transfer.window();
+            stats.queued_bytes = u32::try_from(session.queued()).unwrap_or(u32::MAX);
+            stats.frames_sent = transfer.frames_sent();
+            stats.frames_lost = transfer.frames_lost();
+            stats.packets_sent = session.sent;
+            stats.packets_received = session.received;
+        }
+        stats
+    }
+
+    pub(crate) const fn is_inbound(&self) -> bool {
+        self.inbound
+    }
+
+    /// Whether this is a connection attempt of ours.
+    pub(crate) const fn is_attempt(&self) -> bool {
+        matches!(self.state, PeerState::Connecting) && self.handshake.is_some()
+    }
+
+    pub(crate) const fn nonce(&self) -> u64 {
+        self.nonce
+    }
+
+    /// The random id of the remote host, once it is fixed.
+    pub(crate) fn remote_nonce(&self) -> Option<u64> {
+        self.remote.map(|remote| remote.nonce)
+    }
+}

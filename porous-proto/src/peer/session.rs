@@ -1,0 +1,263 @@
+//! A connection that is established: the two layers of §3, and what passes between them
+//! (Figure 4).
+
+use bytes::Bytes;
+
+use super::agreement::Agreement;
+use super::tick::Tick;
+use crate::config::Priority;
+use crate::event::Ignored;
+use crate::frame::{ConnectionId, Context, Control, MAX_MESSAGES, Message, Mode, Short, verify};
+use crate::sequencing::{Delivered, Sequencing, Verdict, cost};
+use crate::stats::ModeCounts;
+use crate::time::Instant;
+use crate::transfer::{Arrival, Delivery, NextMessage, Source, Transfer, TransferParams};
+use crate::wire::NoRoom;
+
+/// A connection.
+#[derive(Debug)]
+pub(crate) struct Session {
+    agreement: Agreement,
+    context: Context,
+    nonces: [u64; 2],
+    transfer: Transfer,
+    sequencing: Sequencing,
+    pub(crate) sent: ModeCounts,
+    pub(crate) received: ModeCounts,
+}
+
+impl Session {
+    pub(crate) fn new(agreement: Agreement, nonces: [u64; 2], connection_id: ConnectionId) -> Self {
+        let context = agreement.context();
+        let params = TransferParams {
+            connection_id,
+            context,
+            nonces,
+            max_datagram: agreement.max_datagram,
+            window: agreement.frame_window,
+            behind: agreement.behind(),
+            send_rate: agreement.send_rate,
+            bandwidth: agreement.bandwidth,
+        };
+        Self {
+            agreement,
+            context,
+            nonces,
+            transfer: Transfer::new(params),
+            sequencing: Sequencing::new(agreement.sequencing()),
+            sent: ModeCounts::default(),
+            received: ModeCounts::default(),
+        }
+    }
+
+    pub(crate) const fn agreement(&self) -> &Agreement {
+        &self.agreement
+    }
+
+    pub(crate) const fn transfer(&self) -> &Transfer {
+        &self.transfer
+    }
+
+    pub(crate) const fn queued(&self) -> u64 {
+        self.sequencing.totals().queued
+    }
+
+    /// Reliable and passive packets that are not acknowledged.
+    pub(crate) const fn undelivered(&self) -> u32 {
+        self.sequencing.totals().undelivered
+    }
+
+    /// Whether everything was sent, and acknowledged if it must be.
+    pub(crate) const fn is_flushed(&self) -> bool {
+        self.sequencing.totals().undelivered == 0 && self.sequencing.totals().unsent == 0
+    }
+
+    pub(crate) fn send(&mut self, channel: u8, payload: Bytes, mode: Mode) {
+        self.sent.count(mode);
+        self.sequencing.send(channel, payload, mode);
+    }
+
+    pub(crate) fn receive(&mut self, now: Instant) -> Option<Delivered> {
+        let delivered = self.sequencing.receive(now);
+        if let Some((_, mode, _)) = delivered {
+            self.received.count(mode);
+        }
+        delivered
+    }
+
+    pub(crate) fn is_readable(&self) -> bool {
+        self.sequencing.is_readable()
+    }
+
+    /// The next time at which something is due by itself.
+    pub(crate) fn deadline(&self) -> Instant {
+        self.transfer
+            .resend_deadline()
+            .min(self.transfer.ping_deadline())
+            .min(self.sequencing.report_deadline())
+    }
+
+    pub(crate) fn handle_timeout(&mut self, tick: Tick) {
+        self.transfer.set_step(tick.step);
+        self.transfer
+            .handle_timeout(&mut Upward(&mut self.sequencing), tick.now);
+        self.sequencing.handle_timeout(tick.now);
+    }
+
+    /// An error is a bug: see [`Transfer::poll_transmit`].
+    pub(crate) fn poll_transmit(
+        &mut self,
+        tick: Tick,
+        buf: &mut [u8],
+    ) -> Result<Option<usize>, NoRoom> {
+        self.transfer
+            .poll_transmit(&mut Upward(&mut self.sequencing), tick.now, buf)
+    }
+
+    /// Takes a datagram in. It is checked whole before anything changes.
+    pub(crate) fn handle_short(&mut self, short: &Short<'_>, tick: Tick) -> Result<(), Ignored> {
+        let id = self.transfer.expand(short.id_low, short.id_width, tick.now);
+        let id = id.ok_or(Ignored::TooOld)?;
+        if self.context.tag > 0 {
+            verify(short.bytes, self.nonces, id).map_err(Ignored::Malformed)?;
+        }
+        let mut messages = arrayvec::ArrayVec::<Message<&[u8]>, MAX_MESSAGES>::new();
+        let body = short
+            .decode_body(self.context, &mut messages)
+            .map_err(Ignored::Malformed)?;
+        let acked = match &body.ack {
+            Some(block) => Some(self.transfer.check_ack(block).ok_or(Ignored::BadAck)?),
+            None => None,
+        };
+        let arrival = self.transfer.classify(id);
+        if arrival == Arrival::TooOld {
+            return Err(Ignored::TooOld);
+        }
+        if arrival == Arrival::New {
+            let needed = messages
+                .iter()
+                .try_fold(0, |sum, message| match self.check(message) {
+                    Verdict::Take(cost) => Ok(sum + cost),
+                    Verdict::Stale => Ok(sum),
+                    Verdict::Violation => Err(Ignored::BadMessage),
+                })?;
+            if needed > 0 && !self.sequencing.make_room(needed) {
+                return Err(Ignored::OverBudget);
+            }
+        }
+        // From here on the datagram is taken.
+        self.transfer.set_step(tick.step);
+        self.transfer.on_frame(
+            id,
+            short.id_width,
+            short.nonce,
+            !messages.is_empty(),
+            tick.now,
+        );
+        if arrival == Arrival::Duplicate {
+            return Err(Ignored::Duplicate);
+        }
+        if let Some(acked) = &acked {
+            self.transfer
+                .on_ack(acked, &mut Upward(&mut self.sequencing), tick.now);
+        }
+        for message in &messages {
+            self.take(message, tick);
+        }
+        Ok(())
+    }
+
+    fn check(&self, message: &Message<&[u8]>) -> Verdict {
+        let valid = |valid| {
+            if valid {
+                Verdict::Stale
+            } else {
+                Verdict::Violation
+            }
+        };
+        match *message {
+            Message::Packet(ref packet) => self.sequencing.check_packet(packet),
+            Message::Control(Control::Window { channel, id }) => valid(
+                channel < self.agreement.channels && self.sequencing.check_window(channel, id),
+            ),
+            Message::Control(Control::Sentinel { channel, id, .. }) => {
+                self.sequencing.check_sentinel(channel, id)
+            }
+            Message::Control(Control::Tombstone { channel, .. }) => {
+                self.sequencing.check_tombstone(channel)
+            }
+            Message::Control(_) => Verdict::Stale,
+        }
+    }
+
+    fn take(&mut self, message: &Message<&[u8]>, tick: Tick) {
+        match *message {
+            Message::Packet(ref packet) => self.sequencing.on_packet(packet),
+            Message::Control(control) => match control {
+                Control::Noop | Control::PathResponse(_) => {}
+                Control::Ping(id) => self.transfer.on_ping(id),
+                Control::Pong(id) => self.transfer.on_pong(id, tick.now),
+                Control::Window { channel, id } => self.sequencing.on_window(channel, id),
+                Control::Sentinel {
+                    channel,
+                    id,
+                    dependency,
+                } => {
+                    self.sequencing.on_sentinel(channel, id, dependency);
+                }
+                Control::Tombstone {
+                    channel,
+                    id,
+                    dependency,
+                } => {
+                    self.sequencing.on_tombstone(channel, id, dependency);
+                }
+                Control::Limits {
+                    serial,
+                    receive_rate,
+                } => {
+                    self.transfer.on_limits(serial, receive_rate);
+                }
+                Control::PathChallenge(data) => self.transfer.on_path_challenge(data),
+            },
+        }
+    }
+}
+
+/// What the transfer layer sees of the sequencing layer.
+struct Upward<'a>(&'a mut Sequencing);
+
+impl Source for Upward<'_> {
+    fn next_window(&mut self) -> Option<Control> {
+        self.0.next_window()
+    }
+
+    fn next_message(&mut self, priority: Priority) -> Option<NextMessage> {
+        let (message, reliable) = self.0.next_message(priority)?;
+        Some((
+            message,
+            if reliable {
+                Delivery::Reliable
+            } else {
+                Delivery::Unreliable
+            },
+        ))
+    }
+
+    fn is_current(&self, message: &Message<Bytes>) -> bool {
+        self.0.is_current(message)
+    }
+
+    fn acknowledged(&mut self, message: &Message<Bytes>) {
+        self.0.acknowledged(message);
+    }
+
+    fn lost(&mut self, message: &Message<Bytes>) {
+        self.0.lost(message);
+    }
+}
+
+/// What a packet takes of the send budget.
+pub(crate) fn send_cost(len: usize) -> u64 {
+    cost(len)
+}

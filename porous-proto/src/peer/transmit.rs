@@ -1,0 +1,157 @@
+//! The order of a peer's output: handshake, disconnection, then the connection's own datagrams.
+
+use super::Cause;
+use super::{Deadline, Peer, PeerState, Tick};
+use crate::event::DisconnectReason;
+use crate::frame::{Connect, ConnectionId, Disconnect, DisconnectAck, Offer, REQUEST_SIZE};
+use crate::wire::NoRoom;
+
+impl Peer {
+    /// Writes the next datagram, and its length.
+    pub(crate) fn poll_transmit(
+        &mut self,
+        ours: &Offer,
+        tick: Tick,
+        buf: &mut [u8],
+    ) -> Option<usize> {
+        let written = self.write_next(ours, tick, buf);
+        debug_assert!(
+            written.is_ok(),
+            "every datagram fits into max_datagram_size"
+        );
+        let len = written.unwrap_or_else(|NoRoom| {
+            self.end(
+                Cause::InternalError,
+                DisconnectReason::InternalError,
+                tick.now,
+            );
+            None
+        });
+        if let Some(len) = len {
+            self.traffic.datagrams_sent += 1;
+            self.traffic.bytes_sent += len as u64;
+        }
+        len
+    }
+
+    fn write_next(
+        &mut self,
+        ours: &Offer,
+        tick: Tick,
+        buf: &mut [u8],
+    ) -> Result<Option<usize>, NoRoom> {
+        match self.state {
+            PeerState::Connecting => self.write_connecting(ours, tick, buf),
+            PeerState::Connected => self.write_connected(ours, tick, buf),
+            PeerState::Disconnecting | PeerState::Disconnected => self.write_goodbye(tick, buf),
+            PeerState::Zombie => Ok(None),
+        }
+    }
+
+    fn connect(&self, nonce_peer: u64, ours: &Offer) -> Connect {
+        Connect {
+            cookie: false,
+            nonce_self: self.nonce,
+            nonce_peer,
+            connection_id: self.connection_id,
+            offer: ours.clone(),
+        }
+    }
+
+    fn write_connecting(
+        &mut self,
+        ours: &Offer,
+        tick: Tick,
+        buf: &mut [u8],
+    ) -> Result<Option<usize>, NoRoom> {
+        if let (true, Some(remote)) = (self.ack_due, self.remote) {
+            self.ack_due = false; // a newcomer that waits to prove itself
+            return self
+                .connect(remote.nonce, ours)
+                .encode_acknowledge(buf)
+                .map(Some);
+        }
+        let Some(handshake) = &mut self.handshake else {
+            return Ok(None);
+        };
+        if let Some(nonce) = handshake.next_ack() {
+            return self.connect(nonce, ours).encode_acknowledge(buf).map(Some);
+        }
+        if !core::mem::take(&mut handshake.request_due) {
+            return Ok(None);
+        }
+        let cookie = handshake.cookie;
+        let retry = handshake.next_retry(tick.now);
+        self.deadlines.set(Deadline::Retry, retry);
+        let connect = self.connect(cookie.unwrap_or(0), ours);
+        // An echoed cookie is acknowledged and repeated in one datagram (§2.3).
+        let start = match cookie {
+            Some(_) => connect.encode_acknowledge(buf)?,
+            None => 0,
+        };
+        let len = connect.encode_request(buf.get_mut(start..).ok_or(NoRoom)?)? + start;
+        let padded = len.max(REQUEST_SIZE);
+        buf.get_mut(len..padded).ok_or(NoRoom)?.fill(0);
+        Ok(Some(padded))
+    }
+
+    fn write_connected(
+        &mut self,
+        ours: &Offer,
+        tick: Tick,
+        buf: &mut [u8],
+    ) -> Result<Option<usize>, NoRoom> {
+        let start = match (core::mem::take(&mut self.ack_due), self.remote) {
+            (true, Some(remote)) => self.connect(remote.nonce, ours).encode_acknowledge(buf)?,
+            _ => 0,
+        };
+        let Some(session) = &mut self.session else {
+            return Ok(None);
+        };
+        // A datagram with an acknowledgement in front is no longer than others.
+        let end = usize::from(session.agreement().max_datagram).min(buf.len());
+        let rest = buf.get_mut(start..end).ok_or(NoRoom)?;
+        let len = session.poll_transmit(tick, rest)?;
+        self.refresh_session_deadline();
+        self.check_flushed(tick.now);
+        Ok(match (start, len) {
+            (0, None) => None,
+            (start, len) => Some(start + len.unwrap_or(0)),
+        })
+    }
+
+    fn write_goodbye(&mut self, tick: Tick, buf: &mut [u8]) -> Result<Option<usize>, NoRoom> {
+        let Some(remote) = self.remote else {
+            return Ok(None);
+        };
+        let (nonce_self, nonce_peer) = (self.nonce, remote.nonce);
+        if core::mem::take(&mut self.disconnect_ack_due) {
+            return DisconnectAck {
+                nonce_self,
+                nonce_peer,
+            }
+            .encode(buf)
+            .map(Some);
+        }
+        if !core::mem::take(&mut self.disconnect_due) {
+            return Ok(None);
+        }
+        if self.state == PeerState::Disconnecting {
+            let retry = self.next_disconnect_retry(tick.now);
+            self.deadlines.set(Deadline::Retry, retry);
+        }
+        let reason = self.closing.map_or(0, |closing| closing.reason);
+        Disconnect {
+            nonce_self,
+            nonce_peer,
+            reason,
+        }
+        .encode(buf)
+        .map(Some)
+    }
+
+    /// What the remote host puts into its datagrams to us.
+    pub(crate) const fn connection_id(&self) -> ConnectionId {
+        self.connection_id
+    }
+}

@@ -1,0 +1,34 @@
+//! A channel object (§3.2): its sending and its receiving half, and its places in the queues of
+//! the layer.
+
+use super::SequencingParams;
+use super::receiver::Receiver;
+use super::sender::Sender;
+use super::window_ack::Reports;
+
+/// One channel of one peer.
+#[derive(Debug)]
+pub(crate) struct Channel {
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
+    pub(crate) reports: Reports,
+    /// It is in the queue of channels with something to send.
+    pub(crate) in_turn: bool,
+    /// It is in the queue of channels that wait for room.
+    pub(crate) blocked: bool,
+    /// It is in the queue of channels in which something arrived.
+    pub(crate) arrived: bool,
+}
+
+impl Channel {
+    pub(crate) fn new(params: &SequencingParams, first_id: u64) -> Self {
+        Self {
+            sender: Sender::new(params.window, first_id),
+            receiver: Receiver::new(first_id),
+            reports: Reports::new(first_id),
+            in_turn: false,
+            blocked: false,
+            arrived: false,
+        }
+    }
+}

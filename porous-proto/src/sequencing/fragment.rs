@@ -1,0 +1,119 @@
+//! Fragmentation and reassembly (§3.2). Memory is taken for what arrived, never for what a
+//! fragment announces (`docs/deviations.md` Q1, Q3).
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use bytes::Bytes;
+
+use crate::frame::Fragment;
+
+/// How many fragments a packet of this length has: 1 if it is sent whole.
+pub(crate) fn fragment_count(len: usize, fragment_size: usize) -> u16 {
+    // `Config` and the handshake bound packets to 65,535 fragments.
+    u16::try_from(len.div_ceil(fragment_size).max(1)).unwrap_or(u16::MAX)
+}
+
+/// A packet of which some fragments have arrived.
+#[derive(Debug)]
+pub(crate) struct Reassembly {
+    count: u16,
+    /// Which have arrived, one bit each.
+    present: Vec<u64>,
+    /// In which order they arrived.
+    order: Vec<u16>,
+    /// Their bytes, in that order.
+    data: Vec<u8>,
+    last_len: usize,
+}
+
+impl Reassembly {
+    pub(crate) fn new(count: u16) -> Self {
+        Self {
+            count,
+            present: vec![0; usize::from(count).div_ceil(64)],
+            order: Vec::new(),
+            data: Vec::new(),
+            last_len: 0,
+        }
+    }
+
+    pub(crate) const fn count(&self) -> u16 {
+        self.count
+    }
+
+    /// Bytes that arrived.
+    pub(crate) fn len(&self) -> usize {
+        self.data.len()
+    }
+
+    pub(crate) fn has(&self, index: u16) -> bool {
+        self.present[usize::from(index / 64)] >> (index % 64) & 1 == 1
+    }
+
+    /// Adds a fragment that is not there yet. True if the packet is complete now.
+    pub(crate) fn add(&mut self, part: Fragment, payload: &[u8]) -> bool {
+        self.present[usize::from(part.index / 64)] |= 1 << (part.index % 64);
+        self.order.push(part.index);
+        self.data.extend_from_slice(payload);
+        if part.index + 1 == self.count {
+            self.last_len = payload.len();
+        }
+        self.order.len() == usize::from(self.count)
+    }
+
+    /// The complete packet.
+    pub(crate) fn finish(self, fragment_size: usize) -> Bytes {
+        if self.order.is_sorted() {
+            return Bytes::from(self.data);
+        }
+        let mut packet = vec![0; self.data.len()];
+        let mut rest = self.data.as_slice();
+        for &index in &self.order {
+            let last = index + 1 == self.count;
+            let len = if last { self.last_len } else { fragment_size };
+            let (payload, after) = rest.split_at(len);
+            let start = usize::from(index) * fragment_size;
+            packet[start..start + len].copy_from_slice(payload);
+            rest = after;
+        }
+        Bytes::from(packet)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn packets_are_cut_only_if_they_must_be() {
+        assert_eq!(
+            [0, 1, 10, 11, 20, 21].map(|len| fragment_count(len, 10)),
+            [1, 1, 1, 2, 2, 3]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_order_of_fragments_gives_the_packet(
+            (packet, order) in proptest::collection::vec(any::<u8>(), 11..500).prop_flat_map(|p| {
+                let count = p.len().div_ceil(10);
+                (Just(p), Just((0..count).collect::<Vec<_>>()).prop_shuffle())
+            })
+        ) {
+            let count = fragment_count(packet.len(), 10);
+            let mut reassembly = Reassembly::new(count);
+            for (n, &index) in order.iter().enumerate() {
+                let part = Fragment { index: u16::try_from(index).unwrap(), count };
+                prop_assert!(!reassembly.has(part.index));
+                let end = (10 * index + 10).min(packet.len());
+                let complete = reassembly.add(part, &packet[10 * index..end]);
+                prop_assert_eq!(complete, n + 1 == order.len());
+                prop_assert!(reassembly.has(part.index));
+            }
+            prop_assert_eq!(reassembly.finish(10), packet);
+        }
+    }
+}

@@ -1,0 +1,464 @@
+//! §3.2: the sequencing layer. Channel objects turn packets into messages and back, in order, and
+//! know nothing of frames.
+
+mod channel;
+mod dependency;
+mod fragment;
+mod receive_queue;
+mod receiver;
+mod sender;
+mod sentinel;
+#[cfg(test)]
+mod tests;
+mod window_ack;
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use bytes::Bytes;
+
+use self::channel::Channel;
+pub(crate) use self::receiver::Verdict;
+use self::sentinel::is_marked;
+use crate::config::Priority;
+use crate::frame::{Channels, Control, Message, Mode, PACKET_CHARGE, Packet};
+use crate::time::Instant;
+
+/// How long the passing of packets may go unreported (`docs/wire.md`, "Budgets").
+const REPORT_AFTER: Duration = Duration::from_millis(500);
+
+/// What both hosts agreed on, as far as this layer needs it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SequencingParams {
+    pub(crate) channels: u8,
+    /// With which priority we send on each channel.
+    pub(crate) priorities: Channels,
+    /// N_Q.
+    pub(crate) window: u64,
+    /// M: N_Q / 8 (§3.2.1).
+    pub(crate) spacing: u64,
+    /// 16 or 24: Y of (16) and (17) is two to the power of this.
+    pub(crate) id_bits: u32,
+    /// F: the length of all fragments but the last.
+    pub(crate) fragment_size: usize,
+    pub(crate) max_packet: u32,
+    /// What the remote host keeps for us at most.
+    pub(crate) remote_budget: u64,
+    /// What we keep for the remote host at most.
+    pub(crate) receive_budget: u64,
+}
+
+impl SequencingParams {
+    pub(crate) fn priority(&self, channel: u8) -> Priority {
+        if self.priorities.is_high(channel) {
+            Priority::High
+        } else {
+            Priority::Low
+        }
+    }
+}
+
+/// A packet for the application: channel, mode, bytes.
+pub(crate) type Delivered = (u8, Mode, Bytes);
+
+/// Bytes and packets of all channels together.
+#[derive(Debug, Default)]
+pub(crate) struct Totals {
+    /// Charged to the remote's receive budget, until its window passes the packet.
+    pub(crate) charged: u64,
+    /// Accepted by `send`, neither sent for good nor acknowledged.
+    pub(crate) queued: u64,
+    /// Reliable and passive packets that are not acknowledged.
+    pub(crate) undelivered: u32,
+    /// Packets that wait for their first fragment to be sent, or are being sent.
+    pub(crate) unsent: u32,
+    /// Received and not yet consumed.
+    pub(crate) kept: u64,
+    /// Of those, what unreliable packets take.
+    pub(crate) kept_unreliable: u64,
+    /// Consumed or skipped since a window acknowledgement was last prompted.
+    pub(crate) passed: u64,
+}
+
+/// The sequencing layer of one peer.
+#[derive(Debug)]
+pub(crate) struct Sequencing {
+    params: SequencingParams,
+    /// Made on first use.
+    channels: Vec<Option<Box<Channel>>>,
+    totals: Totals,
+    /// Channels with something to send, by priority: they take turns by message
+    /// (`docs/deviations.md` T21).
+    sending: [VecDeque<u8>; 2],
+    /// Channels that wait for room in their window or in the remote's budget.
+    blocked: VecDeque<u8>,
+    /// Channels in which something arrived since they were last read empty.
+    arrived: VecDeque<u8>,
+    /// Channels whose window acknowledgement is due.
+    reports: VecDeque<u8>,
+    /// Since when some channel has passed packets without reporting.
+    unreported_since: Option<Instant>,
+    first_id: u64,
+}
+
+impl Sequencing {
+    pub(crate) fn new(params: SequencingParams) -> Self {
+        Self::starting_at(params, 0)
+    }
+
+    /// Both hosts' ids start at 0 (`docs/deviations.md` Q12); tests start elsewhere.
+    pub(crate) fn starting_at(params: SequencingParams, first_id: u64) -> Self {
+        let mut channels = Vec::new();
+        channels.resize_with(usize::from(params.channels), || None);
+        Self {
+            params,
+            channels,
+            totals: Totals::default(),
+            sending: [VecDeque::new(), VecDeque::new()],
+            blocked: VecDeque::new(),
+            arrived: VecDeque::new(),
+            reports: VecDeque::new(),
+            unreported_since: None,
+            first_id,
+        }
+    }
+
+    pub(crate) const fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    fn get(&self, channel: u8) -> Option<&Channel> {
+        self.channels.get(usize::from(channel))?.as_deref()
+    }
+
+    fn get_mut(&mut self, channel: u8) -> Option<(&mut Channel, &SequencingParams, &mut Totals)> {
+        let slot = self.channels.get_mut(usize::from(channel))?;
+        let (first, params) = (self.first_id, &self.params);
+        let made = slot.get_or_insert_with(|| Box::new(Channel::new(params, first)));
+        Some((made, params, &mut self.totals))
+    }
+
+    // Sending.
+
+    /// Queues a packet. The caller has checked the channel, the length and the send budget.
+    pub(crate) fn send(&mut self, channel: u8, payload: Bytes, mode: Mode) {
+        let Some((made, _, totals)) = self.get_mut(channel) else {
+            return;
+        };
+        made.sender.queue(payload, mode, totals);
+        self.wants_turn(channel);
+    }
+
+    fn wants_turn(&mut self, channel: u8) {
+        let level = self.params.priority(channel);
+        if let Some((made, ..)) = self.get_mut(channel) {
+            if !core::mem::replace(&mut made.in_turn, true) {
+                self.sending[level as usize].push_back(channel);
+            }
+        }
+    }
+
+    /// The next new message of this priority, and whether it is to be sent reliably. A channel
+    /// that had its turn waits for the others.
+    pub(crate) fn next_message(&mut self, priority: Priority) -> Option<(Message<Bytes>, bool)> {
+        for _ in 0..self.sending[priority as usize].len() {
+            let channel = self.sending[priority as usize].pop_front()?;
+            let (made, params, totals) = self.get_mut(channel)?;
+            if let Some(next) = made.sender.next_message(channel, params, totals) {
+                self.sending[priority as usize].push_back(channel);
+                return Some(next);
+            }
+            made.in_turn = false;
+            if made.sender.has_more() && !core::mem::replace(&mut made.blocked, true) {
+                self.blocked.push_back(channel);
+            }
+        }
+        None
+    }
+
+    /// Whether a message that was dropped is still of use: its packet has not been passed by the
+    /// receive window (`docs/deviations.md` Q9).
+    pub(crate) fn is_current(&self, message: &Message<Bytes>) -> bool {
+        match sent_packet(message) {
+            Some((channel, id)) => self
+                .get(channel)
+                .is_some_and(|made| made.sender.is_current(id, &self.params)),
+            None => true,
+        }
+    }
+
+    /// A message arrived at the remote host.
+    pub(crate) fn acknowledged(&mut self, message: &Message<Bytes>) {
+        if let Message::Packet(Packet { channel, id, .. }) = *message {
+            if let Some((made, params, totals)) = self.get_mut(channel) {
+                made.sender.acknowledged(id, params, totals);
+            }
+        }
+    }
+
+    /// A message that is not sent again was dropped.
+    pub(crate) fn lost(&mut self, message: &Message<Bytes>) {
+        match *message {
+            Message::Packet(Packet { channel, id, .. }) => {
+                if let Some((made, params, totals)) = self.get_mut(channel) {
+                    made.sender.lost(id, params, totals);
+                }
+                self.unblock_senders();
+            }
+            Message::Control(Control::Window { channel, id }) => {
+                if let Some((made, ..)) = self.get_mut(channel) {
+                    if made.reports.lost(id) {
+                        self.wants_report(channel);
+                    }
+                }
+            }
+            Message::Control(_) => {}
+        }
+    }
+
+    /// Checks a window acknowledgement: false if it names a packet that was never sent
+    /// (`docs/deviations.md` Q8).
+    pub(crate) fn check_window(&self, channel: u8, id: u32) -> bool {
+        let next = self
+            .get(channel)
+            .map_or(self.first_id, |made| made.sender.next_id());
+        let base = self
+            .get(channel)
+            .map_or(self.first_id, |made| made.sender.base());
+        window_ack::expand(id, base).is_none_or(|id| id < next)
+    }
+
+    /// The remote receive window passed the packet `id`: Q_t moves on (16).
+    pub(crate) fn on_window(&mut self, channel: u8, id: u32) {
+        if let Some((made, _, totals)) = self.get_mut(channel) {
+            if let Some(id) = window_ack::expand(id, made.sender.base()) {
+                made.sender.advance_past(id, totals);
+            }
+        }
+        self.unblock_senders();
+    }
+
+    /// Room appeared in a window or in the remote's budget: whoever waited gets a turn.
+    fn unblock_senders(&mut self) {
+        while let Some(channel) = self.blocked.pop_front() {
+            if let Some((made, ..)) = self.get_mut(channel) {
+                made.blocked = false;
+            }
+            self.wants_turn(channel);
+        }
+    }
+
+    // Receiving.
+
+    /// Checks a packet message against what is known, without changing anything.
+    pub(crate) fn check_packet(&self, packet: &Packet<&[u8]>) -> Verdict {
+        if packet.channel >= self.params.channels || !self.fits(packet) {
+            return Verdict::Violation;
+        }
+        match self.get(packet.channel) {
+            Some(made) => made.receiver.check(packet, &self.params),
+            None => receiver::check_first(packet, &self.params, self.first_id),
+        }
+    }
+
+    /// Whether the packet as a whole is within the agreed maximum.
+    fn fits(&self, packet: &Packet<&[u8]>) -> bool {
+        let max = u64::from(self.params.max_packet);
+        let size = self.params.fragment_size as u64;
+        match packet.fragment {
+            None => packet.payload.len() as u64 <= max,
+            Some(part) if part.index + 1 == part.count => {
+                u64::from(part.index) * size + packet.payload.len() as u64 <= max
+            }
+            Some(part) => u64::from(part.count - 1) * size < max,
+        }
+    }
+
+    /// Checks a sentinel packet: only marked ids (18) have one.
+    pub(crate) fn check_sentinel(&self, channel: u8, id: u32) -> Verdict {
+        if channel < self.params.channels && is_marked(u64::from(id), self.params.spacing) {
+            Verdict::Take(cost(0))
+        } else {
+            Verdict::Violation
+        }
+    }
+
+    /// Checks a tombstone.
+    pub(crate) fn check_tombstone(&self, channel: u8) -> Verdict {
+        if channel < self.params.channels {
+            Verdict::Take(cost(0))
+        } else {
+            Verdict::Violation
+        }
+    }
+
+    /// Whether `more` bytes can be kept; unreliable packets make room if they must
+    /// (`docs/wire.md`, "Budgets").
+    pub(crate) fn make_room(&mut self, more: u64) -> bool {
+        let over = |totals: &Totals, budget: u64| (totals.kept + more).saturating_sub(budget);
+        let budget = self.params.receive_budget;
+        if over(&self.totals, budget) > self.totals.kept_unreliable {
+            return false;
+        }
+        for complete_too in [false, true] {
+            for made in self.channels.iter_mut().flatten() {
+                let excess = over(&self.totals, budget);
+                if excess == 0 {
+                    return true;
+                }
+                made.receiver.evict(complete_too, excess, &mut self.totals);
+            }
+        }
+        over(&self.totals, budget) == 0
+    }
+
+    /// Takes in a packet message that was checked.
+    pub(crate) fn on_packet(&mut self, packet: &Packet<&[u8]>) {
+        let channel = packet.channel;
+        let Some((made, params, totals)) = self.get_mut(channel) else {
+            return;
+        };
+        made.receiver.insert(packet, params, totals);
+        self.has_arrived(channel);
+    }
+
+    /// Takes in a sentinel packet (§3.2.2).
+    pub(crate) fn on_sentinel(&mut self, channel: u8, id: u32, dependency: u32) {
+        let Some((made, params, totals)) = self.get_mut(channel) else {
+            return;
+        };
+        made.receiver
+            .insert_sentinel(id, dependency, params, totals);
+        self.has_arrived(channel);
+    }
+
+    /// Takes in a tombstone: a reliable packet that is consumed as empty.
+    pub(crate) fn on_tombstone(&mut self, channel: u8, id: u32, dependency: u32) {
+        let Some((made, params, totals)) = self.get_mut(channel) else {
+            return;
+        };
+        made.receiver
+            .insert_tombstone(id, dependency, params, totals);
+        self.has_arrived(channel);
+    }
+
+    fn has_arrived(&mut self, channel: u8) {
+        if let Some((made, ..)) = self.get_mut(channel) {
+            if !core::mem::replace(&mut made.arrived, true) {
+                self.arrived.push_back(channel);
+            }
+        }
+    }
+
+    /// Consumes the next packet of any channel that can be delivered (§3.2.3). Channels take
+    /// turns.
+    pub(crate) fn receive(&mut self, now: Instant) -> Option<Delivered> {
+        while let Some(channel) = self.arrived.pop_front() {
+            let (made, params, totals) = self.get_mut(channel)?;
+            let consumed = made.receiver.consume(params, totals);
+            made.arrived = consumed.is_some();
+            if made.arrived {
+                self.arrived.push_back(channel);
+            }
+            self.prompt_report(channel, now);
+            if let Some((mode, payload)) = consumed {
+                return Some((channel, mode, payload));
+            }
+        }
+        None
+    }
+
+    /// Whether [`receive`](Self::receive) would deliver something.
+    pub(crate) fn is_readable(&self) -> bool {
+        let front = |&channel: &u8| {
+            self.get(channel)
+                .is_some_and(|made| made.receiver.is_ready(&self.params))
+        };
+        self.arrived.iter().any(front)
+    }
+
+    // Window acknowledgements.
+
+    /// After consuming: reports at once where (18) fired or much was passed, else in a while.
+    fn prompt_report(&mut self, channel: u8, now: Instant) {
+        let quarter = self.params.receive_budget / 4;
+        let much = self.totals.passed >= quarter;
+        let Some((made, ..)) = self.get_mut(channel) else {
+            return;
+        };
+        let base = made.receiver.base();
+        if made.reports.is_unreported(base) {
+            let fired = made.receiver.fired();
+            if fired.is_some() {
+                self.wants_report(channel);
+            }
+            if fired.is_none_or(|id| id + 1 < base) {
+                self.unreported_since.get_or_insert(now);
+            }
+        }
+        if much {
+            self.report_all();
+        }
+    }
+
+    fn report_all(&mut self) {
+        self.totals.passed = 0;
+        self.unreported_since = None;
+        for channel in 0..self.params.channels {
+            let Some(made) = self.channels[usize::from(channel)].as_deref_mut() else {
+                continue;
+            };
+            if made.reports.is_unreported(made.receiver.base()) {
+                made.reports.all = true;
+                self.wants_report(channel);
+            }
+        }
+    }
+
+    fn wants_report(&mut self, channel: u8) {
+        if let Some((made, ..)) = self.get_mut(channel) {
+            if !core::mem::replace(&mut made.reports.due, true) {
+                self.reports.push_back(channel);
+            }
+        }
+    }
+
+    /// When packets that were passed must be reported at the latest.
+    pub(crate) fn report_deadline(&self) -> Instant {
+        self.unreported_since
+            .map_or(Instant::NEVER, |since| since + REPORT_AFTER)
+    }
+
+    pub(crate) fn handle_timeout(&mut self, now: Instant) {
+        if self.report_deadline() <= now {
+            self.report_all();
+        }
+    }
+
+    /// The next window acknowledgement to be sent, the newest of its channel.
+    pub(crate) fn next_window(&mut self) -> Option<Control> {
+        let channel = self.reports.pop_front()?;
+        let (made, ..) = self.get_mut(channel)?;
+        let fired = made.receiver.take_fired();
+        let id = made.reports.report(made.receiver.base(), fired);
+        Some(Control::Window { channel, id })
+    }
+}
+
+/// Channel and id of the packet that a sent message belongs to.
+const fn sent_packet(message: &Message<Bytes>) -> Option<(u8, u32)> {
+    match *message {
+        Message::Packet(Packet { channel, id, .. })
+        | Message::Control(
+            Control::Sentinel { channel, id, .. } | Control::Tombstone { channel, id, .. },
+        ) => Some((channel, id)),
+        Message::Control(_) => None,
+    }
+}
+
+/// What a packet costs of a budget.
+pub(crate) fn cost(len: usize) -> u64 {
+    len as u64 + u64::from(PACKET_CHARGE)
+}

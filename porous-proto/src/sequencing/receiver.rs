@@ -1,0 +1,353 @@
+//! The receiving half of a channel: the receive window Q_r (17), and messages becoming packets in
+//! the order they were sent (§3.2.3).
+
+use bytes::Bytes;
+
+use super::dependency::is_satisfied;
+use super::fragment::Reassembly;
+use super::receive_queue::{Content, Entry, ReceiveQueue};
+use super::sentinel::{last_marked, may_consume};
+use super::{SequencingParams, Totals, cost};
+use crate::frame::{Mode, Packet};
+use crate::serial;
+
+/// What to think of a packet message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It can be kept, and costs so much of the receive budget.
+    Take(u64),
+    /// Its packet was passed, or it is a duplicate: nothing to do.
+    Stale,
+    /// No honest sender sends this.
+    Violation,
+}
+
+/// The receiver.
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    queue: ReceiveQueue,
+    /// The last marked id (18) that m_b passed and that was not reported.
+    fired: Option<u64>,
+}
+
+/// The verdict on the first message of a channel.
+pub(crate) fn check_first(
+    packet: &Packet<&[u8]>,
+    params: &SequencingParams,
+    first: u64,
+) -> Verdict {
+    Receiver::new(first).check(packet, params)
+}
+
+impl Receiver {
+    pub(crate) const fn new(first_id: u64) -> Self {
+        Self {
+            queue: ReceiveQueue::new(first_id),
+            fired: None,
+        }
+    }
+
+    /// m_b.
+    pub(crate) const fn base(&self) -> u64 {
+        self.queue.base()
+    }
+
+    pub(crate) const fn fired(&self) -> Option<u64> {
+        self.fired
+    }
+
+    pub(crate) const fn take_fired(&mut self) -> Option<u64> {
+        self.fired.take()
+    }
+
+    /// The full id of a packet in Q_r (17). None for one that the window has passed: of the whole
+    /// id space, everything but the window lies behind.
+    fn expand(&self, id: u32, params: &SequencingParams) -> Option<u64> {
+        let base = self.base();
+        let behind = (1 << params.id_bits) - params.window;
+        serial::expand(id, params.id_bits, base, behind).filter(|&id| id >= base)
+    }
+
+    /// Checks a message without changing anything.
+    pub(crate) fn check(&self, packet: &Packet<&[u8]>, params: &SequencingParams) -> Verdict {
+        let Some(id) = self.expand(packet.id, params) else {
+            return Verdict::Stale;
+        };
+        if u64::from(packet.dependency) > id {
+            return Verdict::Violation;
+        }
+        let Some(entry) = self.queue.get(id) else {
+            return Verdict::Take(cost(packet.payload.len()));
+        };
+        if entry.mode != packet.mode || entry.dependency != packet.dependency {
+            return Verdict::Violation; // `deviations.md` Q13
+        }
+        match (&entry.content, packet.fragment) {
+            (Content::Sentinel, _) => Verdict::Take(packet.payload.len() as u64),
+            (Content::Partial(parts), Some(part)) if parts.count() == part.count => {
+                if parts.has(part.index) {
+                    Verdict::Stale
+                } else {
+                    Verdict::Take(packet.payload.len() as u64)
+                }
+            }
+            (Content::Partial(_), _) => Verdict::Violation,
+            (Content::Complete(_) | Content::Tombstone, _) => Verdict::Stale,
+        }
+    }
+
+    /// Takes a message in. What does not fit to an earlier message of the same datagram is
+    /// dropped: the first wins (`deviations.md` Q13).
+    pub(crate) fn insert(
+        &mut self,
+        packet: &Packet<&[u8]>,
+        params: &SequencingParams,
+        totals: &mut Totals,
+    ) {
+        if !matches!(self.check(packet, params), Verdict::Take(_)) {
+            return;
+        }
+        let Some(id) = self.expand(packet.id, params) else {
+            return;
+        };
+        let (mode, dependency) = (packet.mode, packet.dependency);
+        if self.queue.get(id).is_none() {
+            self.open(id, mode, dependency, false, Content::Sentinel, totals);
+        }
+        let Some(entry) = self.queue.get_mut(id) else {
+            return;
+        };
+        let before = entry.cost();
+        entry.add(packet, params.fragment_size);
+        totals.keep(mode, entry.cost() - before);
+    }
+
+    /// A sentinel packet: an unreliable packet with this id was sent (§3.2.2).
+    pub(crate) fn insert_sentinel(
+        &mut self,
+        id: u32,
+        dependency: u32,
+        params: &SequencingParams,
+        totals: &mut Totals,
+    ) {
+        let Some(id) = self.expand(id, params) else {
+            return;
+        };
+        if u64::from(dependency) > id {
+            return;
+        }
+        match self.queue.get_mut(id) {
+            Some(entry) => entry.sentinel |= entry.mode == Mode::Unreliable,
+            None => self.open(
+                id,
+                Mode::Unreliable,
+                dependency,
+                true,
+                Content::Sentinel,
+                totals,
+            ),
+        }
+    }
+
+    /// A reliable packet with this id was cancelled.
+    pub(crate) fn insert_tombstone(
+        &mut self,
+        id: u32,
+        dependency: u32,
+        params: &SequencingParams,
+        totals: &mut Totals,
+    ) {
+        let Some(id) = self.expand(id, params) else {
+            return;
+        };
+        if u64::from(dependency) > id {
+            return;
+        }
+        if self.queue.get(id).is_none() {
+            self.open(
+                id,
+                Mode::Reliable,
+                dependency,
+                false,
+                Content::Tombstone,
+                totals,
+            );
+        } else if let Some(entry) = self.queue.get_mut(id) {
+            if matches!(entry.content, Content::Partial(_)) {
+                let before = entry.cost();
+                entry.content = Content::Tombstone;
+                totals.release(entry.mode, before - entry.cost());
+            }
+        }
+    }
+
+    fn open(
+        &mut self,
+        id: u64,
+        mode: Mode,
+        dependency: u32,
+        sentinel: bool,
+        content: Content,
+        totals: &mut Totals,
+    ) {
+        let entry = Entry {
+            mode,
+            dependency,
+            sentinel,
+            content,
+        };
+        totals.keep(mode, entry.cost());
+        self.queue.insert(id, entry);
+    }
+
+    /// The next entry that can be consumed: a complete packet, or a sentinel that blocks the
+    /// window. Stops at the first entry whose dependency was not delivered (§3.2.3).
+    fn next_consumable(&self, params: &SequencingParams) -> Option<u64> {
+        let mut from = self.base();
+        while let Some((id, entry)) = self.queue.next(from) {
+            if !is_satisfied(id, entry.dependency, self.base()) {
+                return None;
+            }
+            let newest = self.queue.end() - 1;
+            match entry.content {
+                Content::Complete(_) | Content::Tombstone => return Some(id),
+                Content::Sentinel | Content::Partial(_) => {
+                    if entry.sentinel && may_consume(id, newest, params.window, params.spacing) {
+                        return Some(id);
+                    }
+                }
+            }
+            from = id + 1;
+        }
+        None
+    }
+
+    /// Whether [`consume`](Self::consume) would deliver something.
+    pub(crate) fn is_ready(&self, params: &SequencingParams) -> bool {
+        self.next_consumable(params).is_some()
+    }
+
+    /// Consumes entries up to and including the next packet that can be delivered.
+    pub(crate) fn consume(
+        &mut self,
+        params: &SequencingParams,
+        totals: &mut Totals,
+    ) -> Option<(Mode, Bytes)> {
+        while let Some(id) = self.next_consumable(params) {
+            if let Some(delivered) = self.consume_entry(id, params, totals) {
+                return Some(delivered);
+            }
+        }
+        None
+    }
+
+    /// Deletes what is older, moves m_b past `id`, and notes whether (18) fired.
+    fn consume_entry(
+        &mut self,
+        id: u64,
+        params: &SequencingParams,
+        totals: &mut Totals,
+    ) -> Option<(Mode, Bytes)> {
+        let base = self.base();
+        for skipped in base..id {
+            let len = match self.queue.remove(skipped) {
+                Some(entry) => {
+                    totals.release(entry.mode, entry.cost());
+                    entry.len()
+                }
+                None => 0,
+            };
+            totals.passed += cost(len);
+        }
+        let entry = self.queue.remove(id)?;
+        totals.release(entry.mode, entry.cost());
+        totals.passed += cost(entry.len());
+        self.queue.advance_to(id + 1);
+        self.fired = last_marked(base, id + 1, params.spacing).or(self.fired);
+        match entry.content {
+            Content::Complete(payload) => Some((entry.mode, payload)),
+            Content::Sentinel | Content::Partial(_) | Content::Tombstone => None,
+        }
+    }
+
+    /// Makes room by forgetting unreliable packets, until `excess` bytes are free: incomplete ones
+    /// only, or complete ones too. Sentinels stay.
+    pub(crate) fn evict(&mut self, complete_too: bool, excess: u64, totals: &mut Totals) {
+        let mut freed = 0;
+        let mut from = self.base();
+        while let Some((id, entry)) = self.queue.next(from) {
+            from = id + 1;
+            let evictable = match entry.content {
+                Content::Partial(_) => true,
+                Content::Complete(_) => complete_too,
+                Content::Sentinel | Content::Tombstone => false,
+            };
+            if entry.mode != Mode::Unreliable || !evictable {
+                continue;
+            }
+            let (before, sentinel) = (entry.cost(), entry.sentinel);
+            if sentinel {
+                if let Some(entry) = self.queue.get_mut(id) {
+                    entry.content = Content::Sentinel;
+                }
+            } else {
+                self.queue.remove(id);
+            }
+            let after = self.queue.get(id).map_or(0, Entry::cost);
+            totals.release(Mode::Unreliable, before - after);
+            freed += before - after;
+            if freed >= excess {
+                return;
+            }
+        }
+    }
+}
+
+impl Entry {
+    /// Bytes of the packet that are there.
+    fn len(&self) -> usize {
+        match &self.content {
+            Content::Sentinel | Content::Tombstone => 0,
+            Content::Partial(parts) => parts.len(),
+            Content::Complete(payload) => payload.len(),
+        }
+    }
+
+    fn cost(&self) -> u64 {
+        cost(self.len())
+    }
+
+    /// Adds a message that was checked.
+    fn add(&mut self, packet: &Packet<&[u8]>, fragment_size: usize) {
+        let Some(part) = packet.fragment else {
+            self.content = Content::Complete(Bytes::copy_from_slice(packet.payload));
+            return;
+        };
+        if matches!(self.content, Content::Sentinel) {
+            self.content = Content::Partial(Reassembly::new(part.count));
+        }
+        let Content::Partial(parts) = &mut self.content else {
+            return;
+        };
+        if parts.add(part, packet.payload) {
+            let parts = core::mem::replace(parts, Reassembly::new(0));
+            self.content = Content::Complete(parts.finish(fragment_size));
+        }
+    }
+}
+
+impl Totals {
+    fn keep(&mut self, mode: Mode, bytes: u64) {
+        self.kept += bytes;
+        if mode == Mode::Unreliable {
+            self.kept_unreliable += bytes;
+        }
+    }
+
+    fn release(&mut self, mode: Mode, bytes: u64) {
+        self.kept -= bytes;
+        if mode == Mode::Unreliable {
+            self.kept_unreliable -= bytes;
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! The sending half of a channel: the transfer window Q_t (16), and packets becoming messages.
+
+use alloc::collections::VecDeque;
+
+use bytes::Bytes;
+
+use super::dependency::dependency;
+use super::fragment::fragment_count;
+use super::sentinel::is_marked;
+use super::{SequencingParams, Totals, cost};
+use crate::frame::{Control, Fragment, Message, Mode, Packet};
+use crate::serial::{self, SendWindow};
+
+/// A packet that has no id yet: it gets one when its first fragment is sent, so that what never
+/// leaves makes no hole.
+#[derive(Debug)]
+struct Waiting {
+    payload: Bytes,
+    mode: Mode,
+}
+
+/// The packet whose fragments are being sent.
+#[derive(Debug)]
+struct Current {
+    payload: Bytes,
+    mode: Mode,
+    id: u64,
+    dependency: u32,
+    /// 1 for a whole packet.
+    count: u16,
+    next: u16,
+}
+
+/// A packet in the transfer window, sent in part at least.
+#[derive(Debug)]
+struct Sent {
+    /// What it is charged to the remote's budget. Unreliable packets stop being charged when a
+    /// part of them is lost: the remote can never keep them whole.
+    charged: u32,
+    /// What it counts in our own send budget.
+    queued: u32,
+    /// Reliable and passive packets: messages that are not acknowledged yet.
+    open: u16,
+}
+
+/// The sender.
+#[derive(Debug)]
+pub(crate) struct Sender {
+    /// Q_t (16).
+    window: SendWindow,
+    waiting: VecDeque<Waiting>,
+    current: Option<Current>,
+    /// A sentinel packet that goes out next (§3.2.2).
+    sentinel: Option<Control>,
+    /// The packets from n_b to the newest that was begun.
+    sent: VecDeque<Sent>,
+    last_reliable: Option<u64>,
+}
+
+impl Sender {
+    pub(crate) const fn new(window: u64, first_id: u64) -> Self {
+        Self {
+            window: SendWindow::new(first_id, window),
+            waiting: VecDeque::new(),
+            current: None,
+            sentinel: None,
+            sent: VecDeque::new(),
+            last_reliable: None,
+        }
+    }
+
+    /// n_b.
+    pub(crate) const fn base(&self) -> u64 {
+        self.window.base()
+    }
+
+    /// The id that the next packet gets.
+    pub(crate) fn next_id(&self) -> u64 {
+        self.window.base() + self.sent.len() as u64
+    }
+
+    /// Whether anything waits, sendable or not.
+    pub(crate) fn has_more(&self) -> bool {
+        self.sentinel.is_some() || self.current.is_some() || !self.waiting.is_empty()
+    }
+
+    pub(crate) fn queue(&mut self, payload: Bytes, mode: Mode, totals: &mut Totals) {
+        totals.queued += cost(payload.len());
+        totals.unsent += 1;
+        totals.undelivered += u32::from(mode != Mode::Unreliable);
+        self.waiting.push_back(Waiting { payload, mode });
+    }
+
+    /// The next message, and whether it is sent reliably: fragments of reliable and passive
+    /// packets are, those of unreliable ones are not (§3.2).
+    pub(crate) fn next_message(
+        &mut self,
+        channel: u8,
+        params: &SequencingParams,
+        totals: &mut Totals,
+    ) -> Option<(Message<Bytes>, bool)> {
+        if let Some(sentinel) = self.sentinel.take() {
+            return Some((Message::Control(sentinel), true));
+        }
+        if self.current.is_none() {
+            self.begin(channel, params, totals);
+        }
+        let current = self.current.as_mut()?;
+        let packet = next_part(channel, current, params);
+        let (id, mode) = (current.id, current.mode);
+        if current.next == current.count {
+            self.current = None;
+            totals.unsent -= 1;
+            if mode == Mode::Unreliable {
+                // Sent once and forgotten.
+                if let Some(sent) = self.sent_mut(id) {
+                    totals.queued -= u64::from(core::mem::take(&mut sent.queued));
+                }
+            }
+        }
+        Some((Message::Packet(packet), mode != Mode::Unreliable))
+    }
+
+    /// Gives the next packet its id, if the transfer window (16) and the remote's budget allow.
+    fn begin(&mut self, channel: u8, params: &SequencingParams, totals: &mut Totals) {
+        let id = self.next_id();
+        let Some(front) = self.waiting.front() else {
+            return;
+        };
+        let cost = cost(front.payload.len());
+        if !self.window.contains(id) || totals.charged + cost > params.remote_budget {
+            return;
+        }
+        let Some(Waiting { payload, mode }) = self.waiting.pop_front() else {
+            return;
+        };
+        let count = fragment_count(payload.len(), params.fragment_size);
+        let dependency = dependency(id, self.last_reliable, params.window);
+        if mode == Mode::Reliable {
+            self.last_reliable = Some(id);
+        }
+        if mode == Mode::Unreliable && is_marked(id, params.spacing) {
+            let id = serial::truncate(id, params.id_bits);
+            self.sentinel = Some(Control::Sentinel {
+                channel,
+                id,
+                dependency,
+            });
+        }
+        totals.charged += cost;
+        // A packet is at most 4 GiB long by `Config`.
+        let cost = u32::try_from(cost).unwrap_or(u32::MAX);
+        let open = if mode == Mode::Unreliable { 0 } else { count };
+        self.sent.push_back(Sent {
+            charged: cost,
+            queued: cost,
+            open,
+        });
+        self.current = Some(Current {
+            payload,
+            mode,
+            id,
+            dependency,
+            count,
+            next: 0,
+        });
+    }
+
+    fn sent_mut(&mut self, id: u64) -> Option<&mut Sent> {
+        let index = id.checked_sub(self.window.base())?;
+        self.sent.get_mut(usize::try_from(index).ok()?)
+    }
+
+    /// The full id of a packet in the transfer window. None if the window has passed it.
+    fn expand(&self, id: u32, params: &SequencingParams) -> Option<u64> {
+        let id = serial::expand(id, params.id_bits, self.window.base(), 0)?;
+        (id < self.next_id()).then_some(id)
+    }
+
+    /// Whether the packet is still in the transfer window.
+    pub(crate) fn is_current(&self, id: u32, params: &SequencingParams) -> bool {
+        self.expand(id, params).is_some()
+    }
+
+    /// One message of the packet arrived.
+    pub(crate) fn acknowledged(&mut self, id: u32, params: &SequencingParams, totals: &mut Totals) {
+        let id = self.expand(id, params);
+        let Some(sent) = id.and_then(|id| self.sent_mut(id)) else {
+            return;
+        };
+        if sent.open > 0 {
+            sent.open -= 1;
+            if sent.open == 0 {
+                totals.queued -= u64::from(core::mem::take(&mut sent.queued));
+                totals.undelivered -= 1;
+            }
+        }
+    }
+
+    /// A message of an unreliable packet was lost: it can never be complete.
+    pub(crate) fn lost(&mut self, id: u32, params: &SequencingParams, totals: &mut Totals) {
+        let id = self.expand(id, params);
+        if let Some(sent) = id.and_then(|id| self.sent_mut(id)) {
+            totals.charged -= u64::from(core::mem::take(&mut sent.charged));
+        }
+    }
+
+    /// The receive window has passed the packet `id`: n_b ← id + 1 (§3.2.1). What it passed is
+    /// delivered or skipped for good.
+    pub(crate) fn advance_past(&mut self, id: u64, totals: &mut Totals) {
+        if id >= self.next_id() {
+            return;
+        }
+        while self.window.base() <= id {
+            let Some(sent) = self.sent.pop_front() else {
+                return;
+            };
+            totals.charged -= u64::from(sent.charged);
+            totals.queued -= u64::from(sent.queued);
+            totals.undelivered -= u32::from(sent.open > 0);
+            self.window.advance_to(self.window.base() + 1);
+        }
+        self.abandon_current(totals);
+    }
+
+    /// A passive packet that was skipped before all of it was sent is not sent any further.
+    fn abandon_current(&mut self, totals: &mut Totals) {
+        if self
+            .current
+            .as_ref()
+            .is_some_and(|current| current.id < self.window.base())
+        {
+            self.current = None;
+            totals.unsent -= 1;
+        }
+    }
+}
+
+/// The next fragment of a packet, or the whole of it.
+fn next_part(channel: u8, current: &mut Current, params: &SequencingParams) -> Packet<Bytes> {
+    let index = current.next;
+    current.next += 1;
+    let (fragment, payload) = if current.count == 1 {
+        (None, current.payload.clone())
+    } else {
+        let start = usize::from(index) * params.fragment_size;
+        let end = (start + params.fragment_size).min(current.payload.len());
+        let fragment = Fragment {
+            index,
+            count: current.count,
+        };
+        (Some(fragment), current.payload.slice(start..end))
+    };
+    Packet {
+        mode: current.mode,
+        channel,
+        id: serial::truncate(current.id, params.id_bits),
+        dependency: current.dependency,
+        fragment,
+        payload,
+    }
+}

@@ -1,0 +1,338 @@
+//! The figures of §3.2, with the windows that they use.
+
+use alloc::vec::Vec;
+
+use bytes::Bytes;
+
+use super::*;
+
+const NOW: Instant = Instant::ZERO;
+
+fn params(window: u64, spacing: u64) -> SequencingParams {
+    SequencingParams {
+        channels: 2,
+        priorities: Channels::new(2),
+        window,
+        spacing,
+        id_bits: 16,
+        fragment_size: 10,
+        max_packet: 1000,
+        remote_budget: 100_000,
+        receive_budget: 100_000,
+    }
+}
+
+/// Two sequencing layers, and every message that the first one sent.
+struct Wire {
+    sender: Sequencing,
+    receiver: Sequencing,
+    messages: Vec<Message<Bytes>>,
+}
+
+impl Wire {
+    fn new(params: SequencingParams) -> Self {
+        Self::starting_at(params, 0)
+    }
+
+    fn starting_at(params: SequencingParams, first: u64) -> Self {
+        Self {
+            sender: Sequencing::starting_at(params, first),
+            receiver: Sequencing::starting_at(params, first),
+            messages: Vec::new(),
+        }
+    }
+
+    /// Sends packets named as in the figures: `u0 r1 p2`; the payload is the name.
+    #[track_caller]
+    fn send(&mut self, names: &str) {
+        for name in names.split_whitespace() {
+            let mode = match name.as_bytes()[0] {
+                b'u' => Mode::Unreliable,
+                b'r' => Mode::Reliable,
+                b'p' => Mode::Passive,
+                _ => unreachable!(),
+            };
+            self.sender
+                .send(0, Bytes::copy_from_slice(name.as_bytes()), mode);
+        }
+        while let Some((message, _)) = self.sender.next_message(Priority::Low) {
+            self.messages.push(message);
+        }
+    }
+
+    /// The message of the packet with this name, or the sentinel `s3` of packet 3, arrives.
+    #[track_caller]
+    fn arrive(&mut self, names: &str) {
+        for name in names.split_whitespace() {
+            let message = self
+                .messages
+                .iter()
+                .find(|message| is_called(message, name))
+                .unwrap();
+            match message.clone() {
+                Message::Packet(packet) => {
+                    let packet = borrow(&packet);
+                    assert!(matches!(
+                        self.receiver.check_packet(&packet),
+                        Verdict::Take(_)
+                    ));
+                    self.receiver.on_packet(&packet);
+                }
+                Message::Control(Control::Sentinel {
+                    channel,
+                    id,
+                    dependency,
+                }) => {
+                    assert_ne!(
+                        self.receiver.check_sentinel(channel, id),
+                        Verdict::Violation
+                    );
+                    self.receiver.on_sentinel(channel, id, dependency);
+                }
+                other => unreachable!("{other:?}"),
+            }
+        }
+    }
+
+    /// Everything that can be delivered now.
+    fn delivered(&mut self) -> Vec<Bytes> {
+        core::iter::from_fn(|| self.receiver.receive(NOW))
+            .map(|(_, _, payload)| payload)
+            .collect()
+    }
+
+    /// The window acknowledgements that are due; they reach the sender.
+    fn window_acks(&mut self) -> Vec<u32> {
+        let mut acks = Vec::new();
+        while let Some(Control::Window { channel, id }) = self.receiver.next_window() {
+            assert!(self.sender.check_window(channel, id));
+            self.sender.on_window(channel, id);
+            acks.push(id);
+        }
+        acks
+    }
+
+    /// m_b.
+    fn m_b(&self) -> u64 {
+        self.receiver.get(0).unwrap().receiver.base()
+    }
+
+    /// n_b.
+    fn n_b(&self) -> u64 {
+        self.sender.get(0).unwrap().sender.base()
+    }
+}
+
+fn borrow(packet: &Packet<Bytes>) -> Packet<&[u8]> {
+    Packet {
+        mode: packet.mode,
+        channel: packet.channel,
+        id: packet.id,
+        dependency: packet.dependency,
+        fragment: packet.fragment,
+        payload: &packet.payload,
+    }
+}
+
+fn is_called(message: &Message<Bytes>, name: &str) -> bool {
+    match message {
+        Message::Packet(packet) => packet.payload == name.as_bytes(),
+        Message::Control(Control::Sentinel { id, .. }) => name == alloc::format!("s{id}"),
+        Message::Control(_) => false,
+    }
+}
+
+#[test]
+fn figure_08_channel_windows_advance_by_window_acknowledgements() {
+    let mut wire = Wire::new(params(4, 2));
+    wire.send("u0 r1 u2 u3 r4");
+    // r4 is not sent: the transfer window [0, 4) has no room for it.
+    assert!(!wire.messages.iter().any(|message| is_called(message, "r4")));
+    wire.arrive("r1");
+    assert_eq!(wire.delivered(), ["r1"]);
+    assert_eq!(wire.window_acks(), [1]); // (a)
+    assert_eq!((wire.m_b(), wire.n_b()), (2, 2));
+    wire.arrive("s3");
+    assert!(wire.delivered().is_empty());
+    assert!(wire.window_acks().is_empty());
+    wire.send("");
+    wire.arrive("r4");
+    assert_eq!(wire.delivered(), ["r4"]);
+    assert_eq!(wire.window_acks(), [3]); // (b)
+    assert_eq!((wire.m_b(), wire.n_b()), (5, 4)); // (c), (d)
+}
+
+#[test]
+fn figure_09_a_sentinel_is_consumed_when_a_whole_window_was_lost() {
+    let mut wire = Wire::starting_at(params(24, 4), 1);
+    let names: Vec<_> = (1..=24).map(|id| alloc::format!("u{id}")).collect();
+    wire.send(&names.join(" "));
+    wire.arrive("s7 s11 s15 s19 s3");
+    assert!(wire.delivered().is_empty() && wire.window_acks().is_empty());
+    assert_eq!(wire.m_b(), 1);
+    wire.arrive("s23");
+    assert!(wire.delivered().is_empty());
+    // s3 was consumed, because 23 is newer by N_Q - M = 20. s7 was not.
+    assert_eq!(wire.m_b(), 4);
+    assert_eq!(wire.window_acks(), [3]);
+    assert_eq!(wire.n_b(), 4);
+    wire.send("u25 r26");
+    wire.arrive("r26");
+    assert_eq!(wire.delivered(), ["r26"]);
+}
+
+#[test]
+fn figure_10_dependencies_are_sent_with_the_packets() {
+    let mut wire = Wire::new(params(4, 2));
+    wire.send("u0 r1 u2 r3 p4 p5 u6 u7");
+    for names in ["u0 r1 u2 r3", "p4 p5 u6 u7"] {
+        wire.arrive(names);
+        assert_eq!(wire.delivered().len(), 4);
+        wire.window_acks();
+        wire.send("");
+    }
+    let dependency = |name| match wire
+        .messages
+        .iter()
+        .find(|message| is_called(message, name))
+    {
+        Some(Message::Packet(packet)) => packet.dependency,
+        _ => unreachable!(),
+    };
+    let found = ["u0", "r1", "u2", "r3", "p4", "p5", "u6", "u7"].map(dependency);
+    assert_eq!(found, [0, 0, 1, 2, 1, 2, 3, 0]);
+}
+
+/// The state of the figure: everything up to m_b = 3 is consumed, p4 and u6 wait for r3.
+fn before_r3() -> Wire {
+    let mut wire = Wire::new(params(4, 2));
+    wire.send("u0 r1 u2 r3 p4 p5 u6");
+    wire.arrive("u0 r1 u2");
+    assert_eq!(wire.delivered(), ["u0", "r1", "u2"]);
+    wire.window_acks();
+    // With n_b = 2 the window ends before u6: the receiver tells how far it is after a while.
+    wire.receiver.handle_timeout(NOW + REPORT_AFTER);
+    assert_eq!(wire.window_acks(), [2]);
+    wire.send("");
+    wire.arrive("p4 u6");
+    assert!(wire.delivered().is_empty());
+    wire
+}
+
+#[test]
+fn figure_11_a_missing_reliable_packet_stalls_its_channel() {
+    let mut wire = before_r3();
+    wire.arrive("r3");
+    assert_eq!(wire.delivered(), ["r3", "p4", "u6"]);
+    // p5 comes too late.
+    let late = wire
+        .messages
+        .iter()
+        .find(|message| is_called(message, "p5"))
+        .unwrap()
+        .clone();
+    let Message::Packet(packet) = late else {
+        unreachable!()
+    };
+    assert_eq!(wire.receiver.check_packet(&borrow(&packet)), Verdict::Stale);
+    wire.receiver.on_packet(&borrow(&packet));
+    assert!(wire.delivered().is_empty());
+}
+
+#[test]
+fn figure_11_a_passive_packet_in_time_is_delivered() {
+    let mut wire = before_r3();
+    wire.arrive("p5 r3");
+    assert_eq!(wire.delivered(), ["r3", "p4", "p5", "u6"]);
+}
+
+#[test]
+fn equation_16_nothing_is_sent_beyond_the_transfer_window() {
+    let mut wire = Wire::new(params(16, 2));
+    let names: Vec<_> = (0..40).map(|id| alloc::format!("r{id}")).collect();
+    wire.send(&names.join(" "));
+    assert_eq!(wire.messages.len(), 16);
+}
+
+#[test]
+fn equation_17_what_the_receive_window_has_passed_is_ignored() {
+    let mut wire = Wire::new(params(16, 2));
+    wire.send("u0 u1 r2");
+    wire.arrive("r2");
+    assert_eq!(wire.delivered(), ["r2"]);
+    for name in ["u0", "u1", "r2"] {
+        let message = wire
+            .messages
+            .iter()
+            .find(|message| is_called(message, name))
+            .unwrap();
+        let Message::Packet(packet) = message else {
+            unreachable!()
+        };
+        assert_eq!(wire.receiver.check_packet(&borrow(packet)), Verdict::Stale);
+    }
+}
+
+#[test]
+fn window_acknowledgements_of_packets_never_sent_are_refused() {
+    let mut wire = Wire::new(params(16, 2));
+    wire.send("r0 r1 r2");
+    assert!(wire.sender.check_window(0, 2));
+    assert!(!wire.sender.check_window(0, 3)); // Q8
+    assert!(wire.sender.check_window(0, u32::MAX)); // old: has no effect
+    wire.sender.on_window(0, u32::MAX);
+    assert_eq!(wire.n_b(), 0);
+}
+
+#[test]
+fn channels_of_one_priority_take_turns_by_fragment() {
+    let mut wire = Wire::new(params(16, 2));
+    wire.sender
+        .send(0, Bytes::from_static(&[0; 30]), Mode::Reliable);
+    wire.sender
+        .send(1, Bytes::from_static(&[1; 30]), Mode::Reliable);
+    let mut order = Vec::new();
+    while let Some((Message::Packet(packet), _)) = wire.sender.next_message(Priority::Low) {
+        order.push(packet.channel);
+    }
+    assert_eq!(order, [0, 1, 0, 1, 0, 1]); // T21
+}
+
+#[test]
+fn a_reader_that_stops_stalls_the_sender_at_the_budget() {
+    let mut small = params(16, 2);
+    small.remote_budget = 3 * 74;
+    small.receive_budget = small.remote_budget;
+    let mut wire = Wire::new(small);
+    wire.send("r0 r1 r2 r3 r4");
+    let sent = wire.messages.len();
+    assert_eq!(sent, 3);
+    wire.arrive("r0 r1 r2");
+    assert_eq!(wire.receiver.totals().kept, 3 * 66);
+    assert_eq!(wire.delivered(), ["r0", "r1", "r2"]);
+    assert_eq!(wire.window_acks(), [2]);
+    assert_eq!(
+        (wire.receiver.totals().kept, wire.sender.totals().charged),
+        (0, 0)
+    );
+    wire.send("");
+    assert_eq!(wire.messages.len(), 5);
+}
+
+#[test]
+fn unreliable_packets_make_room_for_others() {
+    let mut small = params(16, 2);
+    small.receive_budget = 4 * 66;
+    let mut wire = Wire::new(small);
+    wire.send("r0 u1 u2 r3 r4");
+    wire.arrive("u1 u2 r3");
+    assert!(wire.receiver.make_room(66));
+    assert!(
+        wire.receiver.make_room(2 * 66),
+        "the unreliable ones have to go"
+    );
+    assert_eq!(wire.receiver.totals().kept, 2 * 66);
+    assert!(wire.receiver.make_room(3 * 66) && !wire.receiver.make_room(4 * 66));
+    wire.arrive("r0 r4");
+    assert_eq!(wire.delivered(), ["r0", "r3", "r4"]);
+}

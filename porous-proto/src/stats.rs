@@ -1,0 +1,115 @@
+//! Counters and estimates. All of them only ever grow, but for the estimates, and all are cheap
+//! enough to be always on.
+
+use core::time::Duration;
+
+use crate::event::Ignored;
+use crate::frame::Mode;
+
+/// Counts by delivery mode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ModeCounts {
+    /// Unreliable packets.
+    pub unreliable: u64,
+    /// Reliable packets.
+    pub reliable: u64,
+    /// Passive packets.
+    pub passive: u64,
+}
+
+impl ModeCounts {
+    pub(crate) const fn count(&mut self, mode: Mode) {
+        match mode {
+            Mode::Unreliable => self.unreliable += 1,
+            Mode::Reliable => self.reliable += 1,
+            Mode::Passive => self.passive += 1,
+        }
+    }
+
+    /// The sum of the three.
+    ///
+    /// ```
+    /// assert_eq!(porous_proto::ModeCounts::default().total(), 0);
+    /// ```
+    #[must_use]
+    pub const fn total(&self) -> u64 {
+        self.unreliable + self.reliable + self.passive
+    }
+}
+
+/// What is known about one peer's connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PeerStats {
+    /// `T_rtt,avg` (5).
+    pub rtt: Duration,
+    /// `T_rtt,var` (6).
+    pub rtt_variance: Duration,
+    /// `T_rto` (7).
+    pub resend_timeout: Duration,
+    /// Bytes sent that are neither acknowledged nor considered dropped: the flight size (§3.1.2).
+    pub flight: u32,
+    /// The congestion window W_c in bytes (§3.1.4).
+    pub window: u32,
+    /// Bytes accepted by `send` that wait to be sent or acknowledged, 64 a packet included.
+    pub queued_bytes: u32,
+    /// Datagrams sent.
+    pub datagrams_sent: u64,
+    /// Valid datagrams received.
+    pub datagrams_received: u64,
+    /// UDP payload bytes sent.
+    pub bytes_sent: u64,
+    /// UDP payload bytes received in valid datagrams.
+    pub bytes_received: u64,
+    /// Frames whose acknowledgement is or was awaited.
+    pub frames_sent: u64,
+    /// Of those, the ones considered dropped (§3.1.5).
+    pub frames_lost: u64,
+    /// Packets accepted by `send`.
+    pub packets_sent: ModeCounts,
+    /// Packets given to the application by `receive`.
+    pub packets_received: ModeCounts,
+}
+
+/// What is known about a host, over all its peers since it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HostStats {
+    /// Datagrams handed to [`handle_datagram`](crate::Host::handle_datagram).
+    pub datagrams_received: u64,
+    /// Bytes in them.
+    pub bytes_received: u64,
+    /// Datagrams handed out by [`poll_transmit`](crate::Host::poll_transmit).
+    pub datagrams_sent: u64,
+    /// Bytes in them.
+    pub bytes_sent: u64,
+    /// Connections accepted from others, established or not.
+    pub accepted: u64,
+    /// Connections established.
+    pub connected: u64,
+    pub(crate) ignored: [u64; Ignored::COUNT],
+}
+
+impl HostStats {
+    /// How many datagrams were ignored for this cause. All malformed ones are counted together.
+    ///
+    /// ```
+    /// use porous_proto::{HostStats, Ignored};
+    ///
+    /// assert_eq!(HostStats::default().ignored(Ignored::UnknownConnection), 0);
+    /// ```
+    #[must_use]
+    pub const fn ignored(&self, cause: Ignored) -> u64 {
+        self.ignored[cause.index()]
+    }
+
+    /// How many datagrams were ignored for any cause.
+    ///
+    /// ```
+    /// assert_eq!(porous_proto::HostStats::default().ignored_total(), 0);
+    /// ```
+    #[must_use]
+    pub fn ignored_total(&self) -> u64 {
+        self.ignored.iter().sum()
+    }
+}

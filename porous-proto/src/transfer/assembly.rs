@@ -1,0 +1,217 @@
+//! Assembly (§3.1, Figure 5): what goes into the next frame, and its bytes.
+
+use super::store::{List, Outgoing};
+use super::{Delivery, Record, Source, Transfer};
+use crate::config::Priority;
+use crate::frame::{AckBlock, Control, FrameWriter, Header, Layout, MAX_MESSAGES, Message, seal};
+use crate::time::Instant;
+use crate::wire::NoRoom;
+
+/// The width of the frame ids that we write (`docs/wire.md`, "Frame ids").
+const ID_WIDTH: u8 = 4;
+
+/// What the next frame holds, chosen before a byte is written.
+struct Plan {
+    ack: Option<(AckBlock, u64)>,
+    /// Signalling that is made for this frame: at most noop, ping, pong and path response.
+    fresh: arrayvec::ArrayVec<Control, 4>,
+    contents: List,
+    /// Whether messages of the send queue are in it, so that it counts in flight.
+    data: bool,
+    layout: Layout,
+    len: usize,
+    messages: usize,
+}
+
+impl Plan {
+    fn control(&mut self, control: Control) {
+        let message = Message::<&[u8]>::Control(control);
+        self.len += self.layout.length(&message);
+        self.layout.push(&message);
+        self.messages += 1;
+    }
+}
+
+impl Transfer {
+    /// Writes the next datagram, if there is one to be sent now, and its length. An error is a bug:
+    /// a planned frame did not fit.
+    pub(crate) fn poll_transmit(
+        &mut self,
+        source: &mut impl Source,
+        now: Instant,
+        buf: &mut [u8],
+    ) -> Result<Option<usize>, NoRoom> {
+        let max = usize::from(self.params.max_datagram).min(buf.len());
+        let Some(plan) = self.plan(source, now, max) else {
+            return Ok(None);
+        };
+        self.forget_oldest_if_full(source);
+        let len = self.write(&plan, buf)?;
+        debug_assert!(len <= max, "a frame is no longer than planned");
+        self.remember(plan, len, now);
+        Ok(Some(len))
+    }
+
+    fn remember(&mut self, plan: Plan, len: usize, now: Instant) {
+        self.store.release_unreliable(&plan.contents);
+        let noop = plan.fresh.contains(&Control::Noop);
+        let bytes = if plan.data {
+            u32::try_from(len).unwrap_or(u32::MAX)
+        } else {
+            0
+        };
+        let tracked = plan.data || noop || !plan.contents.is_empty();
+        let mut record = Record::new(now, bytes, tracked, plan.contents);
+        record.noop = noop;
+        record.reported = plan.ack.as_ref().map(|(_, largest)| *largest);
+        self.frames_sent += u64::from(plan.data);
+        self.ack_due = false;
+        self.queue.push(record);
+    }
+
+    fn plan(&mut self, source: &mut impl Source, now: Instant, max: usize) -> Option<Plan> {
+        let ack_due = self.ack_due;
+        let ack = self.received.report();
+        let header = self.header();
+        let mut plan = Plan {
+            len: header.length(ack.as_ref().map(|(block, _)| block)) + self.params.context.tag,
+            ack,
+            fresh: arrayvec::ArrayVec::new(),
+            contents: List::EMPTY,
+            data: false,
+            layout: Layout::new(self.params.context),
+            messages: 0,
+        };
+        self.plan_control(&mut plan, source, now, max);
+        self.plan_data(&mut plan, source, max);
+        if plan.messages == 0 && !ack_due {
+            return None;
+        }
+        if let Some((_, largest)) = &plan.ack {
+            self.received.reported(*largest);
+        }
+        Some(plan)
+    }
+
+    /// Signalling is outside the congestion window (§3.1.3, `docs/deviations.md` T20).
+    fn plan_control(
+        &mut self,
+        plan: &mut Plan,
+        source: &mut impl Source,
+        now: Instant,
+        max: usize,
+    ) {
+        if core::mem::take(&mut self.sentinels.pending) {
+            plan.fresh.push(Control::Noop);
+        }
+        if self.pings.pending {
+            plan.fresh
+                .push(Control::Ping(self.pings.send(now, self.rtt.average())));
+        }
+        plan.fresh.extend(self.pong.take().map(Control::Pong));
+        plan.fresh
+            .extend(self.path_response.take().map(Control::PathResponse));
+        for index in 0..plan.fresh.len() {
+            plan.control(plan.fresh[index]);
+        }
+        const WINDOW_LEN: usize = 7;
+        while plan.len + WINDOW_LEN <= max && plan.messages < MAX_MESSAGES {
+            let Some(control) = source.next_window() else {
+                break;
+            };
+            let message = Message::Control(control);
+            plan.control(control);
+            let outgoing = Outgoing {
+                message,
+                delivery: Delivery::Latest,
+                priority: Priority::High,
+            };
+            self.store.push(&mut plan.contents, outgoing);
+        }
+    }
+
+    /// Fills the frame from the send queue, high priority first, as far as the transfer window,
+    /// the congestion window and the MTU allow. A message that does not fit ends the frame, so
+    /// that nothing overtakes it (Figure 5).
+    fn plan_data(&mut self, plan: &mut Plan, source: &mut impl Source, max: usize) {
+        if !self.queue.has_room() {
+            return;
+        }
+        let available = self.congestion.window().saturating_sub(self.queue.flight());
+        let limit = max.min(usize::try_from(available).unwrap_or(usize::MAX));
+        for priority in [Priority::High, Priority::Low] {
+            while self.refill(source, priority) {
+                if plan.messages >= MAX_MESSAGES {
+                    return;
+                }
+                let Some(front) = self.send_queue.front(&self.store, priority) else {
+                    break;
+                };
+                let len = plan.layout.length(&front.message);
+                if plan.len + len > limit {
+                    return;
+                }
+                plan.layout.push(&front.message);
+                plan.len += len;
+                plan.messages += 1;
+                plan.data = true;
+                self.send_queue
+                    .shift(&mut self.store, priority, &mut plan.contents);
+            }
+        }
+    }
+
+    /// Makes sure that the front of the send queue is worth sending. False if there is nothing.
+    fn refill(&mut self, source: &mut impl Source, priority: Priority) -> bool {
+        while let Some(front) = self.send_queue.front(&self.store, priority) {
+            if source.is_current(&front.message) {
+                return true;
+            }
+            self.send_queue.pop(&mut self.store, priority);
+        }
+        let Some((message, delivery)) = source.next_message(priority) else {
+            return false;
+        };
+        self.send_queue.push_new(
+            &mut self.store,
+            Outgoing {
+                message,
+                delivery,
+                priority,
+            },
+        );
+        true
+    }
+
+    /// The head of the next frame.
+    fn header(&self) -> Header {
+        Header {
+            connection_id: self.params.connection_id,
+            id: self.queue.next(),
+            id_width: ID_WIDTH,
+            nonce: false,
+            ack_now: false,
+        }
+    }
+
+    /// Writes a frame as it was planned.
+    fn write(&self, plan: &Plan, buf: &mut [u8]) -> Result<usize, NoRoom> {
+        let header = self.header();
+        let ack = plan.ack.as_ref().map(|(block, _)| block);
+        let mut writer = FrameWriter::new(buf, &header, ack, self.params.context)?;
+        let mut left = plan.messages;
+        for control in &plan.fresh {
+            left -= 1;
+            writer.message(&Message::<&[u8]>::Control(*control), left == 0)?;
+        }
+        for outgoing in self.store.iter(&plan.contents) {
+            left -= 1;
+            writer.message(&outgoing.message, left == 0)?;
+        }
+        let len = writer.finish();
+        if self.params.context.tag == 0 {
+            return Ok(len);
+        }
+        seal(buf, len, self.params.nonces, header.id)
+    }
+}

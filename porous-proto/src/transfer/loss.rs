@@ -1,0 +1,59 @@
+//! Which frames are considered dropped (Figure 7, §3.1.5): by three later acknowledgements, or by
+//! time.
+
+/// So many later transmissions must be acknowledged (Figure 7; RFC 4341, NUMDUPACK).
+const LATER: usize = 3;
+
+/// The newest acknowledged ids.
+#[derive(Debug, Default)]
+pub(crate) struct LaterAcks {
+    newest: [Option<u64>; LATER],
+}
+
+impl LaterAcks {
+    /// The frame `id` was acknowledged, for the first time.
+    pub(crate) fn on_acknowledged(&mut self, id: u64) {
+        let mut id = Some(id);
+        for slot in &mut self.newest {
+            if id > *slot {
+                core::mem::swap(slot, &mut id);
+            }
+        }
+    }
+
+    /// Frames below this id have seen three later ones acknowledged.
+    pub(crate) const fn dropped_below(&self) -> u64 {
+        match self.newest[LATER - 1] {
+            Some(id) => id,
+            None => 0,
+        }
+    }
+
+    /// One past the newest acknowledged id: a of `docs/wire.md`, "Frame ids".
+    pub(crate) const fn next(&self) -> u64 {
+        match self.newest[0] {
+            Some(id) => id + 1,
+            None => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_later_acknowledgements_drop_a_frame_in_any_order() {
+        let mut acks = LaterAcks::default();
+        for id in [4, 2] {
+            acks.on_acknowledged(id);
+            assert_eq!(acks.dropped_below(), 0);
+        }
+        acks.on_acknowledged(3);
+        assert_eq!((acks.dropped_below(), acks.next()), (2, 5));
+        acks.on_acknowledged(0);
+        assert_eq!(acks.dropped_below(), 2);
+        acks.on_acknowledged(9);
+        assert_eq!(acks.dropped_below(), 3);
+    }
+}

@@ -1,0 +1,204 @@
+//! The transfer queue (§3.1.2): every frame that was sent and whose fate is open, by sequence id,
+//! and the flight size.
+
+use alloc::collections::VecDeque;
+
+use super::store::List;
+use crate::serial::SendWindow;
+use crate::time::Instant;
+
+/// How many frames that nobody waits for (bare acknowledgements, pings) are remembered, so that an
+/// acknowledgement of one can end the repetition of what it reported.
+const UNTRACKED_MAX: usize = 64;
+
+/// One transmission of a frame.
+#[derive(Debug)]
+pub(crate) struct Record {
+    pub(crate) sent: Instant,
+    /// What it adds to the flight size; 0 for frames outside the congestion window.
+    pub(crate) bytes: u32,
+    /// Whether its acknowledgement is awaited: it carries something that matters.
+    pub(crate) tracked: bool,
+    /// It carries a sentinel frame (4).
+    pub(crate) noop: bool,
+    /// The newest id that its acknowledgement block reported.
+    pub(crate) reported: Option<u64>,
+    pub(crate) contents: List,
+    outstanding: bool,
+}
+
+impl Record {
+    pub(crate) const fn new(sent: Instant, bytes: u32, tracked: bool, contents: List) -> Self {
+        Self {
+            sent,
+            bytes,
+            tracked,
+            noop: false,
+            reported: None,
+            contents,
+            outstanding: true,
+        }
+    }
+}
+
+/// The queue. Records are indexed by id; the ring is as long as the span between the oldest open
+/// frame and the next one.
+#[derive(Debug)]
+pub(crate) struct TransferQueue {
+    records: VecDeque<Record>,
+    /// Id of the first record.
+    first: u64,
+    /// P_t (1): its base k_b is the oldest frame whose acknowledgement is awaited, or the next id.
+    window: SendWindow,
+    flight: u32,
+}
+
+impl TransferQueue {
+    pub(crate) fn new(size: u64, first: u64) -> Self {
+        Self {
+            records: VecDeque::new(),
+            first,
+            window: SendWindow::new(first, size),
+            flight: 0,
+        }
+    }
+
+    /// The next sequence id: k.
+    pub(crate) fn next(&self) -> u64 {
+        self.first + self.records.len() as u64
+    }
+
+    /// The flight size: bytes sent, not acknowledged, not considered dropped (`deviations.md` T7).
+    pub(crate) const fn flight(&self) -> u32 {
+        self.flight
+    }
+
+    /// Whether new data may take the next id: k is in P_t (1).
+    pub(crate) fn has_room(&self) -> bool {
+        self.window.contains(self.next())
+    }
+
+    /// Whether the ring is full, so that the oldest record must be forgotten before the next.
+    pub(crate) fn is_full(&self) -> bool {
+        self.records.len() as u64 >= self.window.size()
+    }
+
+    /// The oldest frame whose acknowledgement is awaited.
+    pub(crate) fn oldest(&self) -> Option<(u64, &Record)> {
+        let id = self.window.base();
+        let index = usize::try_from(id.checked_sub(self.first)?).ok()?;
+        Some((id, self.records.get(index)?))
+    }
+
+    /// Adds the transmission that takes the next id.
+    pub(crate) fn push(&mut self, record: Record) {
+        self.flight += record.bytes;
+        self.records.push_back(record);
+        self.settle();
+    }
+
+    /// Takes a frame out of the queue, because it was acknowledged or is considered dropped. None
+    /// if that happened before.
+    pub(crate) fn take(&mut self, id: u64) -> Option<Record> {
+        let index = usize::try_from(id.checked_sub(self.first)?).ok()?;
+        let record = self.records.get_mut(index)?;
+        if !record.outstanding {
+            return None;
+        }
+        let done = Record::new(record.sent, 0, false, List::EMPTY);
+        let record = core::mem::replace(
+            record,
+            Record {
+                outstanding: false,
+                ..done
+            },
+        );
+        self.flight -= record.bytes;
+        Some(record)
+    }
+
+    /// The ids of this inclusive range that the queue remembers.
+    pub(crate) fn clip(&self, low: u64, high: u64) -> core::ops::Range<u64> {
+        low.max(self.first)..(high.saturating_add(1)).min(self.next()).max(self.first)
+    }
+
+    /// Moves k_b past what is settled, and forgets what nobody waits for. To be called after a
+    /// series of [`take`](Self::take).
+    pub(crate) fn settle(&mut self) {
+        let mut base = self.window.base();
+        let open = |queue: &VecDeque<Record>, id: u64| {
+            usize::try_from(id - self.first)
+                .ok()
+                .and_then(|index| queue.get(index))
+                .is_some_and(|record| !(record.outstanding && record.tracked))
+        };
+        while open(&self.records, base) {
+            base += 1;
+        }
+        self.window.advance_to(base);
+        while self.first < self.window.base() {
+            match self.records.front() {
+                Some(record) if !record.outstanding || self.records.len() > UNTRACKED_MAX => {
+                    self.records.pop_front();
+                    self.first += 1;
+                }
+                _ => break,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(bytes: u32) -> Record {
+        Record::new(Instant::ZERO, bytes, bytes > 0, List::EMPTY)
+    }
+
+    #[test]
+    fn flight_size_is_what_is_outstanding_and_a_frame_is_settled_once() {
+        let mut queue = TransferQueue::new(16, 7);
+        for bytes in [10, 20, 30] {
+            queue.push(record(bytes));
+        }
+        assert_eq!((queue.flight(), queue.next()), (60, 10));
+        assert_eq!(queue.take(8).map(|record| record.bytes), Some(20));
+        assert!(queue.take(8).is_none() && queue.take(6).is_none() && queue.take(10).is_none());
+        assert_eq!(queue.flight(), 40);
+        queue.settle();
+        assert_eq!(queue.oldest().map(|(id, _)| id), Some(7));
+        assert!(queue.take(7).is_some() && queue.take(9).is_some());
+        queue.settle();
+        assert_eq!((queue.flight(), queue.oldest().is_none()), (0, true));
+    }
+
+    #[test]
+    fn equation_01_new_data_stays_within_the_transfer_window() {
+        let mut queue = TransferQueue::new(16, 0);
+        for _ in 0..16 {
+            assert!(queue.has_room());
+            queue.push(record(1));
+        }
+        assert!(!queue.has_room());
+        // Anything but the oldest does not help; a frame that is dropped moves k_b on like one
+        // that is acknowledged.
+        assert!(queue.take(5).is_some());
+        queue.settle();
+        assert!(!queue.has_room());
+        assert!(queue.take(0).is_some());
+        queue.settle();
+        assert!(queue.has_room());
+    }
+
+    #[test]
+    fn frames_that_nobody_waits_for_hold_nothing_up_and_are_forgotten() {
+        let mut queue = TransferQueue::new(16, 0);
+        for _ in 0..1000 {
+            queue.push(record(0));
+            assert!(queue.has_room());
+        }
+        assert!(queue.records.len() <= UNTRACKED_MAX);
+        assert_eq!(queue.next(), 1000);
+    }
+}

@@ -1,0 +1,368 @@
+//! What was received: the receive window P_r (2), the acknowledgement queue (§3.1), and what each
+//! acknowledgement block repeats (`docs/wire.md`, "Acknowledgements").
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::reach::Advance;
+use crate::frame::{AckBlock, AckRange};
+use crate::serial::{ReceiveWindow, truncate};
+use crate::time::Instant;
+
+/// How often an id is reported at least, if no report is acknowledged.
+const REPORTS: u8 = 33;
+
+/// The ids that the map of a block covers, behind the newest.
+const MAP_BITS: u64 = 32;
+
+/// What to think of an arriving frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    New,
+    Duplicate,
+    TooOld,
+}
+
+/// The received ids of one peer, as a ring of bits that grows with what has yet to be reported.
+#[derive(Debug)]
+pub(crate) struct Received {
+    /// P_r (2): i_b, and B_r behind it. Ahead there is no edge but the reach of the wire's ids.
+    window: ReceiveWindow,
+    advance: Advance,
+    bits: Vec<u64>,
+    /// The nonce bit of each received frame.
+    nonces: Vec<u64>,
+    /// The ring never holds more ids than this.
+    span_max: u64,
+    /// Ids below need not be reported any more.
+    floor: u64,
+    /// Only acknowledgements of our own frames from this id on can raise the floor: earlier ones
+    /// were sent before a straggler came.
+    confirm_from: u64,
+    /// Blocks sent since `mark` was the newest id.
+    reports: u8,
+    mark: u64,
+    newest_width: u8,
+}
+
+impl Received {
+    /// `behind` is B_r, `window` is N_P, `first` the id of the remote's first frame.
+    pub(crate) fn new(behind: u64, window: u64, first: u64) -> Self {
+        Self {
+            window: ReceiveWindow::new(first, behind, u64::MAX),
+            advance: Advance::new(first),
+            bits: vec![0; 4],
+            nonces: vec![0; 4],
+            span_max: window.max(256),
+            floor: first,
+            confirm_from: 0,
+            reports: 0,
+            mark: 0,
+            newest_width: 4,
+        }
+    }
+
+    /// i_b: one past the newest received id.
+    pub(crate) const fn next(&self) -> u64 {
+        self.window.next()
+    }
+
+    /// The full id of a frame (`docs/wire.md`, "Frame ids"). None if there is none, or if ids of
+    /// this width cannot be told apart now.
+    pub(crate) fn expand(&self, low: u32, width: u8, now: Instant) -> Option<u64> {
+        let allowed = self.advance.allows(u32::from(width), self.next(), now);
+        allowed
+            .then(|| crate::serial::expand_frame(low, u32::from(width), self.next()))
+            .flatten()
+    }
+
+    pub(crate) fn classify(&self, id: u64) -> Arrival {
+        if id >= self.next() {
+            Arrival::New
+        } else if !self.window.contains(id) || self.next() - id > self.capacity() {
+            Arrival::TooOld
+        } else if self.bit(id) {
+            Arrival::Duplicate
+        } else {
+            Arrival::New
+        }
+    }
+
+    /// Notes the frame `id`, new or not. `own_next` is the id that our own next frame takes.
+    pub(crate) fn record(&mut self, id: u64, width: u8, nonce: bool, own_next: u64, now: Instant) {
+        if id >= self.next() {
+            self.advance.note(self.next(), now);
+            self.advance_to(id);
+            self.newest_width = width;
+        } else {
+            // A straggler, or a duplicate: report it again, in blocks sent from now on.
+            self.floor = self.floor.min(id);
+            self.confirm_from = own_next;
+            self.reports = 0;
+        }
+        let (word, mask) = self.position(id);
+        self.bits[word] |= mask;
+        if nonce {
+            self.nonces[word] |= mask;
+        }
+    }
+
+    /// i_b ← id + 1 (3), clearing what lies between, so that a lap of the ring is not mistaken for
+    /// the present.
+    fn advance_to(&mut self, id: u64) {
+        let from = self.next();
+        let keep = self.floor.min(id.saturating_sub(self.window.behind()));
+        let span = (id + 1 - keep).min(self.span_max);
+        while self.capacity() < span {
+            self.grow();
+        }
+        for cleared in from.max((id + 1).saturating_sub(self.capacity()))..=id {
+            let (word, mask) = self.position(cleared);
+            self.bits[word] &= !mask;
+            self.nonces[word] &= !mask;
+        }
+        self.window.receive(id);
+    }
+
+    fn grow(&mut self) {
+        let old = self.capacity();
+        let (bits, nonces) = (self.bits.clone(), self.nonces.clone());
+        let len = self.bits.len();
+        self.bits = vec![0; 2 * len];
+        self.nonces = vec![0; 2 * len];
+        for id in self.next().saturating_sub(old)..self.next() {
+            let (from, mask) = (usize::try_from(id / 64).unwrap_or(0) % len, 1 << (id % 64));
+            let (to, _) = self.position(id);
+            self.bits[to] |= bits[from] & mask;
+            self.nonces[to] |= nonces[from] & mask;
+        }
+    }
+
+    fn capacity(&self) -> u64 {
+        64 * self.bits.len() as u64
+    }
+
+    fn position(&self, id: u64) -> (usize, u64) {
+        ((id / 64) as usize & (self.bits.len() - 1), 1 << (id % 64))
+    }
+
+    fn bit(&self, id: u64) -> bool {
+        let (word, mask) = self.position(id);
+        self.bits[word] & mask != 0
+    }
+
+    fn nonce(&self, id: u64) -> bool {
+        let (word, mask) = self.position(id);
+        self.nonces[word] & mask != 0
+    }
+
+    /// Whether there is anything that a block would report for the first time or again.
+    pub(crate) const fn has_report(&self) -> bool {
+        self.floor < self.next()
+    }
+
+    /// The acknowledgement block for the next datagram, and the newest id in it. When it is sent,
+    /// [`reported`](Self::reported) wants to know.
+    pub(crate) fn report(&self) -> Option<(AckBlock, u64)> {
+        if !self.has_report() {
+            return None;
+        }
+        let largest = self.next() - 1;
+        let oldest = self.floor.max(self.next().saturating_sub(self.capacity()));
+        let mut nonce = self.nonce(largest);
+        let mut map = u32::MAX; // ids below 0 read as received
+        for (bit, id) in (largest.saturating_sub(MAP_BITS)..largest)
+            .rev()
+            .enumerate()
+        {
+            if id + self.capacity() < self.next() || !self.bit(id) {
+                map &= !(1 << bit);
+            } else {
+                nonce ^= self.nonce(id);
+            }
+        }
+        let mut block = AckBlock {
+            largest_low: truncate(largest, 8 * u32::from(self.newest_width)),
+            largest_width: self.newest_width,
+            delay: None,
+            map,
+            nonce: false,
+            ranges: arrayvec::ArrayVec::new(),
+        };
+        nonce ^= self.report_ranges(&mut block, largest.checked_sub(MAP_BITS + 1), oldest);
+        block.nonce = nonce;
+        Some((block, largest))
+    }
+
+    /// Adds the received ranges from `from` down to `oldest`; the sum of their nonces.
+    fn report_ranges(&self, block: &mut AckBlock, from: Option<u64>, oldest: u64) -> bool {
+        let mut nonce = false;
+        let Some(mut id) = from else { return nonce };
+        while !block.ranges.is_full() && id >= oldest {
+            let start = id;
+            while id >= oldest && !self.bit(id) {
+                let Some(below) = id.checked_sub(1) else {
+                    return nonce;
+                };
+                id = below;
+            }
+            let newest = id;
+            let mut length = 0;
+            while id >= oldest && self.bit(id) {
+                nonce ^= self.nonce(id);
+                length += 1;
+                let Some(below) = id.checked_sub(1) else {
+                    break;
+                };
+                id = below;
+            }
+            if length == 0 {
+                break;
+            }
+            let gap = u32::try_from(start - newest).unwrap_or(u32::MAX);
+            block.ranges.push(AckRange { gap, length });
+            if newest + 1 == u64::from(length) {
+                break; // down to id 0
+            }
+        }
+        nonce
+    }
+
+    /// A block that reported up to `largest` is sent.
+    pub(crate) fn reported(&mut self, largest: u64) {
+        if self.reports == 0 {
+            self.mark = largest;
+        }
+        self.reports += 1;
+        if self.reports >= REPORTS {
+            self.floor = self.floor.max(self.mark + 1);
+            self.reports = 0;
+        }
+    }
+
+    /// Our own frame `own_id`, whose block reported up to `largest`, was acknowledged.
+    pub(crate) fn confirm(&mut self, own_id: u64, largest: u64) {
+        if own_id >= self.confirm_from && largest >= self.floor {
+            self.floor = largest + 1;
+            self.reports = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::collections::BTreeSet;
+
+    use super::*;
+
+    const T0: Instant = Instant::ZERO;
+
+    fn received(ids: impl IntoIterator<Item = u64>) -> Received {
+        let mut received = Received::new(256, 4096, 0);
+        for id in ids {
+            received.record(id, 4, id % 3 == 0, 0, T0);
+        }
+        received
+    }
+
+    /// What a block says, as a set, down to id `low`.
+    fn ids(block: &AckBlock, largest: u64, low: u64) -> BTreeSet<u64> {
+        let mut set = BTreeSet::from([largest]);
+        for bit in 0..32 {
+            if block.map >> bit & 1 == 1 && largest > bit {
+                set.insert(largest - 1 - bit);
+            }
+        }
+        let mut top = largest.wrapping_sub(32);
+        for range in &block.ranges {
+            top -= u64::from(range.gap);
+            set.extend(top - u64::from(range.length)..top);
+            top -= u64::from(range.length);
+        }
+        set.retain(|&id| id >= low);
+        set
+    }
+
+    #[test]
+    fn a_block_says_what_was_received_and_sums_the_nonces() {
+        let list: Vec<u64> = (0..200).filter(|id| id % 40 != 7 && id % 40 != 8).collect();
+        let received = received(list.iter().copied());
+        let (block, largest) = received.report().unwrap();
+        assert_eq!(largest, 199);
+        assert_eq!(
+            ids(&block, largest, 0),
+            BTreeSet::from_iter(list.iter().copied())
+        );
+        let parity = list.iter().filter(|&id| id % 3 == 0).count() % 2 == 1;
+        assert_eq!(block.nonce, parity);
+    }
+
+    #[test]
+    fn a_range_next_to_the_map_has_no_gap() {
+        let received = received(0..100);
+        let (block, _) = received.report().unwrap();
+        assert_eq!(block.ranges.as_slice(), [AckRange { gap: 0, length: 67 }]);
+    }
+
+    #[test]
+    fn a_confirmed_report_is_not_repeated_but_stragglers_are_reported() {
+        let mut received = received((0..100).filter(|&id| id != 20));
+        let (_, largest) = received.report().unwrap();
+        received.record(20, 4, false, 6, T0);
+        received.confirm(5, largest); // sent before the straggler came
+        let (block, _) = received.report().unwrap();
+        assert!(ids(&block, 99, 0).contains(&20));
+        received.confirm(6, largest);
+        assert!(received.report().is_none());
+        received.record(150, 4, false, 6, T0);
+        let (block, _) = received.report().unwrap();
+        assert!(block.ranges.is_empty());
+    }
+
+    #[test]
+    fn unconfirmed_reports_end_after_a_while() {
+        let mut received = received(0..100);
+        for _ in 0..REPORTS {
+            let (_, largest) = received.report().unwrap();
+            received.reported(largest);
+        }
+        assert!(received.report().is_none());
+    }
+
+    #[test]
+    fn at_most_sixteen_ranges_are_reported_the_newest_ones() {
+        let received = received((0..400).filter(|id| id % 4 == 0));
+        let (block, _) = received.report().unwrap();
+        assert_eq!(block.ranges.len(), 16);
+    }
+
+    #[test]
+    fn duplicates_and_old_frames_are_told_from_new_ones() {
+        let received = received((0..1000).filter(|&id| id != 900));
+        assert_eq!(received.classify(1000), Arrival::New);
+        assert_eq!(received.classify(900), Arrival::New);
+        assert_eq!(received.classify(999), Arrival::Duplicate);
+        assert_eq!(received.classify(744), Arrival::Duplicate);
+        assert_eq!(received.classify(743), Arrival::TooOld);
+    }
+
+    #[test]
+    fn equation_02_a_lap_of_the_ring_is_not_taken_for_the_present() {
+        let mut received = received(0..256);
+        received.record(3000, 4, false, 0, T0);
+        assert_eq!(received.classify(2999), Arrival::New);
+        assert_eq!(received.classify(3001 - 256), Arrival::New);
+        received.record(1 << 40, 4, false, 0, T0);
+        assert_eq!(received.classify((1 << 40) - 5), Arrival::New);
+        assert_eq!(received.capacity(), 4096);
+        let (block, _) = received.report().unwrap();
+        assert_eq!((block.map, block.ranges.len()), (0, 0));
+    }
+
+    #[test]
+    fn the_ring_holds_bursts_that_were_not_reported_yet() {
+        let received = received(0..3000);
+        let (block, _) = received.report().unwrap();
+        assert_eq!(ids(&block, 2999, 0).len(), 3000);
+    }
+}

@@ -1,0 +1,74 @@
+//! The send queue (§3.1, Figure 5): one of each priority, what was dropped before what is new.
+
+use super::store::{List, Outgoing, Store};
+use crate::config::Priority;
+
+/// Messages of one priority that wait to be sent.
+#[derive(Debug)]
+struct Level {
+    /// Dropped and to be sent again, in the order of their loss.
+    again: List,
+    new: List,
+}
+
+/// The send queue of one peer.
+#[derive(Debug)]
+pub(crate) struct SendQueue {
+    levels: [Level; 2],
+}
+
+impl SendQueue {
+    pub(crate) const fn new() -> Self {
+        const LEVEL: Level = Level {
+            again: List::EMPTY,
+            new: List::EMPTY,
+        };
+        Self { levels: [LEVEL; 2] }
+    }
+
+    const fn level(&mut self, priority: Priority) -> &mut Level {
+        let [high, low] = &mut self.levels;
+        match priority {
+            Priority::High => high,
+            Priority::Low => low,
+        }
+    }
+
+    /// A message that was never sent.
+    pub(crate) fn push_new(&mut self, store: &mut Store, outgoing: Outgoing) {
+        store.push(&mut self.level(outgoing.priority).new, outgoing);
+    }
+
+    /// A message that was sent and dropped.
+    pub(crate) fn push_again(&mut self, store: &mut Store, outgoing: Outgoing) {
+        store.push(&mut self.level(outgoing.priority).again, outgoing);
+    }
+
+    /// The message to be sent next at this priority.
+    pub(crate) fn front<'a>(
+        &mut self,
+        store: &'a Store,
+        priority: Priority,
+    ) -> Option<&'a Outgoing> {
+        store.front(self.front_list(priority))
+    }
+
+    /// Takes the message to be sent next at this priority out of the store.
+    pub(crate) fn pop(&mut self, store: &mut Store, priority: Priority) -> Option<Outgoing> {
+        store.pop(self.front_list(priority))
+    }
+
+    /// Moves the message to be sent next at this priority into a frame's contents.
+    pub(crate) fn shift(&mut self, store: &mut Store, priority: Priority, contents: &mut List) {
+        store.shift(self.front_list(priority), contents);
+    }
+
+    const fn front_list(&mut self, priority: Priority) -> &mut List {
+        let level = self.level(priority);
+        if level.again.is_empty() {
+            &mut level.new
+        } else {
+            &mut level.again
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Where the transfer layer gets its messages from, and tells what became of them: the sequencing
+//! layer, which it does not know (§3, Figure 4).
+
+use bytes::Bytes;
+
+use super::store::Delivery;
+use crate::config::Priority;
+use crate::frame::{Control, Message};
+
+/// A message that is to be sent for the first time.
+pub(crate) type NextMessage = (Message<Bytes>, Delivery);
+
+/// The layer above.
+pub(crate) trait Source {
+    /// A window acknowledgement that is due (§3.2.1).
+    fn next_window(&mut self) -> Option<Control>;
+
+    /// The next new message of this priority.
+    fn next_message(&mut self, priority: Priority) -> Option<NextMessage>;
+
+    /// Whether a dropped message is still of use (`docs/deviations.md` Q9).
+    fn is_current(&self, message: &Message<Bytes>) -> bool;
+
+    /// The message arrived.
+    fn acknowledged(&mut self, message: &Message<Bytes>);
+
+    /// A message that is not sent again was dropped.
+    fn lost(&mut self, message: &Message<Bytes>);
+}

@@ -1,0 +1,287 @@
+//! The figures of §3.1, with the windows that they use.
+
+use alloc::collections::VecDeque;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use bytes::Bytes;
+
+use super::*;
+use crate::config::Priority;
+use crate::frame::{Control, MAX_MESSAGES, Message, Mode, Packet, Rest};
+
+const MTU: usize = 512;
+
+/// A layer above that sends messages as they are listed, and notes what became of them.
+#[derive(Default)]
+struct Script {
+    high: VecDeque<NextMessage>,
+    low: VecDeque<NextMessage>,
+    acknowledged: Vec<u8>,
+    lost: Vec<u8>,
+}
+
+/// A message that begins with its name.
+fn message(name: u8, len: usize, delivery: Delivery) -> NextMessage {
+    let mut payload = vec![0; len];
+    payload[0] = name;
+    let packet = Packet {
+        mode: if delivery == Delivery::Reliable {
+            Mode::Reliable
+        } else {
+            Mode::Unreliable
+        },
+        channel: 0,
+        id: u32::from(name),
+        dependency: 0,
+        fragment: None,
+        payload: Bytes::from(payload),
+    };
+    (Message::Packet(packet), delivery)
+}
+
+fn name(message: &Message<Bytes>) -> u8 {
+    match message {
+        Message::Packet(packet) => u8::try_from(packet.id).unwrap(),
+        Message::Control(_) => unreachable!(),
+    }
+}
+
+impl Source for Script {
+    fn next_window(&mut self) -> Option<Control> {
+        None
+    }
+
+    fn next_message(&mut self, priority: Priority) -> Option<NextMessage> {
+        match priority {
+            Priority::High => self.high.pop_front(),
+            Priority::Low => self.low.pop_front(),
+        }
+    }
+
+    fn is_current(&self, _: &Message<Bytes>) -> bool {
+        true
+    }
+
+    fn acknowledged(&mut self, message: &Message<Bytes>) {
+        self.acknowledged.push(name(message));
+    }
+
+    fn lost(&mut self, message: &Message<Bytes>) {
+        self.lost.push(name(message));
+    }
+}
+
+fn context() -> Context {
+    Context {
+        id_bytes: 2,
+        window: 4096,
+        fragment_size: MTU - 48,
+        tag: 0,
+    }
+}
+
+struct Side {
+    transfer: Transfer,
+    script: Script,
+    now: Instant,
+}
+
+impl Side {
+    fn new() -> Self {
+        let params = TransferParams {
+            connection_id: ConnectionId::EMPTY,
+            context: context(),
+            nonces: [1, 2],
+            max_datagram: u16::try_from(MTU).unwrap(),
+            window: 4096,
+            behind: 256,
+            send_rate: u32::MAX,
+            bandwidth: u32::MAX,
+        };
+        let mut transfer = Transfer::new(params);
+        transfer
+            .pings
+            .send(Instant::ZERO, Duration::from_secs(3600)); // no pings in the figures
+        Self {
+            transfer,
+            script: Script::default(),
+            now: Instant::ZERO,
+        }
+    }
+
+    /// The names of the messages of the next frame.
+    fn frame(&mut self) -> Option<Vec<u8>> {
+        let mut buf = [0; MTU];
+        let len = self
+            .transfer
+            .poll_transmit(&mut self.script, self.now, &mut buf)
+            .unwrap()?;
+        let datagram = crate::frame::decode(&buf[..len], 0).unwrap();
+        let Rest::Short(short) = datagram.rest else {
+            unreachable!()
+        };
+        let mut messages = arrayvec::ArrayVec::<_, MAX_MESSAGES>::new();
+        short.decode_body(context(), &mut messages).unwrap();
+        let name = |message: &Message<&[u8]>| match message {
+            Message::Packet(packet) => packet.payload[0],
+            Message::Control(_) => u8::MAX,
+        };
+        Some(messages.iter().map(name).collect())
+    }
+
+    /// Frames are acknowledged, one datagram each.
+    fn acknowledge(&mut self, ids: &[u64]) {
+        for &id in ids {
+            let block = AckBlock {
+                largest_low: u32::try_from(id).unwrap(),
+                largest_width: 4,
+                delay: None,
+                map: match id {
+                    0 => u32::MAX,
+                    id if id < 32 => u32::MAX << id,
+                    _ => 0,
+                },
+                nonce: false,
+                ranges: arrayvec::ArrayVec::new(),
+            };
+            let acked = self.transfer.check_ack(&block).unwrap();
+            self.transfer.on_ack(&acked, &mut self.script, self.now);
+        }
+    }
+}
+
+#[test]
+fn figure_05_assembly_is_by_priority_and_bounded_by_the_window() {
+    let mut side = Side::new();
+    for (name, len, high) in [
+        (0, 240, true),
+        (1, 200, false),
+        (2, 240, true),
+        (3, 150, true),
+        (4, 400, false),
+    ] {
+        let queue = if high {
+            &mut side.script.high
+        } else {
+            &mut side.script.low
+        };
+        queue.push_back(message(name, len, Delivery::Reliable));
+    }
+    // The available transfer: a whole frame, and half of another.
+    side.transfer.congestion_for_test(512 + 250);
+    assert_eq!(side.frame(), Some(vec![0, 2])); // a
+    assert_eq!(side.frame(), Some(vec![3])); // b: message 1 fits the MTU, but not the window
+    assert_eq!(side.frame(), None); // c = {4} neither
+    side.transfer
+        .congestion_for_test(side.transfer.flight() + 2000);
+    assert_eq!(side.frame(), Some(vec![1]));
+    assert_eq!(side.frame(), Some(vec![4]));
+}
+
+#[test]
+fn figure_07_transfer_queue_and_congestion_window() {
+    let mut side = Side::new();
+    // Frames 0 (a reliable and an unreliable part), 1 (unreliable), 2, 3 and 4.
+    side.script
+        .low
+        .push_back(message(10, 200, Delivery::Reliable));
+    side.script
+        .low
+        .push_back(message(11, 200, Delivery::Unreliable));
+    side.script
+        .low
+        .push_back(message(12, 400, Delivery::Unreliable));
+    for name in [13, 14, 15] {
+        side.script
+            .low
+            .push_back(message(name, 400, Delivery::Reliable));
+    }
+    for names in [vec![10, 11], vec![12], vec![13], vec![14], vec![15]] {
+        assert_eq!(side.frame(), Some(names));
+    }
+    assert_eq!(side.frame(), None);
+    side.acknowledge(&[2]);
+    side.transfer.congestion_for_test(4 * 512);
+    // (a) 3 and 4 are acknowledged, and so 0 and 1 are dropped: three later ones have arrived.
+    side.acknowledge(&[3]);
+    assert!(side.script.lost.is_empty());
+    side.acknowledge(&[4]);
+    assert_eq!(side.script.acknowledged, [13, 14, 15]);
+    assert_eq!(side.script.lost, [11, 12]);
+    assert_eq!(side.transfer.flight(), 0);
+    // Two acknowledgements in slow start, then the window is halved (11).
+    assert_eq!(side.transfer.window(), (4 + 2) * 512 / 2);
+    assert_eq!(
+        (side.transfer.frames_sent(), side.transfer.frames_lost()),
+        (5, 2)
+    );
+    // (b) The reliable part of frame 0 is sent again: with us as frame 5, because no id is used
+    // twice, and the new data as frame 6.
+    side.script
+        .low
+        .push_back(message(16, 400, Delivery::Reliable));
+    assert_eq!(side.frame(), Some(vec![10]));
+    assert_eq!(side.frame(), Some(vec![16]));
+    // (c) Both are acknowledged, and the window grows (9); frames 7 and 8 go out.
+    side.acknowledge(&[5]);
+    side.acknowledge(&[6]);
+    assert_eq!(side.script.acknowledged, [13, 14, 15, 10, 16]);
+    assert_eq!(side.transfer.window(), 3 * 512 + 512);
+    for name in [17, 18] {
+        side.script
+            .low
+            .push_back(message(name, 400, Delivery::Reliable));
+    }
+    assert_eq!(
+        (side.frame(), side.frame()),
+        (Some(vec![17]), Some(vec![18]))
+    );
+}
+
+#[test]
+fn acknowledgements_are_idempotent_and_of_unsent_frames_refused() {
+    let mut side = Side::new();
+    side.script
+        .low
+        .push_back(message(1, 400, Delivery::Reliable));
+    assert_eq!(side.frame(), Some(vec![1]));
+    for _ in 0..3 {
+        side.acknowledge(&[0]);
+    }
+    assert_eq!(side.script.acknowledged, [1]); // T4
+    let block = AckBlock {
+        largest_low: 1,
+        largest_width: 4,
+        delay: None,
+        map: u32::MAX,
+        nonce: false,
+        ranges: arrayvec::ArrayVec::new(),
+    };
+    assert!(side.transfer.check_ack(&block).is_none());
+}
+
+#[test]
+fn a_frame_that_is_not_acknowledged_in_time_is_sent_again_and_dropped_once() {
+    let mut side = Side::new();
+    side.script
+        .low
+        .push_back(message(1, 400, Delivery::Reliable));
+    assert_eq!(side.frame(), Some(vec![1]));
+    assert_eq!(
+        side.transfer.resend_deadline(),
+        Instant::ZERO + Duration::from_millis(600)
+    );
+    side.now = side.transfer.resend_deadline();
+    for _ in 0..3 {
+        side.transfer.handle_timeout(&mut side.script, side.now);
+    }
+    assert_eq!(side.transfer.frames_lost(), 1); // T2
+    assert_eq!(side.frame(), Some(vec![1]));
+    assert_eq!(side.frame(), None);
+    // The first transmission was only late: its acknowledgement has no effect any more.
+    side.acknowledge(&[0]);
+    assert!(side.script.acknowledged.is_empty());
+    side.acknowledge(&[1]);
+    assert_eq!(side.script.acknowledged, [1]);
+}

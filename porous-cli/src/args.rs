@@ -1,0 +1,202 @@
+//! The command line: what can be asked, and what is refused before anything runs.
+
+use core::time::Duration;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{Args, Parser, Subcommand, value_parser};
+
+use crate::USAGE;
+
+/// Shows and measures POROUS, a realtime UDP protocol for games.
+#[derive(Debug, Parser)]
+#[command(name = "porous", version)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    // Described by its arguments.
+    Demo(DemoArgs),
+}
+
+/// Plays a game's traffic between one server and many clients over a bad network.
+///
+/// All run in this process, on real sockets of the loopback interface. Before the sockets stand
+/// simulated links, one for each direction of each client.
+///
+/// Both ways go 60 states a second (unreliable, 200 bytes) and 12 events a second (reliable, 24
+/// bytes); from the server to each client also 4 updates a second (passive, 3000 bytes) and one
+/// file (reliable, in packets of 1000 bytes, at low priority). When the time is over, what is
+/// reliable may still arrive, for at most ten times as long.
+///
+/// The exit status is 0 if every reliable packet arrived once, in order and intact, and every
+/// client's copy of the file is right; 1 if not; 2 if the arguments are wrong.
+///
+/// How things are counted: a packet that was made is sent, also if the send buffer had no room
+/// for it; what was not delivered at the end is lost. Wire bytes are the UDP payloads that the
+/// hosts handed out, whether or not the link then lost them. Overhead is what went over the wire
+/// beyond the application's bytes that were delivered, in percent of these. Loss is as the
+/// protocol itself estimates it, both directions together.
+#[derive(Debug, Args)]
+#[command(allow_negative_numbers = true)]
+pub(crate) struct DemoArgs {
+    /// Clients, 1 to 256
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = value_parser!(u16).range(1..=256))]
+    pub(crate) clients: u16,
+    /// Seconds of traffic, 1 to 3600
+    #[arg(long, value_name = "S", default_value_t = 10, value_parser = value_parser!(u32).range(1..=3600))]
+    pub(crate) seconds: u32,
+    /// Round-trip time in milliseconds, half of it each way, up to 10000
+    #[arg(long, value_name = "MS", default_value_t = 60, value_parser = value_parser!(u32).range(..=10_000))]
+    pub(crate) rtt: u32,
+    /// How far the round-trip time varies, half of it each way, up to 10000
+    #[arg(long, value_name = "MS", default_value_t = 5, value_parser = value_parser!(u32).range(..=10_000))]
+    pub(crate) jitter: u32,
+    /// Datagrams lost, in each direction
+    #[arg(long, value_name = "PERCENT", default_value_t = 2.0, value_parser = percent)]
+    pub(crate) loss: f64,
+    /// Datagrams that arrive twice, in each direction
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = percent)]
+    pub(crate) duplicate: f64,
+    /// Datagrams held back so that later ones overtake them, in each direction
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = percent)]
+    pub(crate) reorder: f64,
+    /// What each direction of each client's link carries, in kbit/s; 0 is without limit
+    #[arg(long, value_name = "KBIT", default_value_t = 0, value_parser = value_parser!(u32).range(..=10_000_000))]
+    pub(crate) rate: u32,
+    /// Decides what the links do; drawn anew for each run if not given
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// The file to send, at most 256 MiB [default: the first MiB of this program]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) file: Option<PathBuf>,
+    /// Writes the results here as well
+    #[arg(long, value_name = "PATH")]
+    pub(crate) json: Option<PathBuf>,
+}
+
+impl DemoArgs {
+    /// The time that a datagram travels one way.
+    pub(crate) fn delay(&self) -> Duration {
+        Duration::from_millis(self.rtt.into()) / 2
+    }
+
+    /// How far that time varies.
+    pub(crate) fn delay_jitter(&self) -> Duration {
+        Duration::from_millis(self.jitter.into()) / 2
+    }
+}
+
+fn percent(text: &str) -> Result<f64, &'static str> {
+    match text.parse() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
+        _ => Err("a percentage is a number from 0 to 100"),
+    }
+}
+
+/// Prints help where it was asked for, and one line about anything else.
+pub(crate) fn explain(error: &clap::Error) -> ExitCode {
+    if matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp
+            | ErrorKind::DisplayVersion
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    ) {
+        // Help that cannot be printed has nobody to read it.
+        let _ = error.print();
+        return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE));
+    }
+    eprintln!("{}", one_line(&error.render().to_string()));
+    ExitCode::from(USAGE)
+}
+
+/// The first paragraph, on one line: the others repeat the usage.
+fn one_line(text: &str) -> String {
+    let paragraph = text
+        .lines()
+        .map(str::trim)
+        .take_while(|line| !line.is_empty());
+    paragraph.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    fn demo(args: &[&str]) -> Result<DemoArgs, String> {
+        let all = ["porous", "demo"].iter().chain(args);
+        match Cli::try_parse_from(all) {
+            Ok(Cli {
+                command: Command::Demo(args),
+            }) => Ok(args),
+            Err(error) => Err(one_line(&error.render().to_string())),
+        }
+    }
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn defaults() {
+        let args = demo(&[]).unwrap();
+        assert_eq!(
+            (args.clients, args.seconds, args.rtt, args.jitter),
+            (8, 10, 60, 5)
+        );
+        assert_eq!((args.loss, args.duplicate, args.reorder), (2.0, 0.0, 0.0));
+        assert_eq!((args.rate, args.seed), (0, None));
+        assert_eq!((args.file, args.json), (None, None));
+    }
+
+    #[test]
+    fn the_round_trip_is_split() {
+        let args = demo(&["--rtt", "61", "--jitter=4"]).unwrap();
+        assert_eq!(args.delay(), Duration::from_micros(30_500));
+        assert_eq!(args.delay_jitter(), Duration::from_millis(2));
+    }
+
+    #[test]
+    fn percentages() {
+        for option in ["--loss", "--duplicate", "--reorder"] {
+            for good in ["0", "100", "2.5"] {
+                assert!(demo(&[option, good]).is_ok(), "{option} {good}");
+            }
+            for bad in ["-1", "100.1", "NaN", "inf", "two", ""] {
+                let line = demo(&[option, bad]).unwrap_err();
+                assert!(line.contains(option), "{line}");
+                assert!(!line.contains('\n'), "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn absurd_numbers() {
+        for (option, bad) in [
+            ("--clients", "0"),
+            ("--clients", "257"),
+            ("--clients", "99999999999999999999"),
+            ("--seconds", "0"),
+            ("--seconds", "3601"),
+            ("--seconds", "-5"),
+            ("--rtt", "10001"),
+            ("--jitter", "-1"),
+            ("--rate", "4294967296"),
+            ("--seed", "-1"),
+            ("--seed", "x"),
+        ] {
+            let line = demo(&[option, bad]).unwrap_err();
+            assert!(
+                line.starts_with("error: ") && line.contains(option),
+                "{line}"
+            );
+            assert!(line.contains(bad) && !line.contains('\n'), "{line}");
+        }
+    }
+}

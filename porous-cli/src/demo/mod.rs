@@ -1,0 +1,119 @@
+//! `porous demo`: a game's traffic over a bad network, checked byte for byte.
+
+mod check;
+mod client;
+mod conditioner;
+mod file;
+mod flow;
+mod kind;
+mod latency;
+mod packet;
+mod progress;
+mod report;
+mod session;
+mod table;
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use bytes::Bytes;
+use porous_sim::Seed;
+
+use crate::USAGE;
+use crate::args::DemoArgs;
+use progress::Progress;
+use report::Report;
+use session::Session;
+
+/// What is opened before anything runs: who waits for a minute wants to see results.
+#[derive(Debug)]
+struct Files {
+    /// What is sent.
+    payload: Bytes,
+    /// Where results go.
+    json: Option<File>,
+}
+
+/// Runs the demo.
+pub(crate) fn main(args: &DemoArgs) -> ExitCode {
+    let files = match open(args) {
+        Ok(files) => files,
+        Err(line) => {
+            eprintln!("error: {line}");
+            return ExitCode::from(USAGE);
+        }
+    };
+    match run(args, files) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn open(args: &DemoArgs) -> Result<Files, String> {
+    let payload = file::load(args.file.as_deref()).map_err(|error| match &args.file {
+        Some(path) => format!("cannot read --file {}: {error}", path.display()),
+        None => format!("cannot read this program, name another file by --file: {error}"),
+    })?;
+    let create = |path: &std::path::PathBuf| {
+        let error = |error| format!("cannot write --json {}: {error}", path.display());
+        File::create(path).map_err(error)
+    };
+    let json = args.json.as_ref().map(create).transpose()?;
+    Ok(Files { payload, json })
+}
+
+/// Whether all went well; what did not is said on stderr.
+fn run(args: &DemoArgs, files: Files) -> io::Result<bool> {
+    let seed = match args.seed {
+        Some(seed) => seed,
+        None => getrandom::u64().map_err(io::Error::other)?,
+    };
+    let progress = Progress::new(args.clients, args.seconds);
+    let mut session = Session::start(args, Seed::new(seed), &files.payload)?;
+    let all_there = session.connect(args, &progress)?;
+    if all_there {
+        session.play(args, &progress)?;
+    }
+    progress.finish();
+
+    let report = Report::new(args, seed, &files.payload, &session);
+    if let Some(mut json) = files.json {
+        serde_json::to_writer_pretty(&json, &report)?;
+        writeln!(json)?;
+    }
+    if !all_there {
+        let connected = report.connected_clients;
+        eprintln!(
+            "error: only {connected} of {} clients could connect",
+            args.clients
+        );
+        return Ok(false);
+    }
+    match table::write(&report, &mut io::stdout().lock()) {
+        // Whoever reads the table may stop early; that says nothing about the run.
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    explain(&report, &session);
+    Ok(report.is_success())
+}
+
+/// Says what went wrong, if anything did.
+fn explain(report: &Report, session: &Session) {
+    for (number, client) in (1..).zip(&session.clients) {
+        if let Some(reason) = client.why_ended() {
+            eprintln!("error: the connection of client {number} ended: {reason:?}");
+        }
+    }
+    if !report.modes.reliable.is_perfect() {
+        eprintln!("error: not every reliable packet arrived once, in order and intact");
+    }
+    if !report.file.is_right() {
+        eprintln!("error: not every client's copy of the file is right");
+    }
+}

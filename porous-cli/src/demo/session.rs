@@ -1,0 +1,182 @@
+//! The run: one server, its clients, one thread, one clock.
+
+use alloc::collections::BTreeMap;
+use core::net::{Ipv4Addr, SocketAddr};
+use core::time::Duration;
+use std::io;
+
+use bytes::Bytes;
+use porous_sim::Seed;
+use porous_std::{Clock, Config, Event, Instant, Listen, PeerId, UdpHost};
+
+use super::client::{Client, KindLatencies};
+use super::conditioner::{Conditioner, conditions};
+use super::kind::{CHANNELS, Direction};
+use super::progress::Progress;
+use crate::args::DemoArgs;
+
+/// The longest sleep, so that nothing waits for longer.
+const TICK: Duration = Duration::from_millis(1);
+
+/// So that nobody else's program can connect by mistake: "porousde".
+const APPLICATION: u64 = u64::from_be_bytes(*b"porousde");
+
+/// How long clients try to connect, on a fast link; each millisecond of RTT adds eight.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// What may still be under way when nothing waits any more, beside RTT and jitter: the queue of a
+/// slow link, and packets held back to be overtaken.
+const LAST_PACKETS: Duration = Duration::from_millis(200);
+
+/// A server and its clients.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) server: UdpHost<Conditioner>,
+    pub(crate) clients: Vec<Client>,
+    pub(crate) latencies: KindLatencies,
+    by_address: BTreeMap<SocketAddr, usize>,
+    by_peer: BTreeMap<PeerId, usize>,
+    clock: Clock,
+}
+
+impl Session {
+    /// Binds all sockets; the clients begin to connect.
+    pub(crate) fn start(args: &DemoArgs, seed: Seed, file: &Bytes) -> io::Result<Self> {
+        let server = UdpHost::bind((Ipv4Addr::LOCALHOST, 0), config(args, Config::new())?)?;
+        let mut server = server.with_conditioner(Conditioner::default());
+        server.listen(Listen::Open).map_err(io::Error::other)?;
+        let address = server.local_addr()?;
+        let mut session = Self {
+            server,
+            clients: Vec::new(),
+            latencies: KindLatencies::default(),
+            by_address: BTreeMap::new(),
+            by_peer: BTreeMap::new(),
+            clock: Clock::start(),
+        };
+        for number in 0..args.clients.into() {
+            let config = config(args, Config::client())?;
+            let client = Client::start(args, (seed, number), address, config, file.clone())?;
+            let seed = Direction::Down.seed(seed, number).child("link", 0);
+            let links = session.server.conditioner_mut();
+            links.add(client.address, conditions(args), seed);
+            session.by_address.insert(client.address, number);
+            session.clients.push(client);
+        }
+        Ok(session)
+    }
+
+    /// Waits until every client has connected or failed to; whether all have.
+    pub(crate) fn connect(&mut self, args: &DemoArgs, progress: &Progress) -> io::Result<bool> {
+        // The hosts give up by themselves. Should one not, this still ends.
+        let limit = connect_timeout(args) + Duration::from_secs(2);
+        let start = self.clock.now();
+        let undecided = |c: &Client| !c.has_connected() && c.why_ended().is_none();
+        while self.clients.iter().any(undecided) && self.since(start) < limit {
+            progress.connecting(self.connected());
+            self.tick()?;
+        }
+        Ok(self.connected() == self.clients.len())
+    }
+
+    /// How many clients have been connected.
+    pub(crate) fn connected(&self) -> usize {
+        self.clients.iter().filter(|c| c.has_connected()).count()
+    }
+
+    /// Runs the traffic, then lets the rest arrive.
+    pub(crate) fn play(&mut self, args: &DemoArgs, progress: &Progress) -> io::Result<()> {
+        let seconds = Duration::from_secs(args.seconds.into());
+        let under_way = Duration::from_millis((args.rtt + 2 * args.jitter).into()) + LAST_PACKETS;
+        let start = self.clock.now();
+        loop {
+            let elapsed = self.since(start);
+            if elapsed >= seconds + seconds * 10 {
+                return Ok(());
+            }
+            if elapsed >= seconds + under_way.min(seconds * 10) && self.is_drained() {
+                return Ok(());
+            }
+            self.send_due(elapsed);
+            self.tick()?;
+            progress.playing(elapsed, &self.clients);
+        }
+    }
+
+    fn since(&self, start: Instant) -> Duration {
+        self.clock.now().saturating_duration_since(start)
+    }
+
+    fn is_drained(&self) -> bool {
+        self.clients.iter().all(|c| c.is_drained(&self.server))
+    }
+
+    fn send_due(&mut self, elapsed: Duration) {
+        let now = self.clock.now();
+        for client in &mut self.clients {
+            client.send_due(&mut self.server, now, elapsed);
+        }
+    }
+
+    /// Sleeps until the server has something to do, a tick at most, and serves every host.
+    fn tick(&mut self) -> io::Result<()> {
+        self.server.wait(TICK)?;
+        self.poll_server();
+        for client in &mut self.clients {
+            client.host.step()?;
+            client.poll(self.clock.now(), &mut self.latencies);
+        }
+        Ok(())
+    }
+
+    fn poll_server(&mut self) {
+        while let Some(event) = self.server.poll_event() {
+            match event {
+                Event::Connected { peer, address } => {
+                    if let Some(&number) = self.by_address.get(&address) {
+                        self.by_peer.insert(peer, number);
+                        self.clients[number].accepted(peer);
+                    }
+                }
+                Event::Readable { peer } => self.read(peer),
+                Event::Writable { peer } => {
+                    if let Some(client) = self.client(peer) {
+                        client.transfer.writable();
+                    }
+                }
+                Event::Disconnected { peer, reason, .. } => {
+                    if let Some(client) = self.client(peer) {
+                        client.ended(reason);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn read(&mut self, peer: PeerId) {
+        let now = self.clock.now();
+        while let Some(packet) = self.server.receive(peer) {
+            if let Some(&number) = self.by_peer.get(&peer) {
+                let client = &mut self.clients[number];
+                client.arrived(Direction::Up, now, &packet, &mut self.latencies);
+            }
+        }
+    }
+
+    fn client(&mut self, peer: PeerId) -> Option<&mut Client> {
+        self.clients.get_mut(*self.by_peer.get(&peer)?)
+    }
+}
+
+fn connect_timeout(args: &DemoArgs) -> Duration {
+    CONNECT + 8 * Duration::from_millis(args.rtt.into())
+}
+
+/// What every host of the demo has in common.
+fn config(args: &DemoArgs, base: Config) -> io::Result<Config> {
+    let config = base
+        .application_id(APPLICATION)
+        .connect_timeout(connect_timeout(args));
+    config.channels(&CHANNELS).map_err(io::Error::other)
+}

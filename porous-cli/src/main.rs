@@ -1,0 +1,25 @@
+//! `porous`: shows and measures the protocol. `porous help demo` tells the rest.
+
+extern crate alloc;
+
+mod args;
+mod demo;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Cli, Command};
+
+/// The exit status of somebody who asked for the impossible, as clap has it.
+const USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return args::explain(&error),
+    };
+    match cli.command {
+        Command::Demo(args) => demo::main(&args),
+    }
+}

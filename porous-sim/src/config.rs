@@ -1,0 +1,289 @@
+//! What a link does to the datagrams it carries.
+
+use core::time::Duration;
+
+use crate::Chance;
+
+/// The bytes that UDP over IPv4 adds to a datagram: 20 of IP, 8 of UDP.
+pub(crate) const UDP_OVERHEAD: u32 = 28;
+
+/// How much may wait in front of a link with a limited rate; what comes on top is dropped.
+///
+/// ```
+/// use core::time::Duration;
+/// use porous_sim::{LinkConfig, Queue};
+///
+/// let bloated = LinkConfig::new().rate(1_000_000).queue(Queue::Time(Duration::from_secs(1)));
+/// let shallow = LinkConfig::new().rate(1_000_000).queue(Queue::Bytes(3000));
+/// assert_ne!(bloated, shallow);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Queue {
+    /// A datagram that would wait for longer than this before its turn is dropped.
+    Time(Duration),
+    /// A datagram is dropped if the bytes that have not left yet, with its own and all overhead,
+    /// would be more than this. One that finds the link idle is never dropped.
+    Bytes(u64),
+}
+
+/// The conditions on a one-way link.
+///
+/// [`LinkConfig::new`] is a perfect link: no delay, no loss, no limit. Each method sets one
+/// condition and hands the rest on.
+///
+/// # Order of effects
+///
+/// A datagram meets them in this order: the partition ([`down`](Self::down)), the size limit
+/// ([`mtu`](Self::mtu)), the queue and the [`rate`](Self::rate), [`loss`](Self::loss),
+/// [`duplicate`](Self::duplicate), and at last [`delay`](Self::delay) with its
+/// [`jitter`](Self::jitter) and [`reorder`](Self::reorder). So a datagram that is lost has used
+/// its share of the rate (as on a radio link), and a copy uses none.
+///
+/// # Example
+///
+/// ```
+/// use core::time::Duration;
+/// use porous_sim::LinkConfig;
+///
+/// let home = LinkConfig::new()
+///     .delay(Duration::from_millis(25))
+///     .jitter(Duration::from_millis(3))
+///     .loss(0.5)
+///     .rate(20_000_000);
+/// let worse = home.loss(5.0);
+/// assert_ne!(home, worse);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkConfig {
+    pub(crate) delay: Duration,
+    pub(crate) jitter: Duration,
+    pub(crate) jitter_reorders: bool,
+    pub(crate) loss: Chance,
+    pub(crate) duplicate: Chance,
+    pub(crate) reorder: Chance,
+    pub(crate) reorder_by: Option<Duration>,
+    pub(crate) rate: u64,
+    pub(crate) queue: Queue,
+    pub(crate) overhead: u32,
+    pub(crate) mtu: usize,
+    pub(crate) down: bool,
+}
+
+impl LinkConfig {
+    /// A perfect link.
+    ///
+    /// ```
+    /// use porous_sim::LinkConfig;
+    ///
+    /// assert_eq!(LinkConfig::new(), LinkConfig::default());
+    /// ```
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            delay: Duration::ZERO,
+            jitter: Duration::ZERO,
+            jitter_reorders: false,
+            loss: Chance::NEVER,
+            duplicate: Chance::NEVER,
+            reorder: Chance::NEVER,
+            reorder_by: None,
+            rate: 0,
+            queue: Queue::Time(Duration::from_millis(100)),
+            overhead: UDP_OVERHEAD,
+            mtu: usize::MAX,
+            down: false,
+        }
+    }
+
+    /// How long a datagram travels, one way. Counted in whole microseconds. Default: 0.
+    ///
+    /// ```
+    /// let c = porous_sim::LinkConfig::new().delay(core::time::Duration::from_millis(40));
+    /// # let _ = c;
+    /// ```
+    #[must_use]
+    pub const fn delay(mut self, delay: Duration) -> Self {
+        self.delay = delay;
+        self
+    }
+
+    /// How far the delay of a datagram may be from [`delay`](Self::delay), in either direction:
+    /// each value as likely as any other, but never a delay below 0. Default: 0.
+    ///
+    /// Jitter alone does not reorder: a datagram that would overtake waits for the one before it.
+    /// Where datagrams follow each other more closely than the jitter they therefore bunch up,
+    /// and the mean delay is above `delay`.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    ///
+    /// // From 30 to 50 ms.
+    /// let c = porous_sim::LinkConfig::new()
+    ///     .delay(Duration::from_millis(40))
+    ///     .jitter(Duration::from_millis(10));
+    /// # let _ = c;
+    /// ```
+    #[must_use]
+    pub const fn jitter(mut self, jitter: Duration) -> Self {
+        self.jitter = jitter;
+        self
+    }
+
+    /// Whether datagrams may overtake each other by jitter alone. Default: no.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    ///
+    /// let c = porous_sim::LinkConfig::new()
+    ///     .jitter(Duration::from_millis(10))
+    ///     .jitter_reorders(true);
+    /// # let _ = c;
+    /// ```
+    #[must_use]
+    pub const fn jitter_reorders(mut self, yes: bool) -> Self {
+        self.jitter_reorders = yes;
+        self
+    }
+
+    /// How many datagrams get lost, in percent, each independently of the others. Default: 0.
+    ///
+    /// # Panics
+    ///
+    /// If `percent` is not from 0 to 100.
+    ///
+    /// ```
+    /// let c = porous_sim::LinkConfig::new().loss(2.5);
+    /// # let _ = c;
+    /// ```
+    #[must_use]
+    pub const fn loss(mut self, percent: f64) -> Self {
+        self.loss = Chance::percent(percent);
+        self
+    }
+
+    /// How many datagrams arrive twice, in percent. Default: 0.
+    ///
+    /// The copy draws its own delay. It never comes before the original, but it may come after
+    /// datagrams that were sent later, and it does not hold those back.
+    ///
+    /// # Panics
+    ///
+    /// If `percent` is not from 0 to 100.
+    ///
+    /// ```
+    /// let c = porous_sim::LinkConfig::new().duplicate(1.0);
+    /// # let _ = c;
+    /// ```
+    #[must_use]
+    pub const fn duplicate(mut self, percent: f64) -> Self {
+        self.duplicate = Chance::percent(percent);
+        self
+    }
+
+    /// How many datagrams are held back so that later ones overtake them, in percent; for how
+    /// long: [`reorder_by`](Self::reorder_by). Default: 0.
+    ///
+    /// # Panics
+    ///
+    /// If `percent` is not from 0 to 100.
+    ///
+    /// ```
+    /// let c = porous_sim::LinkConfig::new().reorder(3.0);
+    /// # let _ = c;
+    /// ```
+    #[must_use]
+    pub const fn reorder(mut self, percent: f64) -> Self {
+        self.reorder = Chance::percent(percent);
+        self
+    }
+
+    /// The longest time that [`reorder`](Self::reorder) holds a datagram back on top of its
+    /// delay; the time is drawn between one microsecond and this, and is one microsecond if this
+    /// is shorter. Default: twice the jitter, but at least 10 ms.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    ///
+    /// let c = porous_sim::LinkConfig::new().reorder(3.0).reorder_by(Duration::from_millis(80));
+    /// # let _ = c;
+    /// ```
+    #[must_use]
+    pub const fn reorder_by(mut self, longest: Duration) -> Self {
+        self.reorder_by = Some(longest);
+        self
+    }
+
+    /// How much the link carries, in bits a second, [`overhead`](Self::overhead) included; 0 is
+    /// without limit. Default: 0.
+    ///
+    /// Datagrams leave one after the other, each when its last bit has gone out; those that wait
+    /// are in a [`queue`](Self::queue).
+    ///
+    /// ```
+    /// // 1 Mbit/s.
+    /// let c = porous_sim::LinkConfig::new().rate(1_000_000);
+    /// # let _ = c;
+    /// ```
+    #[must_use]
+    pub const fn rate(mut self, bits_per_second: u64) -> Self {
+        self.rate = bits_per_second;
+        self
+    }
+
+    /// How much may wait when the [`rate`](Self::rate) is limited. Default: 100 ms.
+    ///
+    /// ```
+    /// let c = porous_sim::LinkConfig::new().rate(64_000).queue(porous_sim::Queue::Bytes(8000));
+    /// # let _ = c;
+    /// ```
+    #[must_use]
+    pub const fn queue(mut self, queue: Queue) -> Self {
+        self.queue = queue;
+        self
+    }
+
+    /// What the layers below add to each datagram, in bytes. It counts against the rate and the
+    /// queue, not against the MTU. Default: 28, UDP over IPv4; over IPv6 it is 48.
+    ///
+    /// ```
+    /// let ipv6 = porous_sim::LinkConfig::new().overhead(48);
+    /// # let _ = ipv6;
+    /// ```
+    #[must_use]
+    pub const fn overhead(mut self, bytes: u32) -> Self {
+        self.overhead = bytes;
+        self
+    }
+
+    /// The largest datagram that passes, in bytes of UDP payload; larger ones vanish without a
+    /// word, as on a path whose routers say nothing. Default: no limit.
+    ///
+    /// ```
+    /// let c = porous_sim::LinkConfig::new().mtu(1200);
+    /// # let _ = c;
+    /// ```
+    #[must_use]
+    pub const fn mtu(mut self, bytes: usize) -> Self {
+        self.mtu = bytes;
+        self
+    }
+
+    /// Whether the link is cut: then everything that is sent vanishes. Default: no.
+    ///
+    /// ```
+    /// let up = porous_sim::LinkConfig::new().loss(1.0);
+    /// let cut = up.down(true);
+    /// assert_eq!(cut.down(false), up);
+    /// ```
+    #[must_use]
+    pub const fn down(mut self, yes: bool) -> Self {
+        self.down = yes;
+        self
+    }
+}
+
+impl Default for LinkConfig {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,98 @@
+//! How long a datagram travels: delay, jitter, and being held back.
+
+use core::time::Duration;
+
+use crate::dice::{Dice, Effect};
+use crate::{LinkConfig, below};
+
+/// The least that a datagram is held back for at most, unless the user says otherwise: enough
+/// that a game's next datagram overtakes.
+const HOLD_BACK_MIN: Duration = Duration::from_millis(10);
+
+/// The delay of datagram `number`, with its jitter by `effect`.
+pub(crate) fn travel(config: &LinkConfig, dice: &Dice, effect: Effect, number: u64) -> Duration {
+    let jitter = micros(config.jitter);
+    let spread = jitter.saturating_mul(2).saturating_add(1);
+    let offset = below(dice.draw(effect, number), spread);
+    let micros = micros(config.delay)
+        .saturating_add(offset)
+        .saturating_sub(jitter);
+    Duration::from_micros(micros)
+}
+
+/// How much longer datagram `number` travels so that later ones overtake; `None` for most.
+pub(crate) fn hold_back(config: &LinkConfig, dice: &Dice, number: u64) -> Option<Duration> {
+    if !config.reorder.happens(dice.draw(Effect::HoldBack, number)) {
+        return None;
+    }
+    let usual = || config.jitter.saturating_mul(2).max(HOLD_BACK_MIN);
+    let longest = micros(config.reorder_by.unwrap_or_else(usual)).max(1);
+    Some(Duration::from_micros(
+        1 + below(dice.draw(Effect::HoldBackBy, number), longest),
+    ))
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Seed;
+
+    fn range(config: &LinkConfig) -> (u64, u64) {
+        let dice = Dice::new(Seed::new(5));
+        let all = (0..10_000).map(|n| micros(travel(config, &dice, Effect::Delay, n)));
+        (all.clone().min().unwrap(), all.max().unwrap())
+    }
+
+    #[test]
+    fn jitter_is_as_wide_as_it_says() {
+        let c = LinkConfig::new().delay(Duration::from_micros(100));
+        assert_eq!(range(&c), (100, 100));
+        assert_eq!(range(&c.jitter(Duration::from_micros(30))), (70, 130));
+        assert_eq!(range(&c.jitter(Duration::from_micros(150))), (0, 250));
+    }
+
+    #[test]
+    fn jitter_is_even() {
+        let dice = Dice::new(Seed::new(5));
+        let c = LinkConfig::new()
+            .delay(Duration::from_millis(50))
+            .jitter(Duration::from_millis(9));
+        let sum: u64 = (0..10_000)
+            .map(|n| micros(travel(&c, &dice, Effect::Delay, n)))
+            .sum();
+        // sigma = 18 ms / sqrt(12) / sqrt(10000) = 52 us; four of them.
+        assert!((sum / 10_000).abs_diff(50_000) < 208, "{}", sum / 10_000);
+    }
+
+    #[test]
+    fn held_back_by_one_to_the_longest() {
+        let dice = Dice::new(Seed::new(5));
+        let c = LinkConfig::new().reorder(100.0);
+        let span = |c: &LinkConfig| {
+            let all = (0..200_000)
+                .filter_map(|n| hold_back(c, &dice, n))
+                .map(micros);
+            (all.clone().min().unwrap(), all.max().unwrap())
+        };
+        assert_eq!(span(&c), (1, 10_000));
+        assert_eq!(span(&c.jitter(Duration::from_millis(8))), (1, 16_000));
+        assert_eq!(span(&c.reorder_by(Duration::from_micros(3))), (1, 3));
+        assert_eq!(span(&c.reorder_by(Duration::ZERO)), (1, 1));
+        assert_eq!(hold_back(&c.reorder(0.0), &dice, 0), None);
+    }
+
+    #[test]
+    fn extremes_saturate() {
+        let dice = Dice::new(Seed::new(5));
+        let c = LinkConfig::new()
+            .delay(Duration::MAX)
+            .jitter(Duration::MAX)
+            .reorder(100.0);
+        let _ = travel(&c, &dice, Effect::Delay, 0);
+        assert!(hold_back(&c.reorder_by(Duration::MAX), &dice, u64::MAX).is_some());
+    }
+}

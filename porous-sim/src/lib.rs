@@ -1,0 +1,60 @@
+//! A deterministic network in virtual time, to test a realtime protocol, or a game, under loss,
+//! delay, reordering and congestion.
+//!
+//! Nothing here reads a clock, sleeps, or opens a socket. Time is an argument, and everything
+//! that chance decides follows from one [`Seed`]: a run can be repeated byte by byte, on any
+//! machine, as fast as the processor goes.
+//!
+//! - [`Link`] carries datagrams one way under the conditions of a [`LinkConfig`].
+//! - [`Network`] joins any number of addresses by such links and delivers in one global order.
+//! - [`Trace`] is the digest, or the text, of all that happened: compare two runs by it.
+//!
+//! The loop that drives them is always the same: take out what has arrived, let the hosts act,
+//! send what they have to say, and jump to the next time at which anything happens.
+//!
+//! ```
+//! use core::time::Duration;
+//! use porous_proto::Instant;
+//! use porous_sim::{LinkConfig, Network, Seed};
+//!
+//! // Two players throw a ball to each other. Now and then it gets lost, then the game is over.
+//! let seed = Seed::from_env(Seed::new(42));
+//! let config = LinkConfig::new().delay(Duration::from_millis(30)).loss(5.0);
+//! let mut network = Network::new(seed, config);
+//!
+//! network.send(Instant::ZERO, 1, 2, b"ball");
+//! let mut throws = 1;
+//! while let Some(now) = network.next_delivery() {
+//!     while let Some((from, to, ball)) = network.receive(now) {
+//!         network.send(now, to, from, ball);
+//!         throws += 1;
+//!     }
+//! }
+//! assert_eq!(network.stats().sent, throws, "replay with {seed}");
+//! assert_eq!(network.stats().lost, 1, "replay with {seed}");
+//! ```
+#![doc(test(attr(deny(warnings))))]
+
+extern crate alloc;
+
+mod chance;
+mod config;
+mod delay;
+mod dice;
+mod hash;
+mod link;
+mod network;
+mod rate;
+mod seed;
+mod stats;
+mod trace;
+
+pub use chacha20::{ChaCha8Rng, rand_core};
+
+pub use chance::{Chance, below};
+pub use config::{LinkConfig, Queue};
+pub use link::{Fate, Link};
+pub use network::{Network, SimAddress};
+pub use seed::{ParseSeedError, Seed};
+pub use stats::LinkStats;
+pub use trace::{Difference, Trace};

@@ -1,0 +1,285 @@
+//! A one-way link: datagrams go in at one end and come out at the other, or do not.
+
+use alloc::collections::VecDeque;
+
+use porous_proto::Instant;
+
+use crate::delay::{hold_back, travel};
+use crate::dice::{Dice, Effect};
+use crate::rate::Bottleneck;
+use crate::{LinkConfig, LinkStats, Seed};
+
+/// What a link decided about a datagram when it was sent.
+///
+/// ```
+/// use porous_proto::Instant;
+/// use porous_sim::{Fate, Link, LinkConfig, Seed};
+///
+/// let mut link = Link::new(LinkConfig::new().mtu(100), Seed::new(1));
+/// assert_eq!(link.send(Instant::ZERO, vec![0; 101]), Fate::TooLarge);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It will arrive.
+    Carried {
+        /// When.
+        due: Instant,
+        /// When its copy will, if it has one.
+        copy: Option<Instant>,
+        /// Whether it was held back so that later ones may overtake it.
+        held_back: bool,
+    },
+    /// Lost by chance.
+    Lost,
+    /// The queue was full.
+    QueueFull,
+    /// Larger than the MTU.
+    TooLarge,
+    /// The link is down.
+    Cut,
+}
+
+/// A one-way link for datagrams of type `T`, in virtual time.
+///
+/// What becomes of a datagram is decided when it is sent, from the conditions of that moment. It
+/// depends on the seed, the conditions, and the times and lengths of what was sent, on nothing
+/// else. Each effect has random numbers of its own: the datagrams that a link loses are the same
+/// whether it also duplicates, delays or reorders.
+///
+/// Time must not run backwards: a time earlier than one that the link has seen counts as that
+/// one.
+///
+/// ```
+/// use core::time::Duration;
+/// use porous_proto::Instant;
+/// use porous_sim::{Link, LinkConfig, Seed};
+///
+/// let config = LinkConfig::new().delay(Duration::from_millis(40));
+/// let mut link = Link::new(config, Seed::new(1));
+/// link.send(Instant::ZERO, b"hello".to_vec());
+///
+/// let due = link.next_delivery().unwrap();
+/// assert_eq!(due, Instant::from_micros(40_000));
+/// assert_eq!(link.receive(Instant::from_micros(39_999)), None);
+/// assert_eq!(link.receive(due).as_deref(), Some(&b"hello"[..]));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Link<T> {
+    config: LinkConfig,
+    dice: Dice,
+    bottleneck: Bottleneck,
+    /// Sorted by time, then by order of insertion.
+    in_flight: VecDeque<InFlight<T>>,
+    /// Nothing that keeps its place may come before this.
+    last_due: Instant,
+    now: Instant,
+    stats: LinkStats,
+}
+
+#[derive(Clone, Debug)]
+struct InFlight<T> {
+    due: Instant,
+    datagram: T,
+}
+
+impl<T: AsRef<[u8]> + Clone> Link<T> {
+    /// A link with these conditions; chance follows from `seed`.
+    ///
+    /// ```
+    /// use porous_sim::{Link, LinkConfig, Seed};
+    ///
+    /// let link: Link<Vec<u8>> = Link::new(LinkConfig::new(), Seed::new(1).child("uplink", 0));
+    /// assert_eq!(link.next_delivery(), None);
+    /// ```
+    #[must_use]
+    pub fn new(config: LinkConfig, seed: Seed) -> Self {
+        Self {
+            config,
+            dice: Dice::new(seed),
+            bottleneck: Bottleneck::default(),
+            in_flight: VecDeque::new(),
+            last_due: Instant::ZERO,
+            now: Instant::ZERO,
+            stats: LinkStats::default(),
+        }
+    }
+
+    /// Sends a datagram and tells what becomes of it, which only a test should look at.
+    ///
+    /// ```
+    /// use porous_proto::Instant;
+    /// use porous_sim::{Link, LinkConfig, Seed};
+    ///
+    /// let mut link = Link::new(LinkConfig::new().duplicate(100.0), Seed::new(1));
+    /// link.send(Instant::ZERO, vec![7]);
+    /// assert_eq!(link.receive(Instant::ZERO), Some(vec![7]));
+    /// assert_eq!(link.receive(Instant::ZERO), Some(vec![7]));
+    /// assert_eq!(link.receive(Instant::ZERO), None);
+    /// ```
+    pub fn send(&mut self, now: Instant, datagram: T) -> Fate {
+        self.now = self.now.max(now);
+        let len = datagram.as_ref().len();
+        let fate = self.decide(len);
+        self.stats.sent += 1;
+        self.stats.bytes_sent += len as u64;
+        match fate {
+            Fate::Carried {
+                due,
+                copy,
+                held_back,
+            } => {
+                self.stats.held_back += u64::from(held_back);
+                if let Some(copy_due) = copy {
+                    self.stats.duplicated += 1;
+                    self.insert(due, datagram.clone());
+                    self.insert(copy_due, datagram);
+                } else {
+                    self.insert(due, datagram);
+                }
+            }
+            Fate::Lost => self.stats.lost += 1,
+            Fate::QueueFull => self.stats.queue_dropped += 1,
+            Fate::TooLarge => self.stats.too_large += 1,
+            Fate::Cut => self.stats.cut += 1,
+        }
+        fate
+    }
+
+    /// The next datagram that is due at `now` or before, in order of arrival; those of the same
+    /// microsecond in the order they were sent. Call it until it returns `None`.
+    ///
+    /// ```
+    /// use porous_proto::Instant;
+    /// use porous_sim::{Link, LinkConfig, Seed};
+    ///
+    /// let mut link = Link::new(LinkConfig::new(), Seed::new(1));
+    /// link.send(Instant::ZERO, vec![1]);
+    /// link.send(Instant::ZERO, vec![2]);
+    /// let mut got = Vec::new();
+    /// while let Some(datagram) = link.receive(Instant::ZERO) {
+    ///     got.push(datagram);
+    /// }
+    /// assert_eq!(got, [[1], [2]]);
+    /// ```
+    pub fn receive(&mut self, now: Instant) -> Option<T> {
+        self.now = self.now.max(now);
+        if self.in_flight.front()?.due > self.now {
+            return None;
+        }
+        let datagram = self.in_flight.pop_front()?.datagram;
+        self.stats.delivered += 1;
+        self.stats.bytes_delivered += datagram.as_ref().len() as u64;
+        Some(datagram)
+    }
+
+    /// When the next datagram arrives; `None` if none is under way. It is in the past if
+    /// datagrams have arrived and were not taken out.
+    ///
+    /// ```
+    /// use porous_proto::Instant;
+    /// use porous_sim::{Link, LinkConfig, Seed};
+    ///
+    /// // 1000 bytes in all at 1 Mbit/s: 8 ms.
+    /// let mut link = Link::new(LinkConfig::new().rate(1_000_000), Seed::new(1));
+    /// link.send(Instant::ZERO, vec![0; 972]);
+    /// assert_eq!(link.next_delivery(), Some(Instant::from_micros(8000)));
+    /// ```
+    #[must_use]
+    pub fn next_delivery(&self) -> Option<Instant> {
+        self.in_flight.front().map(|first| first.due)
+    }
+
+    /// What has happened so far.
+    ///
+    /// ```
+    /// use porous_proto::Instant;
+    /// use porous_sim::{Link, LinkConfig, Seed};
+    ///
+    /// let mut link = Link::new(LinkConfig::new(), Seed::new(1));
+    /// link.send(Instant::ZERO, vec![0; 10]);
+    /// assert_eq!(link.stats().in_flight, 1);
+    /// ```
+    #[must_use]
+    pub fn stats(&self) -> LinkStats {
+        LinkStats {
+            in_flight: self.in_flight.len() as u64,
+            ..self.stats
+        }
+    }
+
+    /// The conditions now.
+    ///
+    /// ```
+    /// use porous_sim::{Link, LinkConfig, Seed};
+    ///
+    /// let link: Link<Vec<u8>> = Link::new(LinkConfig::new().loss(1.0), Seed::new(1));
+    /// assert_eq!(link.config(), &LinkConfig::new().loss(1.0));
+    /// ```
+    #[must_use]
+    pub const fn config(&self) -> &LinkConfig {
+        &self.config
+    }
+
+    /// Changes the conditions, for datagrams sent from now on. Those under way still arrive when
+    /// they would have, even if the link is now down; and they still are not overtaken, other
+    /// than by the effects that reorder.
+    ///
+    /// ```
+    /// use porous_proto::Instant;
+    /// use porous_sim::{Fate, Link, LinkConfig, Seed};
+    ///
+    /// let mut link = Link::new(LinkConfig::new(), Seed::new(1));
+    /// link.set_config(link.config().down(true));
+    /// assert_eq!(link.send(Instant::ZERO, vec![1]), Fate::Cut);
+    /// link.set_config(link.config().down(false));
+    /// link.send(Instant::ZERO, vec![2]);
+    /// assert_eq!(link.receive(Instant::ZERO), Some(vec![2]));
+    /// ```
+    pub const fn set_config(&mut self, config: LinkConfig) {
+        self.config = config;
+    }
+
+    /// Decides about the next datagram, in the order that [`LinkConfig`] documents. The number of
+    /// the datagram is the count of those sent before it, whatever became of them.
+    fn decide(&mut self, len: usize) -> Fate {
+        let (config, dice, number) = (&self.config, &self.dice, self.stats.sent);
+        if config.down {
+            return Fate::Cut;
+        }
+        if len > config.mtu {
+            return Fate::TooLarge;
+        }
+        let Some(left) = self.bottleneck.accept(self.now, len, config) else {
+            return Fate::QueueFull;
+        };
+        if config.loss.happens(dice.draw(Effect::Loss, number)) {
+            return Fate::Lost;
+        }
+        let copy = config
+            .duplicate
+            .happens(dice.draw(Effect::Duplicate, number));
+        let copy_due = left + travel(config, dice, Effect::CopyDelay, number);
+        let mut due = left + travel(config, dice, Effect::Delay, number);
+        if !config.jitter_reorders {
+            due = due.max(self.last_due);
+        }
+        // Set before holding back: who is held back does not hold back the others.
+        self.last_due = self.last_due.max(due);
+        let held_back = hold_back(config, dice, number);
+        due = due + held_back.unwrap_or_default();
+        let copy = copy.then(|| copy_due.max(due));
+        Fate::Carried {
+            due,
+            copy,
+            held_back: held_back.is_some(),
+        }
+    }
+
+    fn insert(&mut self, due: Instant, datagram: T) {
+        let at = self.in_flight.partition_point(|other| other.due <= due);
+        self.in_flight.insert(at, InFlight { due, datagram });
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,239 @@
+//! What an application asks of the host, with the clock filled in.
+
+use core::net::SocketAddr;
+use std::io;
+
+use porous_proto::{
+    ChannelId, ConnectError, Disconnect, Event, Host, HostStats, Instant, Listen, ListenError,
+    Mode, Peer, PeerId, Received, SendError, UnknownPeer,
+};
+
+use crate::address::normalise;
+use crate::{OsRng, UdpHost};
+
+impl<C> UdpHost<C> {
+    /// Whether strangers may connect; at first they may not.
+    ///
+    /// # Errors
+    ///
+    /// [`ListenError::NotAllowed`] with the configuration of a client.
+    ///
+    /// ```
+    /// use porous_std::{Config, Listen, UdpHost};
+    ///
+    /// let mut server = UdpHost::bind("127.0.0.1:0", Config::new())?;
+    /// server.listen(Listen::Open)?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn listen(&mut self, policy: Listen) -> Result<(), ListenError> {
+        self.host.listen(policy)
+    }
+
+    /// Begins to connect. [`Event::Connected`] or [`Event::Disconnected`] will tell.
+    ///
+    /// # Errors
+    ///
+    /// [`ConnectError::AlreadyConnected`] if there is a peer at this address, and
+    /// [`ConnectError::OutOfConnectionIds`].
+    ///
+    /// ```
+    /// use porous_std::{Config, UdpHost};
+    ///
+    /// let mut client = UdpHost::bind("127.0.0.1:0", Config::client())?;
+    /// let peer = client.connect(([127, 0, 0, 1], 4000).into())?;
+    /// assert!(client.peer(peer).is_some());
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn connect(&mut self, to: SocketAddr) -> Result<PeerId, ConnectError> {
+        self.host.connect(self.clock.now(), normalise(to))
+    }
+
+    /// Queues a packet. It leaves with the next [`step`](Self::step) or [`wait`](Self::wait).
+    ///
+    /// # Errors
+    ///
+    /// See [`SendError`]; after [`SendError::Full`], [`Event::Writable`] tells when to go on.
+    ///
+    /// ```
+    /// use porous_std::{ChannelId, Config, Mode, SendError, UdpHost};
+    ///
+    /// let mut client = UdpHost::bind("127.0.0.1:0", Config::client())?;
+    /// let peer = client.connect(([127, 0, 0, 1], 4000).into())?;
+    /// let early = client.send(peer, ChannelId(0), &b"hello"[..], Mode::Reliable);
+    /// assert_eq!(early, Err(SendError::NotConnected));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn send(
+        &mut self,
+        peer: PeerId,
+        channel: ChannelId,
+        packet: impl Into<bytes::Bytes>,
+        mode: Mode,
+    ) -> Result<(), SendError> {
+        self.host.send(peer, channel, packet, mode)
+    }
+
+    /// The next packet from this peer.
+    ///
+    /// ```
+    /// use porous_std::{Config, UdpHost};
+    ///
+    /// let mut client = UdpHost::bind("127.0.0.1:0", Config::client())?;
+    /// let peer = client.connect(([127, 0, 0, 1], 4000).into())?;
+    /// assert_eq!(client.receive(peer), None);
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn receive(&mut self, peer: PeerId) -> Option<Received> {
+        self.host.receive(peer)
+    }
+
+    /// Ends a connection; [`Event::Disconnected`] comes when it has ended. Go on stepping until
+    /// then, or the other side must wait for its timeout.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownPeer`] if it has ended already.
+    ///
+    /// ```
+    /// use porous_std::{Config, Disconnect, UdpHost};
+    ///
+    /// let mut client = UdpHost::bind("127.0.0.1:0", Config::client())?;
+    /// let peer = client.connect(([127, 0, 0, 1], 4000).into())?;
+    /// client.disconnect(peer, Disconnect::Now { reason: 0 })?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn disconnect(&mut self, peer: PeerId, how: Disconnect) -> Result<(), UnknownPeer> {
+        self.host.disconnect(self.clock.now(), peer, how)
+    }
+
+    /// The next event. Call it until it returns `None`.
+    ///
+    /// ```
+    /// use porous_std::{Config, UdpHost};
+    ///
+    /// let mut host = UdpHost::bind("127.0.0.1:0", Config::new())?;
+    /// host.step()?;
+    /// assert_eq!(host.poll_event(), None);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn poll_event(&mut self) -> Option<Event<SocketAddr>> {
+        self.host.poll_event()
+    }
+
+    /// A peer: its state and statistics.
+    ///
+    /// ```
+    /// use porous_std::{Config, PeerState, UdpHost};
+    ///
+    /// let mut client = UdpHost::bind("127.0.0.1:0", Config::client())?;
+    /// let peer = client.connect(([127, 0, 0, 1], 4000).into())?;
+    /// assert_eq!(client.peer(peer).unwrap().state(), PeerState::Connecting);
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn peer(&self, peer: PeerId) -> Option<&Peer> {
+        self.host.peer(peer)
+    }
+
+    /// All peers.
+    ///
+    /// ```
+    /// use porous_std::{Config, UdpHost};
+    ///
+    /// let host = UdpHost::bind("127.0.0.1:0", Config::new())?;
+    /// assert_eq!(host.peers().count(), 0);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn peers(&self) -> impl Iterator<Item = (PeerId, &Peer)> {
+        self.host.peers()
+    }
+
+    /// Where a peer is.
+    ///
+    /// ```
+    /// use porous_std::{Config, UdpHost};
+    ///
+    /// let mut client = UdpHost::bind("127.0.0.1:0", Config::client())?;
+    /// let server = ([127, 0, 0, 1], 4000).into();
+    /// let peer = client.connect(server)?;
+    /// assert_eq!(client.address(peer), Some(server));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn address(&self, peer: PeerId) -> Option<SocketAddr> {
+        self.host.address(peer)
+    }
+
+    /// What the host has counted since it was made.
+    ///
+    /// ```
+    /// use porous_std::{Config, UdpHost};
+    ///
+    /// let host = UdpHost::bind("127.0.0.1:0", Config::new())?;
+    /// assert_eq!(host.stats().datagrams_sent, 0);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub fn stats(&self) -> HostStats {
+        self.host.stats()
+    }
+
+    /// The address that the socket is bound to.
+    ///
+    /// # Errors
+    ///
+    /// The system's.
+    ///
+    /// ```
+    /// use porous_std::{Config, UdpHost};
+    ///
+    /// let host = UdpHost::bind("127.0.0.1:0", Config::new())?;
+    /// assert!(host.local_addr()?.ip().is_loopback());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.socket.get().local_addr()
+    }
+
+    /// The time by the clock of this host.
+    ///
+    /// ```
+    /// use porous_std::{Config, Instant, UdpHost};
+    ///
+    /// let host = UdpHost::bind("127.0.0.1:0", Config::new())?;
+    /// assert!(host.now() >= Instant::ZERO);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    /// The state machine within, for what has no method here.
+    ///
+    /// ```
+    /// use porous_std::{Config, UdpHost};
+    ///
+    /// let host = UdpHost::bind("127.0.0.1:0", Config::new())?;
+    /// assert!(host.host().max_datagram_size() >= 1200);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn host(&self) -> &Host<OsRng> {
+        &self.host
+    }
+
+    /// The state machine within. What needs a time takes that of [`now`](Self::now).
+    ///
+    /// ```
+    /// use porous_std::{Config, UdpHost};
+    ///
+    /// let mut host = UdpHost::bind("127.0.0.1:0", Config::new())?;
+    /// let now = host.now();
+    /// host.host_mut().handle_timeout(now);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub const fn host_mut(&mut self) -> &mut Host<OsRng> {
+        &mut self.host
+    }
+}

@@ -1,0 +1,78 @@
+//! POROUS over `std::net`: one [`UdpHost`] is one UDP socket and all the peers behind it.
+//!
+//! There is no runtime, no thread and no callback. A game calls [`UdpHost::step`] once a tick,
+//! which never blocks; a program that has nothing else to do calls [`UdpHost::wait`], which
+//! sleeps until there is something to do. Both do the same work: take what has arrived, do what
+//! time demands, send what has to be sent.
+//!
+//! ```
+//! use core::time::Duration;
+//! use porous_std::{ChannelId, Config, Event, Listen, Mode, UdpHost};
+//!
+//! # fn main() -> Result<(), Box<dyn core::error::Error>> {
+//! let mut server = UdpHost::bind("127.0.0.1:0", Config::new())?;
+//! server.listen(Listen::Open)?;
+//! let mut client = UdpHost::bind("127.0.0.1:0", Config::client())?;
+//! client.connect(server.local_addr()?)?;
+//!
+//! let mut greeting = None;
+//! while greeting.is_none() {
+//!     client.step()?;
+//!     while let Some(event) = client.poll_event() {
+//!         match event {
+//!             Event::Connected { peer, .. } => {
+//!                 client.send(peer, ChannelId(0), &b"hello"[..], Mode::Reliable)?;
+//!             }
+//!             Event::Disconnected { reason, .. } => panic!("{reason:?}"),
+//!             _ => {}
+//!         }
+//!     }
+//!     server.wait(Duration::from_millis(1))?;
+//!     while let Some(event) = server.poll_event() {
+//!         if let Event::Readable { peer } = event {
+//!             while let Some(packet) = server.receive(peer) {
+//!                 greeting = Some(packet.payload);
+//!             }
+//!         }
+//!     }
+//! }
+//! assert_eq!(greeting.as_deref(), Some(&b"hello"[..]));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # The order of a tick
+//!
+//! 1. `step` or `wait`;
+//! 2. [`poll_event`](UdpHost::poll_event) until it returns `None`, pulling packets with
+//!    [`receive`](UdpHost::receive);
+//! 3. the game itself, which [`send`](UdpHost::send)s.
+//!
+//! What is sent leaves with the next `step` or `wait`; call `step` once more at the end of a tick
+//! if a tick is long.
+//!
+//! # Addresses
+//!
+//! A peer has one address, however the system writes it: an IPv4 address that an IPv6 socket
+//! reports as IPv4-mapped is unmapped, and the flow label is set to 0. The scope id of a
+//! link-local address is kept.
+#![doc(test(attr(deny(warnings))))]
+
+mod address;
+mod clock;
+mod commands;
+mod conditioner;
+mod fault;
+mod host;
+mod socket;
+
+pub use clock::Clock;
+pub use conditioner::Conditioner;
+pub use host::{OsRng, UdpHost};
+pub use socket::SocketStats;
+
+pub use porous_proto::{
+    ChannelId, Config, ConfigError, ConnectError, Disconnect, DisconnectReason, Event, Host,
+    HostStats, Instant, Integrity, Listen, ListenError, Mode, ModeCounts, Peer, PeerId, PeerState,
+    PeerStats, Priority, Received, Refusal, SendError, UnknownPeer,
+};

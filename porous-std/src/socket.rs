@@ -1,0 +1,201 @@
+//! A non-blocking UDP socket that only fails when it is of no more use.
+
+use core::net::SocketAddr;
+use core::time::Duration;
+use std::io;
+use std::net::UdpSocket;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::address::{for_socket, normalise};
+use crate::fault::Fault;
+
+/// What the socket did beside carrying datagrams.
+///
+/// ```
+/// use porous_std::SocketStats;
+///
+/// assert_eq!(SocketStats::default().send_lost, 0);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SocketStats {
+    /// Datagrams that the system refused to send: no route, a firewall, no buffers. The protocol
+    /// treats them as any lost datagram.
+    pub send_lost: u64,
+    /// Times that the system had no room for a datagram, which then left later.
+    pub send_delayed: u64,
+    /// Errors reported in place of a datagram, most of them an ICMP message about one sent before.
+    pub receive_errors: u64,
+}
+
+/// What came out of an attempt to receive.
+#[derive(Debug)]
+pub(crate) enum Arrival {
+    Datagram {
+        len: usize,
+        from: SocketAddr,
+    },
+    /// An error in place of a datagram: there may be more behind it.
+    Nothing,
+    /// No more for now.
+    Empty,
+}
+
+#[derive(Debug)]
+pub(crate) struct Socket {
+    socket: UdpSocket,
+    is_ipv6: bool,
+    stats: SocketStats,
+}
+
+impl Socket {
+    pub(crate) fn new(socket: UdpSocket) -> io::Result<Self> {
+        socket.set_nonblocking(true)?;
+        let is_ipv6 = socket.local_addr()?.is_ipv6();
+        Ok(Self {
+            socket,
+            is_ipv6,
+            stats: SocketStats::default(),
+        })
+    }
+
+    pub(crate) const fn get(&self) -> &UdpSocket {
+        &self.socket
+    }
+
+    pub(crate) const fn stats(&self) -> SocketStats {
+        self.stats
+    }
+
+    /// Whether the datagram is off our hands, be it lost; if not, send it again later.
+    pub(crate) fn send(&mut self, to: SocketAddr, datagram: &[u8]) -> io::Result<bool> {
+        let to = for_socket(to, self.is_ipv6);
+        loop {
+            let Err(error) = self.socket.send_to(datagram, to) else {
+                return Ok(true);
+            };
+            match Fault::of(&error) {
+                Fault::Retry => {}
+                Fault::Later => {
+                    self.stats.send_delayed += 1;
+                    return Ok(false);
+                }
+                Fault::Lost => {
+                    self.stats.send_lost += 1;
+                    return Ok(true);
+                }
+                Fault::Fatal => return Err(error),
+            }
+        }
+    }
+
+    pub(crate) fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Arrival> {
+        loop {
+            let error = match self.socket.recv_from(buffer) {
+                Ok((len, from)) => {
+                    let from = normalise(from);
+                    return Ok(Arrival::Datagram { len, from });
+                }
+                Err(error) => error,
+            };
+            match Fault::of(&error) {
+                Fault::Retry => {}
+                Fault::Later => return Ok(Arrival::Empty),
+                Fault::Lost => {
+                    self.stats.receive_errors += 1;
+                    return Ok(Arrival::Nothing);
+                }
+                Fault::Fatal => return Err(error),
+            }
+        }
+    }
+
+    /// Sleeps until a datagram can be received or, if `to_send`, sent; at most for `longest`.
+    ///
+    /// A read timeout of the socket would need no library, but it counts in ticks of the kernel,
+    /// which are 4 ms on many systems: too coarse for a protocol with deadlines.
+    pub(crate) fn sleep(&self, longest: Duration, to_send: bool) -> io::Result<()> {
+        let mut flags = PollFlags::IN;
+        if to_send {
+            flags |= PollFlags::OUT;
+        }
+        let timeout = Timespec::try_from(longest).ok();
+        let mut fds = [PollFd::new(&self.socket, flags)];
+        match poll(&mut fds, timeout.as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Clock;
+    use porous_proto::Instant;
+
+    fn socket(address: &str) -> Socket {
+        Socket::new(UdpSocket::bind(address).unwrap()).unwrap()
+    }
+
+    fn elapsed(clock: &Clock) -> Duration {
+        clock.now().saturating_duration_since(Instant::ZERO)
+    }
+
+    #[test]
+    fn carries_and_wakes() {
+        let (mut a, mut b) = (socket("127.0.0.1:0"), socket("127.0.0.1:0"));
+        let mut buffer = [0; 16];
+        assert!(matches!(b.receive(&mut buffer).unwrap(), Arrival::Empty));
+        assert!(a.send(b.get().local_addr().unwrap(), b"hi").unwrap());
+        let clock = Clock::start();
+        b.sleep(Duration::from_secs(60), false).unwrap();
+        assert!(elapsed(&clock) < Duration::from_secs(30));
+        let Arrival::Datagram { len, from } = b.receive(&mut buffer).unwrap() else {
+            panic!("no datagram");
+        };
+        assert_eq!(
+            (&buffer[..len], from),
+            (&b"hi"[..], a.get().local_addr().unwrap())
+        );
+    }
+
+    #[test]
+    fn sleeps_no_longer_than_asked() {
+        let socket = socket("127.0.0.1:0");
+        let clock = Clock::start();
+        socket.sleep(Duration::ZERO, false).unwrap();
+        socket.sleep(Duration::from_millis(2), false).unwrap();
+        assert!(elapsed(&clock) >= Duration::from_millis(2));
+        socket.sleep(Duration::from_secs(60), true).unwrap();
+        assert!(elapsed(&clock) < Duration::from_secs(30), "it is writable");
+    }
+
+    #[test]
+    fn nobody_there_is_no_failure() {
+        let gone = UdpSocket::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap();
+        let mut socket = socket("127.0.0.1:0");
+        for _ in 0..3 {
+            socket.send(gone, b"anyone?").unwrap();
+            socket.receive(&mut [0; 16]).unwrap();
+        }
+    }
+
+    #[test]
+    fn addresses_that_cannot_be_reached_cost_one_datagram() {
+        let mut socket = socket("127.0.0.1:0");
+        for to in ["[::1]:9", "127.0.0.1:0"] {
+            assert!(socket.send(to.parse().unwrap(), b"x").unwrap(), "{to}");
+        }
+        assert!(
+            socket
+                .send("127.0.0.1:9".parse().unwrap(), &[0; 65_535])
+                .unwrap()
+        );
+        assert_eq!(socket.stats().send_lost, 3);
+    }
+}

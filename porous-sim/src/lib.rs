@@ -7,9 +7,11 @@
 //!
 //! - [`Link`] carries datagrams one way under the conditions of a [`LinkConfig`].
 //! - [`Network`] joins any number of addresses by such links and delivers in one global order.
+//! - [`World`] puts hosts of the protocol on a network and moves them all; [`Pair`] is one of two.
 //! - [`Trace`] is the digest, or the text, of all that happened: compare two runs by it.
 //!
-//! The loop that drives them is always the same: take out what has arrived, let the hosts act,
+//! For hosts of the protocol, start at [`World`]. Anything else can be tested on a bare network as
+//! well. The loop that drives it is always the same: take out what has arrived, let the hosts act,
 //! send what they have to say, and jump to the next time at which anything happens.
 //!
 //! ```
@@ -37,24 +39,34 @@
 
 extern crate alloc;
 
+mod agenda;
 mod chance;
 mod config;
 mod delay;
 mod dice;
 mod hash;
+mod intercept;
 mod link;
 mod network;
+mod pair;
 mod rate;
 mod seed;
+mod service;
+mod station;
 mod stats;
 mod trace;
+mod world;
 
 pub use chacha20::{ChaCha8Rng, rand_core};
 
 pub use chance::{Chance, below};
 pub use config::{LinkConfig, Queue};
+pub use intercept::{Intercept, Passing};
 pub use link::{Fate, Link};
 pub use network::{Network, SimAddress};
+pub use pair::Pair;
 pub use seed::{ParseSeedError, Seed};
+pub use service::Service;
 pub use stats::LinkStats;
 pub use trace::{Difference, Trace};
+pub use world::World;

@@ -342,6 +342,11 @@ impl<A: SimAddress, T: AsRef<[u8]> + Clone> Network<A, T> {
         self.trace.note(self.now, note);
     }
 
+    /// Lets time pass although nothing is sent or received.
+    pub(crate) fn wait_until(&mut self, now: Instant) {
+        self.now = self.now.max(now);
+    }
+
     fn link_mut(&mut self, pair: (A, A)) -> &mut Link<T> {
         let (seed, config) = (self.seed, self.default);
         let new = || Link::new(config, seed.child("link", Fnv::of(&pair)));

@@ -27,8 +27,8 @@ use crate::peer::{News, Peer, PeerState, Tick};
 use crate::stats::HostStats;
 use crate::time::Instant;
 
-/// A step that comes so long after the one before follows a pause, and says nothing about how
-/// often the host is stepped.
+/// A step that comes so long after the one before says nothing about how often the host is
+/// stepped; one that comes so long after it was due follows a pause.
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// One socket's worth of peers: the state machine of the protocol.
@@ -125,15 +125,21 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         }
     }
 
-    /// T_step,avg (7): a moving average of the time between steps, without pauses.
+    /// T_step,avg (7): a moving average of the time between steps, without pauses. A pause is also
+    /// a step that something waited for.
     fn measure_step(&mut self, now: Instant) {
         let elapsed = now.saturating_duration_since(self.last_step);
         self.last_step = self.last_step.max(now);
-        if elapsed > PAUSE {
-            self.awake_since = self.last_step;
-        } else if !elapsed.is_zero() {
+        if !elapsed.is_zero() && elapsed <= PAUSE {
             let elapsed = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
             self.step_us = (7 * self.step_us + elapsed) / 8;
+        }
+        if self
+            .schedule
+            .next()
+            .is_some_and(|due| now.saturating_duration_since(due) > PAUSE)
+        {
+            self.awake_since = self.last_step;
         }
     }
 

@@ -1,0 +1,276 @@
+//! The hand on the wire: a test decides about single datagrams.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::vec::Vec;
+use core::fmt;
+use core::time::Duration;
+
+use porous_proto::Instant;
+
+use crate::{Network, SimAddress};
+
+/// What a hook decides about a datagram that a host sends. Whatever passes then meets the
+/// conditions of its link like any other.
+///
+/// ```
+/// use porous_sim::Intercept;
+///
+/// let lose = |yes: bool| if yes { Intercept::Drop } else { Intercept::Pass };
+/// assert_eq!(lose(true), Intercept::Drop);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Intercept {
+    /// It goes its way.
+    Pass,
+    /// It vanishes.
+    Drop,
+    /// It goes its way, and so does a copy right behind it.
+    Duplicate,
+    /// It enters its link only after this time.
+    Delay(Duration),
+    /// It enters its link right behind the next datagram of its direction that passes: the two
+    /// change places. If none follows, it never arrives.
+    Hold,
+    /// Something else goes in its place: a damaged copy, for example.
+    Replace(Vec<u8>),
+}
+
+/// A datagram that a host has just handed to the network.
+///
+/// ```
+/// use porous_sim::{Intercept, Passing};
+///
+/// // The fourth datagram from 1 to 2 gets lost.
+/// fn hook(passing: &Passing<'_, u32>) -> Intercept {
+///     match (passing.from, passing.to, passing.nth) {
+///         (1, 2, 3) => Intercept::Drop,
+///         _ => Intercept::Pass,
+///     }
+/// }
+/// # let _ = hook;
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Passing<'a, A> {
+    /// How many datagrams this hook has seen before.
+    pub number: u64,
+    /// How many of those went from the same sender to the same receiver.
+    pub nth: u64,
+    /// When it was sent.
+    pub now: Instant,
+    /// Who sends it.
+    pub from: A,
+    /// Who is to receive it.
+    pub to: A,
+    /// What is in it.
+    pub datagram: &'a [u8],
+}
+
+type Hook<A> = Box<dyn FnMut(&Passing<'_, A>) -> Intercept>;
+
+/// What stands between the hosts and the network: the hook, and the datagrams that it keeps back.
+pub(crate) struct Gate<A> {
+    hook: Option<Hook<A>>,
+    number: u64,
+    nth: BTreeMap<(A, A), u64>,
+    held: BTreeMap<(A, A), Vec<Vec<u8>>>,
+    /// By the time at which they go on, then by number.
+    delayed: BTreeMap<(Instant, u64), Delayed<A>>,
+}
+
+type Delayed<A> = ((A, A), Vec<u8>);
+
+impl<A: SimAddress> Gate<A> {
+    pub(crate) const fn new() -> Self {
+        Self {
+            hook: None,
+            number: 0,
+            nth: BTreeMap::new(),
+            held: BTreeMap::new(),
+            delayed: BTreeMap::new(),
+        }
+    }
+
+    /// Sets the hook, which counts from zero, or takes it away.
+    pub(crate) fn set(&mut self, hook: Option<Hook<A>>) {
+        self.hook = hook;
+        self.nth.clear();
+        self.number = 0;
+    }
+
+    /// When the next delayed datagram goes on.
+    pub(crate) fn next(&self) -> Option<Instant> {
+        self.delayed.keys().next().map(|&(at, _)| at)
+    }
+
+    /// Sends the delayed datagrams whose time has come.
+    pub(crate) fn release(&mut self, now: Instant, network: &mut Network<A>) {
+        while let Some(entry) = self.delayed.first_entry().filter(|e| e.key().0 <= now) {
+            let ((from, to), datagram) = entry.remove();
+            network.send(now, from, to, datagram);
+        }
+    }
+
+    /// Sends a datagram, or what the hook makes of it.
+    pub(crate) fn send(
+        &mut self,
+        now: Instant,
+        pair: (A, A),
+        datagram: Vec<u8>,
+        network: &mut Network<A>,
+    ) {
+        match self.ask(now, pair, &datagram) {
+            Intercept::Pass => self.pass(now, pair, datagram, network),
+            Intercept::Duplicate => {
+                note(network, pair, "a copy is made");
+                network.send(now, pair.0, pair.1, datagram.clone());
+                self.pass(now, pair, datagram, network);
+            }
+            Intercept::Replace(other) => {
+                note(network, pair, "replaced");
+                self.pass(now, pair, other, network);
+            }
+            Intercept::Drop => note(network, pair, "dropped by hand"),
+            Intercept::Hold => {
+                note(network, pair, "held");
+                self.held.entry(pair).or_default().push(datagram);
+            }
+            Intercept::Delay(by) => {
+                note(network, pair, "delayed by hand");
+                let key = self.vacant(now + by);
+                self.delayed.insert(key, (pair, datagram));
+            }
+        }
+    }
+
+    fn ask(&mut self, now: Instant, (from, to): (A, A), datagram: &[u8]) -> Intercept {
+        let Some(hook) = &mut self.hook else {
+            return Intercept::Pass;
+        };
+        let nth = self.nth.entry((from, to)).or_default();
+        let passing = Passing {
+            number: self.number,
+            nth: *nth,
+            now,
+            from,
+            to,
+            datagram,
+        };
+        *nth += 1;
+        self.number += 1;
+        hook(&passing)
+    }
+
+    /// Sends `datagram` and whatever waited for it.
+    fn pass(&mut self, now: Instant, pair: (A, A), datagram: Vec<u8>, network: &mut Network<A>) {
+        network.send(now, pair.0, pair.1, datagram);
+        for held in self.held.remove(&pair).unwrap_or_default() {
+            network.send(now, pair.0, pair.1, held);
+        }
+    }
+
+    /// A key for this time, behind all that go on at the same time.
+    fn vacant(&self, at: Instant) -> (Instant, u64) {
+        let last = self
+            .delayed
+            .range((at, 0)..=(at, u64::MAX))
+            .next_back()
+            .map(|(&(_, n), _)| n);
+        (at, last.map_or(0, |n| n + 1))
+    }
+}
+
+fn note<A: SimAddress>(network: &mut Network<A>, (from, to): (A, A), what: &str) {
+    network.note(&format!("{from:?} -> {to:?} {what}"));
+}
+
+impl<A: fmt::Debug> fmt::Debug for Gate<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gate")
+            .field("hook", &self.hook.is_some())
+            .field("number", &self.number)
+            .field("held", &self.held)
+            .field("delayed", &self.delayed)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{LinkConfig, Seed};
+    use alloc::vec;
+
+    /// Sends datagrams 0, 1, 2... from 1 to 2, a microsecond apart, and returns what arrives.
+    fn through(count: u8, hook: impl FnMut(&Passing<'_, u32>) -> Intercept + 'static) -> Vec<u8> {
+        let mut network = Network::new(Seed::new(1), LinkConfig::new());
+        let mut gate = Gate::new();
+        gate.set(Some(Box::new(hook)));
+        let mut got = Vec::new();
+        for n in 0..20 {
+            let now = Instant::from_micros(n.into());
+            gate.release(now, &mut network);
+            if n < count {
+                gate.send(now, (1, 2), vec![n], &mut network);
+            }
+            while let Some((.., datagram)) = network.receive(now) {
+                got.extend(datagram);
+            }
+        }
+        assert_eq!(gate.next(), None);
+        got
+    }
+
+    /// A hook that decides about datagram 1 and lets the others pass.
+    fn second(what: Intercept) -> impl FnMut(&Passing<'_, u32>) -> Intercept {
+        move |p| {
+            if p.nth == 1 {
+                what.clone()
+            } else {
+                Intercept::Pass
+            }
+        }
+    }
+
+    #[test]
+    fn every_decision_does_what_it_says() {
+        assert_eq!(through(4, second(Intercept::Pass)), [0, 1, 2, 3]);
+        assert_eq!(through(4, second(Intercept::Drop)), [0, 2, 3]);
+        assert_eq!(through(4, second(Intercept::Duplicate)), [0, 1, 1, 2, 3]);
+        assert_eq!(through(4, second(Intercept::Hold)), [0, 2, 1, 3]);
+        assert_eq!(through(2, second(Intercept::Hold)), [0]);
+        let late = Intercept::Delay(Duration::from_micros(2));
+        assert_eq!(through(5, second(late)), [0, 2, 1, 3, 4]);
+        assert_eq!(through(3, second(Intercept::Replace(vec![9]))), [0, 9, 2]);
+    }
+
+    #[test]
+    fn several_may_be_held_or_delayed() {
+        let hold = |p: &Passing<'_, u32>| match p.nth {
+            0 | 1 => Intercept::Hold,
+            _ => Intercept::Pass,
+        };
+        assert_eq!(through(4, hold), [2, 0, 1, 3]);
+        // All go on at 10, in the order they came.
+        let delay = |p: &Passing<'_, u32>| {
+            let past = Duration::from_micros(p.now.as_micros());
+            Intercept::Delay(Duration::from_micros(10) - past)
+        };
+        assert_eq!(through(3, delay), [0, 1, 2]);
+    }
+
+    #[test]
+    fn directions_are_counted_apart() {
+        let mut network: Network<u32> = Network::new(Seed::new(1), LinkConfig::new());
+        let mut gate = Gate::new();
+        gate.set(Some(Box::new(|p| match (p.from, p.number, p.nth) {
+            (1, 0, 0) | (2, 1, 0) | (1, 2, 1) => Intercept::Pass,
+            _ => unreachable!("{p:?}"),
+        })));
+        for pair in [(1, 2), (2, 1), (1, 2)] {
+            gate.send(Instant::ZERO, pair, vec![0], &mut network);
+        }
+        assert_eq!(network.stats().sent, 3);
+    }
+}

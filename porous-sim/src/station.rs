@@ -1,0 +1,118 @@
+//! A host and what surrounds it in its program: the socket's buffer, the loop, the application's
+//! queue of events.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use porous_proto::{Config, Ecn, Event, Host, Instant};
+
+use crate::{ChaCha8Rng, Service, SimAddress};
+
+/// What Linux gives a socket unless it asks for more, in bytes.
+const SOCKET_BUFFER: usize = 212_992;
+
+/// A simulated program.
+#[derive(Debug)]
+pub(crate) struct Station<A> {
+    pub(crate) host: Host<ChaCha8Rng, A>,
+    service: Service,
+    inbox: VecDeque<(A, Vec<u8>)>,
+    inbox_bytes: usize,
+    capacity: usize,
+    overflowed: u64,
+    events: VecDeque<Event<A>>,
+    /// The application was at the host, which may have something to say now.
+    touched: bool,
+    /// It is not called before this.
+    resting: Instant,
+}
+
+impl<A: SimAddress> Station<A> {
+    pub(crate) fn new(config: Config, rng: ChaCha8Rng) -> Self {
+        Self {
+            host: Host::new(config, rng),
+            service: Service::Event,
+            inbox: VecDeque::new(),
+            inbox_bytes: 0,
+            capacity: SOCKET_BUFFER,
+            overflowed: 0,
+            events: VecDeque::new(),
+            touched: false,
+            resting: Instant::ZERO,
+        }
+    }
+
+    pub(crate) const fn service(&self) -> Service {
+        self.service
+    }
+
+    pub(crate) const fn set_service(&mut self, service: Service) {
+        self.service = service;
+        self.resting = Instant::ZERO;
+    }
+
+    pub(crate) const fn set_socket_buffer(&mut self, bytes: usize) {
+        self.capacity = bytes;
+    }
+
+    pub(crate) const fn overflowed(&self) -> u64 {
+        self.overflowed
+    }
+
+    pub(crate) const fn touch(&mut self) {
+        self.touched = true;
+    }
+
+    /// When it is to be called next, if nothing arrives before. Ticks that have nothing to do are
+    /// left out, so that a world of ticked hosts can come to rest.
+    pub(crate) fn due(&self, now: Instant) -> Option<Instant> {
+        let wanted = if self.touched || !self.inbox.is_empty() {
+            now
+        } else {
+            self.host.poll_timeout()?.max(now)
+        };
+        Some(self.service.at_or_after(wanted.max(self.resting)))
+    }
+
+    /// A datagram reaches the socket; returns whether the buffer had room.
+    pub(crate) fn deliver(&mut self, from: A, datagram: Vec<u8>) -> bool {
+        let bytes = self.inbox_bytes.saturating_add(datagram.len());
+        if bytes > self.capacity {
+            self.overflowed += 1;
+            return false;
+        }
+        self.inbox_bytes = bytes;
+        self.inbox.push_back((from, datagram));
+        true
+    }
+
+    /// The program wakes: all that waits in the socket, then the time. What the host then has to
+    /// say is to be taken with [`transmit`](Self::transmit).
+    pub(crate) fn wake(&mut self, now: Instant) {
+        self.touched = false;
+        self.resting = self.service.rest(now);
+        self.inbox_bytes = 0;
+        for (from, datagram) in self.inbox.drain(..) {
+            self.host.handle_datagram(now, from, Ecn::NotEct, &datagram);
+        }
+        self.host.handle_timeout(now);
+    }
+
+    /// The next datagram that the host wants to send, and where to.
+    pub(crate) fn transmit(&mut self, now: Instant, buffer: &mut Vec<u8>) -> Option<(A, Vec<u8>)> {
+        buffer.resize(self.host.max_datagram_size(), 0);
+        let transmit = self.host.poll_transmit(now, buffer)?;
+        Some((transmit.to, transmit.datagram.to_vec()))
+    }
+
+    /// The next new event of the host, kept for the application as well.
+    pub(crate) fn collect(&mut self) -> Option<Event<A>> {
+        let event = self.host.poll_event()?;
+        self.events.push_back(event);
+        Some(event)
+    }
+
+    pub(crate) fn poll_event(&mut self) -> Option<Event<A>> {
+        self.events.pop_front()
+    }
+}

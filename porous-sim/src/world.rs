@@ -1,0 +1,495 @@
+//! Hosts on a network, and the one loop that moves them all.
+
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+
+use porous_proto::{Config, ConnectError, Disconnect, Event, Host, Instant, PeerId, UnknownPeer};
+
+use crate::agenda::Agenda;
+use crate::intercept::Gate;
+use crate::station::Station;
+use crate::{
+    ChaCha8Rng, Intercept, LinkConfig, Network, Passing, Seed, Service, SimAddress, Trace,
+};
+
+/// Any number of hosts on a simulated network, in virtual time. The same seed and the same calls
+/// give the same run, byte by byte.
+///
+/// The application is yours: call [`poll_event`](Self::poll_event) and, through
+/// [`host_mut`](Self::host_mut), what a game calls; in between let time pass, with
+/// [`step`](Self::step), [`run_for`](Self::run_for) or [`drive`](Self::drive). What a host has to
+/// say after you called it leaves before anything else happens, or at its next tick.
+///
+/// A world starts at [`Instant::ZERO`]. Everything of one instant goes in a fixed order: first all
+/// datagrams reach their sockets, as [`Network::receive`] orders them, then the hosts that have a
+/// reason are called, by address.
+///
+/// # Example
+///
+/// A game asks: how long does a greeting take over a line with 40 ms of delay and 10 % loss?
+///
+/// ```
+/// use core::ops::ControlFlow;
+/// use core::time::Duration;
+/// use porous_proto::{ChannelId, Config, Event, Instant, Listen, Mode};
+/// use porous_sim::{LinkConfig, Seed, World};
+///
+/// const SERVER: u32 = 1;
+/// const PLAYER: u32 = 2;
+///
+/// let seed = Seed::from_env(Seed::new(7));
+/// let line = LinkConfig::new().delay(Duration::from_millis(40)).loss(10.0);
+/// let mut world = World::new(seed, line);
+/// world.add_host(SERVER, Config::new());
+/// world.add_host(PLAYER, Config::client());
+/// world.host_mut(SERVER).listen(Listen::Open)?;
+/// world.connect(PLAYER, SERVER)?;
+///
+/// let limit = Instant::from_micros(10_000_000);
+/// let greeting = world.drive(limit, |world| {
+///     // The player greets as soon as it is connected ...
+///     while let Some(event) = world.poll_event(PLAYER) {
+///         if let Event::Connected { peer, .. } = event {
+///             let hello = b"hello".to_vec();
+///             let sent = world.host_mut(PLAYER).send(peer, ChannelId(0), hello, Mode::Reliable);
+///             assert_eq!(sent, Ok(()));
+///         }
+///     }
+///     // ... and the server waits for it.
+///     while let Some(event) = world.poll_event(SERVER) {
+///         if let Event::Readable { peer } = event {
+///             if let Some(packet) = world.host_mut(SERVER).receive(peer) {
+///                 return ControlFlow::Break(packet);
+///             }
+///         }
+///     }
+///     ControlFlow::Continue(())
+/// });
+/// let greeting = greeting.unwrap_or_else(|| panic!("no greeting; replay with {seed}"));
+/// assert_eq!(&greeting.payload[..], b"hello");
+/// assert!(world.now() < limit, "{seed}");
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct World<A = u32> {
+    seed: Seed,
+    now: Instant,
+    network: Network<A>,
+    gate: Gate<A>,
+    stations: BTreeMap<A, Station<A>>,
+    /// When each host is to be called.
+    agenda: Agenda<A>,
+    /// Hosts that an application has called since they last sent.
+    touched: BTreeSet<A>,
+    /// Hosts made so far.
+    made: u64,
+    /// Rounds in the present instant.
+    rounds: u32,
+    /// What the hosts write their datagrams into.
+    buffer: Vec<u8>,
+}
+
+impl<A: SimAddress> World<A> {
+    /// A world without hosts, whose links all have these conditions at first.
+    ///
+    /// ```
+    /// use porous_sim::{LinkConfig, Seed, World};
+    ///
+    /// let mut world: World = World::new(Seed::new(1), LinkConfig::new());
+    /// assert_eq!(world.step(), None);
+    /// ```
+    #[must_use]
+    pub const fn new(seed: Seed, links: LinkConfig) -> Self {
+        Self {
+            seed,
+            now: Instant::ZERO,
+            network: Network::new(seed, links),
+            gate: Gate::new(),
+            stations: BTreeMap::new(),
+            agenda: Agenda::new(),
+            touched: BTreeSet::new(),
+            made: 0,
+            rounds: 0,
+            buffer: Vec::new(),
+        }
+    }
+
+    /// Keeps the trace as text from now on, besides its digest.
+    ///
+    /// ```
+    /// use porous_sim::{LinkConfig, Seed, World};
+    ///
+    /// let mut world: World = World::new(Seed::new(1), LinkConfig::new()).with_text();
+    /// world.network_mut().note("start");
+    /// assert_eq!(world.trace().text(), Some("0.000000s start\n"));
+    /// ```
+    #[must_use]
+    pub fn with_text(mut self) -> Self {
+        self.network = self.network.with_text();
+        self
+    }
+
+    /// Adds a host at `address`. Its chance is the stream `"host"` of the seed, with the number
+    /// of hosts made before as index. It is served [as events come](Service::Event).
+    ///
+    /// If there is a host at this address already, that one is gone without a word, as if its
+    /// program was killed and started again.
+    ///
+    /// ```
+    /// use porous_proto::Config;
+    /// use porous_sim::{LinkConfig, Seed, World};
+    ///
+    /// let mut world = World::new(Seed::new(1), LinkConfig::new());
+    /// world.add_host(1, Config::new());
+    /// assert_eq!(world.host(1).peers().count(), 0);
+    /// ```
+    pub fn add_host(&mut self, address: A, config: Config) {
+        let rng = self.seed.stream("host", self.made);
+        self.made += 1;
+        self.stations.insert(address, Station::new(config, rng));
+        self.schedule(address);
+    }
+
+    /// Takes a host away without a word, as if its program was killed. What is sent to it then
+    /// arrives nowhere. Returns whether there was one.
+    ///
+    /// ```
+    /// use porous_proto::Config;
+    /// use porous_sim::{LinkConfig, Seed, World};
+    ///
+    /// let mut world = World::new(Seed::new(1), LinkConfig::new());
+    /// world.add_host(1, Config::new());
+    /// assert!(world.remove_host(1));
+    /// assert!(!world.remove_host(1));
+    /// ```
+    pub fn remove_host(&mut self, address: A) -> bool {
+        self.agenda.set(address, None);
+        self.stations.remove(&address).is_some()
+    }
+
+    /// Sets how the program of this host calls it.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such host.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use porous_proto::Config;
+    /// use porous_sim::{LinkConfig, Seed, Service, World};
+    ///
+    /// let mut world = World::new(Seed::new(1), LinkConfig::new());
+    /// world.add_host(1, Config::new());
+    /// world.set_service(1, Service::tick(Duration::from_secs(1) / 60));
+    /// ```
+    pub fn set_service(&mut self, address: A, service: Service) {
+        self.station_mut(address).set_service(service);
+        self.schedule(address);
+    }
+
+    /// Sets how many bytes may wait in the socket of this host until it is called; what comes on
+    /// top is dropped. Default: 212,992, as Linux has it.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such host.
+    ///
+    /// ```
+    /// use porous_proto::Config;
+    /// use porous_sim::{LinkConfig, Seed, World};
+    ///
+    /// let mut world = World::new(Seed::new(1), LinkConfig::new());
+    /// world.add_host(1, Config::new());
+    /// world.set_socket_buffer(1, 4 * 1200);
+    /// ```
+    pub fn set_socket_buffer(&mut self, address: A, bytes: usize) {
+        self.station_mut(address).set_socket_buffer(bytes);
+    }
+
+    /// How many datagrams found the socket buffer of this host full.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such host.
+    ///
+    /// ```
+    /// use porous_proto::Config;
+    /// use porous_sim::{LinkConfig, Seed, World};
+    ///
+    /// let mut world = World::new(Seed::new(1), LinkConfig::new());
+    /// world.add_host(1, Config::new());
+    /// world.set_socket_buffer(1, 10);
+    /// world.inject(2, 1, vec![0; 11]);
+    /// world.run_for(core::time::Duration::from_millis(1));
+    /// assert_eq!(world.overflowed(1), 1);
+    /// ```
+    #[must_use]
+    pub fn overflowed(&self, address: A) -> u64 {
+        self.station(address).overflowed()
+    }
+
+    /// The host at `address`.
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    ///
+    /// ```
+    /// use porous_proto::Config;
+    /// use porous_sim::{LinkConfig, Seed, World};
+    ///
+    /// let mut world = World::new(Seed::new(1), LinkConfig::new());
+    /// world.add_host(1, Config::new());
+    /// assert_eq!(world.host(1).stats().connected, 0);
+    /// ```
+    #[must_use]
+    pub fn host(&self, address: A) -> &Host<ChaCha8Rng, A> {
+        &self.station(address).host
+    }
+
+    /// The host at `address`, to do what an application does: listen, send, receive. Its events
+    /// are better taken with [`poll_event`](Self::poll_event), which puts them into the trace.
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    ///
+    /// ```
+    /// use porous_proto::{Config, Listen};
+    /// use porous_sim::{LinkConfig, Seed, World};
+    ///
+    /// let mut world = World::new(Seed::new(1), LinkConfig::new());
+    /// world.add_host(1, Config::new());
+    /// world.host_mut(1).listen(Listen::Open)?;
+    /// # Ok::<(), porous_proto::ListenError>(())
+    /// ```
+    pub fn host_mut(&mut self, address: A) -> &mut Host<ChaCha8Rng, A> {
+        self.station_mut(address).touch();
+        self.touched.insert(address);
+        self.schedule(address);
+        &mut self.station_mut(address).host
+    }
+
+    /// The host at `from` connects to the one at `to`, now.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Host::connect`].
+    ///
+    /// # Panics
+    ///
+    /// If there is no host at `from`.
+    ///
+    /// ```
+    /// use porous_proto::{Config, PeerState};
+    /// use porous_sim::{LinkConfig, Seed, World};
+    ///
+    /// let mut world = World::new(Seed::new(1), LinkConfig::new());
+    /// world.add_host(1, Config::client());
+    /// let server = world.connect(1, 2)?;
+    /// assert_eq!(world.host(1).address(server), Some(2));
+    /// # Ok::<(), porous_proto::ConnectError>(())
+    /// ```
+    pub fn connect(&mut self, from: A, to: A) -> Result<PeerId, ConnectError> {
+        let now = self.now;
+        self.host_mut(from).connect(now, to)
+    }
+
+    /// The host at `address` disconnects a peer, now.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Host::disconnect`].
+    ///
+    /// # Panics
+    ///
+    /// If there is no host at `address`.
+    ///
+    /// ```
+    /// use porous_proto::{Config, Disconnect};
+    /// use porous_sim::{LinkConfig, Seed, World};
+    ///
+    /// let mut world = World::new(Seed::new(1), LinkConfig::new());
+    /// world.add_host(1, Config::client());
+    /// let server = world.connect(1, 2)?;
+    /// world.disconnect(1, server, Disconnect::Now { reason: 0 })?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn disconnect(
+        &mut self,
+        address: A,
+        peer: PeerId,
+        how: Disconnect,
+    ) -> Result<(), UnknownPeer> {
+        let now = self.now;
+        self.host_mut(address).disconnect(now, peer, how)
+    }
+
+    /// The next event for the application at `address`.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such host.
+    ///
+    /// ```
+    /// use porous_proto::Config;
+    /// use porous_sim::{LinkConfig, Seed, World};
+    ///
+    /// let mut world = World::new(Seed::new(1), LinkConfig::new());
+    /// world.add_host(1, Config::new());
+    /// assert_eq!(world.poll_event(1), None);
+    /// ```
+    pub fn poll_event(&mut self, address: A) -> Option<Event<A>> {
+        self.collect_events(address);
+        self.station_mut(address).poll_event()
+    }
+
+    /// Sends what the host at `address` has to say, if it is served by events; one that ticks
+    /// waits for its tick. The world does so before time passes anyway: this is for what happens
+    /// afterwards in the same instant, such as a link that breaks.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such host.
+    ///
+    /// ```
+    /// use porous_proto::Config;
+    /// use porous_sim::{LinkConfig, Seed, World};
+    ///
+    /// let mut world = World::new(Seed::new(1), LinkConfig::new());
+    /// world.add_host(1, Config::client());
+    /// world.connect(1, 2)?;
+    /// world.flush(1);
+    /// assert_eq!(world.network().link_stats(1, 2).sent, 1);
+    /// # Ok::<(), porous_proto::ConnectError>(())
+    /// ```
+    pub fn flush(&mut self, address: A) {
+        if self.station(address).service() == Service::Event {
+            self.serve(address);
+        }
+    }
+
+    /// Puts a datagram on the way that no host has sent. It is not offered to
+    /// [`intercept`](Self::intercept).
+    ///
+    /// ```
+    /// use porous_proto::Config;
+    /// use porous_sim::{LinkConfig, Seed, World};
+    ///
+    /// let mut world = World::new(Seed::new(1), LinkConfig::new());
+    /// world.add_host(1, Config::new());
+    /// world.inject(66, 1, b"no datagram of ours".to_vec());
+    /// world.step();
+    /// assert_eq!(world.host(1).stats().ignored_total(), 1);
+    /// ```
+    pub fn inject(&mut self, from: A, to: A, datagram: Vec<u8>) {
+        self.network.send(self.now, from, to, datagram);
+    }
+
+    /// Lets `hook` decide about every datagram that a host sends from now on, in the order they
+    /// are sent, before the link does. It replaces the hook before it and counts from zero.
+    ///
+    /// ```
+    /// use porous_proto::Config;
+    /// use porous_sim::{Intercept, LinkConfig, Seed, World};
+    ///
+    /// let mut world = World::new(Seed::new(1), LinkConfig::new());
+    /// world.add_host(1, Config::client());
+    /// // The first attempt gets lost, the second does not.
+    /// world.intercept(|passing| match passing.nth {
+    ///     0 => Intercept::Drop,
+    ///     _ => Intercept::Pass,
+    /// });
+    /// world.connect(1, 2)?;
+    /// world.run_for(core::time::Duration::from_secs(5));
+    /// assert!(world.network().link_stats(1, 2).sent > 0);
+    /// # Ok::<(), porous_proto::ConnectError>(())
+    /// ```
+    pub fn intercept(&mut self, hook: impl FnMut(&Passing<'_, A>) -> Intercept + 'static) {
+        self.gate.set(Some(Box::new(hook)));
+    }
+
+    /// Lets everything pass again. What is delayed still goes on at its time, what is held with
+    /// the next datagram of its direction.
+    ///
+    /// ```
+    /// use porous_sim::{Intercept, LinkConfig, Seed, World};
+    ///
+    /// let mut world: World = World::new(Seed::new(1), LinkConfig::new());
+    /// world.intercept(|_| Intercept::Drop);
+    /// world.stop_intercepting();
+    /// ```
+    pub fn stop_intercepting(&mut self) {
+        self.gate.set(None);
+    }
+
+    /// The time.
+    ///
+    /// ```
+    /// use porous_proto::Instant;
+    /// use porous_sim::{LinkConfig, Seed, World};
+    ///
+    /// let world: World = World::new(Seed::new(1), LinkConfig::new());
+    /// assert_eq!(world.now(), Instant::ZERO);
+    /// ```
+    #[must_use]
+    pub const fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// The seed, for the messages of assertions.
+    ///
+    /// ```
+    /// use porous_sim::{LinkConfig, Seed, World};
+    ///
+    /// let world: World = World::new(Seed::new(3), LinkConfig::new());
+    /// assert_eq!(world.seed(), Seed::new(3));
+    /// ```
+    #[must_use]
+    pub const fn seed(&self) -> Seed {
+        self.seed
+    }
+
+    /// The network.
+    ///
+    /// ```
+    /// use porous_sim::{LinkConfig, Seed, World};
+    ///
+    /// let world: World = World::new(Seed::new(1), LinkConfig::new());
+    /// assert_eq!(world.network().stats().sent, 0);
+    /// ```
+    #[must_use]
+    pub const fn network(&self) -> &Network<A> {
+        &self.network
+    }
+
+    /// The network, to change its conditions.
+    ///
+    /// ```
+    /// use porous_sim::{LinkConfig, Seed, World};
+    ///
+    /// let mut world: World = World::new(Seed::new(1), LinkConfig::new());
+    /// world.network_mut().partition(&[1], &[2, 3]);
+    /// ```
+    pub const fn network_mut(&mut self) -> &mut Network<A> {
+        &mut self.network
+    }
+
+    /// Every datagram and every event, to compare with another run of the same seed.
+    ///
+    /// ```
+    /// use porous_sim::{LinkConfig, Seed, Trace, World};
+    ///
+    /// let world: World = World::new(Seed::new(1), LinkConfig::new());
+    /// assert_eq!(world.trace().digest(), Trace::new().digest());
+    /// ```
+    #[must_use]
+    pub const fn trace(&self) -> &Trace {
+        self.network.trace()
+    }
+}
+
+mod clock;
+#[cfg(test)]
+mod tests;

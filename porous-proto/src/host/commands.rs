@@ -124,10 +124,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let now = self.now;
         let target = self.peers.get_mut(peer)?;
         let received = target.receive(now);
-        // Window acknowledgements may have become due, now or later.
-        self.schedule
-            .set_deadline(peer.slot, target.next_deadline());
-        self.schedule.set_ready(peer.slot);
+        // Window acknowledgements may have become due, or a peer that has ended was read empty.
+        self.settle(peer.slot);
         received
     }
 

@@ -23,7 +23,7 @@ use self::schedule::Schedule;
 use crate::config::Config;
 use crate::event::{Event, Listen};
 use crate::frame::Offer;
-use crate::peer::{News, Peer, PeerState, Tick};
+use crate::peer::{News, Peer, Tick};
 use crate::stats::HostStats;
 use crate::time::Instant;
 
@@ -193,7 +193,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
                     told,
                 } => {
                     self.inbound -= u32::from(peer.is_inbound());
-                    if peer.state() == PeerState::Disconnected {
+                    if !peer.is_over() {
                         self.lingering.push_back(id);
                     }
                     if !told {
@@ -209,7 +209,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             self.events.push_back(event);
         }
         self.schedule.set_deadline(slot, peer.next_deadline());
-        if peer.state() == PeerState::Zombie {
+        if peer.is_over() {
             self.bury(slot);
         } else {
             self.schedule.set_ready(slot);

@@ -1,5 +1,6 @@
 //! §2.5: disconnection, by us or by the remote host, at once or after a flush.
 
+use alloc::boxed::Box;
 use core::time::Duration;
 
 use super::state::{Cause, PeerState};
@@ -138,6 +139,7 @@ impl Peer {
         if !self.enter(cause) {
             return;
         }
+        self.last_stats = Some(Box::new(self.stats()));
         let undelivered = self
             .session
             .as_ref()
@@ -147,8 +149,25 @@ impl Peer {
         self.ack_due = false;
         self.disconnect_due = false;
         self.deadlines.clear();
-        if self.state == PeerState::Disconnected {
+        self.forget_if_read();
+        if !self.is_over() {
             self.deadlines.set(Deadline::Linger, now + LINGER);
         }
+    }
+
+    /// What had arrived can be received after the end; then the connection is forgotten.
+    pub(super) fn forget_if_read(&mut self) {
+        let unread = self
+            .session
+            .as_ref()
+            .is_some_and(|session| session.is_readable());
+        if !self.state.is_live() && !unread {
+            self.session = None;
+        }
+    }
+
+    /// Whether nothing is left to do for the peer: it can be deleted.
+    pub(crate) fn is_over(&self) -> bool {
+        self.state == PeerState::Zombie && self.session.is_none()
     }
 }

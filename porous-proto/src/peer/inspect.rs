@@ -72,7 +72,7 @@ impl Peer {
         self.stats().rtt
     }
 
-    /// Everything that is counted and estimated.
+    /// Everything that is counted and estimated; of a peer that has ended, what it was then.
     ///
     /// ```
     /// # use porous_proto::doc::example_pair;
@@ -81,6 +81,9 @@ impl Peer {
     /// ```
     #[must_use]
     pub fn stats(&self) -> PeerStats {
+        if let Some(last) = &self.last_stats {
+            return **last;
+        }
         let mut stats = PeerStats {
             datagrams_sent: self.traffic.datagrams_sent,
             datagrams_received: self.traffic.datagrams_received,

@@ -26,6 +26,7 @@ use crate::config::Config;
 use crate::error::SendError;
 use crate::event::{DisconnectReason, Ignored, Received, Refusal};
 use crate::frame::{Connect, ConnectionId, Mode, Offer, Short};
+use crate::stats::PeerStats;
 use crate::time::Instant;
 
 /// How long a disconnected peer answers for its connection: longer than a cookie lives, so that a
@@ -60,6 +61,8 @@ pub struct Peer {
     remote: Option<Remote>,
     handshake: Option<Box<Handshake>>,
     session: Option<Box<Session>>,
+    /// What was known when the peer ended.
+    last_stats: Option<Box<PeerStats>>,
     closing: Option<Closing>,
     deadlines: Deadlines,
     last_heard: Instant,
@@ -122,6 +125,7 @@ impl Peer {
             remote: None,
             handshake: None,
             session: None,
+            last_stats: None,
             closing: None,
             deadlines: Deadlines::new(),
             last_heard: now,
@@ -367,6 +371,7 @@ impl Peer {
         }
         if self.deadlines.expired(Deadline::Linger, now) {
             self.enter(Cause::Expired);
+            self.session = None;
         }
     }
 
@@ -446,6 +451,7 @@ impl Peer {
         self.refresh_session_deadline();
         let Some((channel, mode, payload)) = received else {
             self.outbox.readable_told = false;
+            self.forget_if_read();
             return None;
         };
         Some(Received {

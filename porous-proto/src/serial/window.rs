@@ -113,6 +113,17 @@ mod tests {
     }
 
     #[test]
+    fn equation_03_a_frame_in_the_leading_part_moves_the_receive_window() {
+        let mut window = ReceiveWindow::new(10, 4, 4);
+        assert!(window.receive(13));
+        assert_eq!(window.next(), 14);
+        assert!(window.receive(10));
+        assert_eq!(window.next(), 14);
+        assert!(!window.receive(18) && !window.receive(9));
+        assert_eq!(window.next(), 14);
+    }
+
+    #[test]
     fn a_send_window_never_moves_back() {
         let mut window = SendWindow::new(10, 4);
         window.advance_to(7);

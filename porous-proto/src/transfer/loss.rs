@@ -5,12 +5,21 @@
 const LATER: usize = 3;
 
 /// The newest acknowledged ids.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct LaterAcks {
     newest: [Option<u64>; LATER],
+    first: u64,
 }
 
 impl LaterAcks {
+    /// `first` is the id of the first frame.
+    pub(crate) const fn new(first: u64) -> Self {
+        Self {
+            newest: [None; LATER],
+            first,
+        }
+    }
+
     /// The frame `id` was acknowledged, for the first time.
     pub(crate) fn on_acknowledged(&mut self, id: u64) {
         let mut id = Some(id);
@@ -33,7 +42,7 @@ impl LaterAcks {
     pub(crate) const fn next(&self) -> u64 {
         match self.newest[0] {
             Some(id) => id + 1,
-            None => 0,
+            None => self.first,
         }
     }
 }
@@ -44,7 +53,7 @@ mod tests {
 
     #[test]
     fn three_later_acknowledgements_drop_a_frame_in_any_order() {
-        let mut acks = LaterAcks::default();
+        let mut acks = LaterAcks::new(0);
         for id in [4, 2] {
             acks.on_acknowledged(id);
             assert_eq!(acks.dropped_below(), 0);

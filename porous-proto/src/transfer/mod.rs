@@ -97,7 +97,7 @@ impl Transfer {
             send_queue: SendQueue::new(),
             queue: TransferQueue::new(params.window, first),
             received: Received::new(params.behind, params.window, first),
-            later_acks: LaterAcks::default(),
+            later_acks: LaterAcks::new(first),
             rtt: Rtt::new(),
             pings: Pings::new(),
             pong: None,

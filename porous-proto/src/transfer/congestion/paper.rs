@@ -195,11 +195,18 @@ mod tests {
     }
 
     #[test]
-    fn equations_14_and_15_reset_halves_the_threshold_and_leaves_one_frame() {
+    fn equation_14_reset_halves_the_threshold() {
         let mut paper = dropped_once();
         paper.on_dropped(T0 + 8 * RTO + MS, RTT, RTO);
-        assert_eq!((paper.threshold, paper.window), (2500, 1000));
+        assert_eq!(paper.threshold, 2500);
         paper.on_dropped(T0 + 17 * RTO, RTT, RTO);
-        assert_eq!((paper.threshold, paper.window), (2000, 1000));
+        assert_eq!(paper.threshold, 2000);
+    }
+
+    #[test]
+    fn equation_15_reset_leaves_one_frame() {
+        let mut paper = dropped_once();
+        paper.on_dropped(T0 + 8 * RTO + MS, RTT, RTO);
+        assert_eq!(paper.window(), 1000);
     }
 }

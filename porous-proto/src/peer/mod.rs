@@ -1,10 +1,12 @@
 //! §2.2: a peer object. It holds no address, no random source and no reference to another peer.
 
 mod agreement;
+mod connect;
 mod deadlines;
 mod disconnect;
 mod handshake;
 mod inspect;
+mod packets;
 mod session;
 mod state;
 mod tick;
@@ -17,15 +19,13 @@ pub(crate) use self::agreement::Agreement;
 use self::deadlines::{Deadline, Deadlines};
 use self::disconnect::Closing;
 use self::handshake::Handshake;
-use self::session::{Session, send_cost};
+use self::session::Session;
 pub(crate) use self::state::Cause;
 pub use self::state::PeerState;
 pub(crate) use self::tick::Tick;
-use crate::ChannelId;
 use crate::config::Config;
-use crate::error::SendError;
-use crate::event::{DisconnectReason, Ignored, Received, Refusal};
-use crate::frame::{Connect, ConnectionId, Mode, Offer, Short};
+use crate::event::{DisconnectReason, Ignored};
+use crate::frame::{Connect, ConnectionId, Offer, Short};
 use crate::stats::PeerStats;
 use crate::time::Instant;
 
@@ -186,93 +186,6 @@ impl Peer {
         }
     }
 
-    // The handshake.
-
-    /// A request came from the address of this peer, which is connecting.
-    pub(crate) fn on_request(&mut self, request: &Connect, ours: &Offer, now: Instant) {
-        if let Some(handshake) = &mut self.handshake {
-            handshake.on_request(request, self.nonce);
-            self.try_establish(ours, now);
-        }
-    }
-
-    /// The remote host repeats the request of this connection: our acknowledgement was lost, or we
-    /// are on the way out (§2.3).
-    pub(crate) const fn on_repeated_request(&mut self) {
-        match self.state {
-            PeerState::Connecting | PeerState::Connected => self.ack_due = true,
-            PeerState::Disconnecting | PeerState::Disconnected => self.disconnect_due = true,
-            PeerState::Zombie => {}
-        }
-    }
-
-    /// An acknowledgement of our nonce came. A mismatch of the other one is ignored
-    /// (`deviations.md` C3).
-    pub(crate) fn on_acknowledge(&mut self, ack: &Connect, ours: &Offer, now: Instant) {
-        if let Some(handshake) = &mut self.handshake {
-            handshake.on_acknowledge(ack);
-            self.try_establish(ours, now);
-        }
-    }
-
-    fn try_establish(&mut self, ours: &Offer, now: Instant) {
-        let established = self
-            .handshake
-            .as_ref()
-            .and_then(|handshake| handshake.established());
-        if let Some(remote) = established.cloned() {
-            self.accept_remote(&remote, ours, now);
-        }
-    }
-
-    fn accept_remote(&mut self, remote: &Connect, ours: &Offer, now: Instant) {
-        match Agreement::new(ours, &remote.offer) {
-            Some(agreement) => {
-                self.adopt(remote, agreement);
-                self.establish(now);
-            }
-            None => self.on_refused(Refusal::Incompatible, now),
-        }
-    }
-
-    /// Fixes who the remote host is.
-    fn adopt(&mut self, remote: &Connect, agreement: Agreement) {
-        let nonces = [self.nonce, remote.nonce_self];
-        self.remote = Some(Remote {
-            nonce: remote.nonce_self,
-        });
-        self.session = Some(Box::new(Session::new(
-            agreement,
-            nonces,
-            remote.connection_id,
-        )));
-    }
-
-    fn establish(&mut self, now: Instant) {
-        if !self.enter(Cause::Established) {
-            return;
-        }
-        // Requests that were seen and not yet acknowledged: one acknowledgement serves.
-        let owed = self
-            .handshake
-            .take()
-            .is_some_and(|mut handshake| handshake.next_ack().is_some());
-        self.ack_due |= owed;
-        self.last_heard = now;
-        self.deadlines.clear();
-        self.deadlines
-            .set(Deadline::Silence, now + self.limits.timeout);
-        self.outbox.connected = true;
-        self.refresh_session_deadline();
-    }
-
-    /// The remote host refused, and named our nonce.
-    pub(crate) fn on_refused(&mut self, refusal: Refusal, now: Instant) {
-        if self.state == PeerState::Connecting && self.handshake.is_some() {
-            self.end(Cause::Refused, DisconnectReason::Refused(refusal), now);
-        }
-    }
-
     // Datagrams of the connection.
 
     /// A short datagram with our connection id.
@@ -405,85 +318,5 @@ impl Peer {
             | PeerState::Disconnected
             | PeerState::Zombie => self.end(Cause::TimedOut, DisconnectReason::TimedOut, now),
         }
-    }
-
-    // Packets.
-
-    /// Queues a packet (§2.4).
-    pub(crate) fn send(
-        &mut self,
-        channel: ChannelId,
-        packet: bytes::Bytes,
-        mode: Mode,
-    ) -> Result<(), SendError> {
-        match self.state {
-            PeerState::Connecting => return Err(SendError::NotConnected),
-            PeerState::Connected if self.closing.is_none() => {}
-            PeerState::Connected | PeerState::Disconnecting => {
-                return Err(SendError::Disconnecting);
-            }
-            PeerState::Disconnected | PeerState::Zombie => return Err(SendError::UnknownPeer),
-        }
-        let session = self.session.as_mut().ok_or(SendError::NotConnected)?;
-        if channel.0 >= session.agreement().channels {
-            return Err(SendError::UnknownChannel);
-        }
-        if packet.len() as u64 > u64::from(session.agreement().max_packet) {
-            return Err(SendError::TooLarge);
-        }
-        let queued = session.queued();
-        if queued > 0 && queued + send_cost(packet.len()) > self.limits.send_budget {
-            self.outbox.writable_owed = true;
-            return Err(SendError::Full);
-        }
-        session.send(channel.0, packet, mode);
-        Ok(())
-    }
-
-    /// Whether the peer came to its end while a datagram was written.
-    pub(crate) const fn has_ended(&self) -> bool {
-        self.outbox.ended.is_some()
-    }
-
-    /// Consumes the next packet that can be delivered (§3.2.3).
-    pub(crate) fn receive(&mut self, now: Instant) -> Option<Received> {
-        let received = self.session.as_mut()?.receive(now);
-        self.refresh_session_deadline();
-        let Some((channel, mode, payload)) = received else {
-            self.outbox.readable_told = false;
-            self.forget_if_read();
-            return None;
-        };
-        Some(Received {
-            channel: ChannelId(channel),
-            mode,
-            payload,
-        })
-    }
-
-    /// The next thing to tell the application.
-    pub(crate) fn next_news(&mut self) -> Option<News> {
-        if core::mem::take(&mut self.outbox.connected) {
-            self.outbox.told = true;
-            return Some(News::Connected);
-        }
-        let readable = |session: &Session| session.is_readable();
-        if !self.outbox.readable_told && self.session.as_deref().is_some_and(readable) {
-            self.outbox.readable_told = true;
-            return Some(News::Readable);
-        }
-        let room = |session: &Session| session.queued() <= self.limits.send_budget / 2;
-        if self.outbox.writable_owed && self.session.as_deref().is_some_and(room) {
-            self.outbox.writable_owed = false;
-            if self.state == PeerState::Connected {
-                return Some(News::Writable);
-            }
-        }
-        let (reason, undelivered) = self.outbox.ended.take()?;
-        Some(News::Ended {
-            reason,
-            undelivered,
-            told: self.outbox.told,
-        })
     }
 }

@@ -6,6 +6,7 @@ mod dependency;
 mod fragment;
 mod receive_queue;
 mod receiver;
+mod reports;
 mod sender;
 mod sentinel;
 #[cfg(test)]
@@ -15,7 +16,6 @@ mod window_ack;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use core::time::Duration;
 
 use bytes::Bytes;
 
@@ -25,9 +25,6 @@ use self::sentinel::is_marked;
 use crate::config::Priority;
 use crate::frame::{Channels, Control, Message, Mode, PACKET_CHARGE, Packet};
 use crate::time::Instant;
-
-/// How long the passing of packets may go unreported (`docs/wire.md`, "Budgets").
-const REPORT_AFTER: Duration = Duration::from_millis(500);
 
 /// What both hosts agreed on, as far as this layer needs it.
 #[derive(Clone, Copy, Debug)]
@@ -377,73 +374,6 @@ impl Sequencing {
                 .is_some_and(|made| made.receiver.is_ready(&self.params))
         };
         self.arrived.iter().any(front)
-    }
-
-    // Window acknowledgements.
-
-    /// After consuming: reports at once where (18) fired or much was passed, else in a while.
-    fn prompt_report(&mut self, channel: u8, now: Instant) {
-        let quarter = self.params.receive_budget / 4;
-        let much = self.totals.passed >= quarter;
-        let Some((made, ..)) = self.get_mut(channel) else {
-            return;
-        };
-        let base = made.receiver.base();
-        if made.reports.is_unreported(base) {
-            let fired = made.receiver.fired();
-            if fired.is_some() {
-                self.wants_report(channel);
-            }
-            if fired.is_none_or(|id| id + 1 < base) {
-                self.unreported_since.get_or_insert(now);
-            }
-        }
-        if much {
-            self.report_all();
-        }
-    }
-
-    fn report_all(&mut self) {
-        self.totals.passed = 0;
-        self.unreported_since = None;
-        for channel in 0..self.params.channels {
-            let Some(made) = self.channels[usize::from(channel)].as_deref_mut() else {
-                continue;
-            };
-            if made.reports.is_unreported(made.receiver.base()) {
-                made.reports.all = true;
-                self.wants_report(channel);
-            }
-        }
-    }
-
-    fn wants_report(&mut self, channel: u8) {
-        if let Some((made, ..)) = self.get_mut(channel) {
-            if !core::mem::replace(&mut made.reports.due, true) {
-                self.reports.push_back(channel);
-            }
-        }
-    }
-
-    /// When packets that were passed must be reported at the latest.
-    pub(crate) fn report_deadline(&self) -> Instant {
-        self.unreported_since
-            .map_or(Instant::NEVER, |since| since + REPORT_AFTER)
-    }
-
-    pub(crate) fn handle_timeout(&mut self, now: Instant) {
-        if self.report_deadline() <= now {
-            self.report_all();
-        }
-    }
-
-    /// The next window acknowledgement to be sent, the newest of its channel.
-    pub(crate) fn next_window(&mut self) -> Option<Control> {
-        let channel = self.reports.pop_front()?;
-        let (made, ..) = self.get_mut(channel)?;
-        let fired = made.receiver.take_fired();
-        let id = made.reports.report(made.receiver.base(), fired);
-        Some(Control::Window { channel, id })
     }
 }
 

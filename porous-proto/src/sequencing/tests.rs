@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use bytes::Bytes;
 
+use super::reports::REPORT_AFTER;
 use super::*;
 
 const NOW: Instant = Instant::ZERO;

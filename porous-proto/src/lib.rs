@@ -1,4 +1,80 @@
 //! POROUS: packetized, optionally-reliable, orthogonal UDP streams, as a pure state machine.
+//!
+//! A [`Host`] holds the connections of one socket, and never touches a socket, a clock or a source
+//! of entropy: whoever drives it hands in the datagrams that arrived and the time, and takes out
+//! the datagrams to be sent. The same core therefore runs over `std::net` (see the crate
+//! `porous-std`), in a console's own socket layer, on a microcontroller, in a simulator and under
+//! a fuzzer. It needs `alloc` and nothing else.
+//!
+//! # What it does
+//!
+//! A connection carries packets on up to 255 channels. Each packet is sent in one of three
+//! [modes](Mode): *unreliable* ones may arrive, *reliable* ones do arrive, *passive* ones are
+//! repeated until they arrive but nobody waits for them. Packets of one channel are delivered in
+//! the order they were sent; channels never wait for each other. Packets may be larger than
+//! datagrams. Congestion control keeps the sender at a rate that the network can carry.
+//!
+//! # The loop
+//!
+//! Call inputs and commands in any order, as often as you like. Then call
+//! [`poll_transmit`](Host::poll_transmit) until it returns `None`, and
+//! [`poll_event`](Host::poll_event) until it returns `None`. Then sleep until the time that
+//! [`poll_timeout`](Host::poll_timeout) tells, or until a datagram comes, and call
+//! [`handle_timeout`](Host::handle_timeout). A game loop may as well do all of this once a frame.
+//!
+//! ```
+//! use porous_proto::{ChannelId, Config, Ecn, Event, Host, Instant, Listen, Mode};
+//! # use porous_proto::doc::{ExampleRng, example_rng};
+//!
+//! // Two hosts in one process; numbers are their addresses, and datagrams arrive at once.
+//! let mut client: Host<ExampleRng, u32> = Host::new(Config::client(), example_rng());
+//! let mut server: Host<ExampleRng, u32> = Host::new(Config::new(), example_rng());
+//! server.listen(Listen::Open)?;
+//! let now = Instant::ZERO; // a driver reads its clock here
+//! client.connect(now, 1)?;
+//!
+//! let mut buf = [0; 1200];
+//! let mut greeting = None;
+//! for _ in 0..6 {
+//!     while let Some(transmit) = client.poll_transmit(now, &mut buf) {
+//!         server.handle_datagram(now, 2, Ecn::NotEct, transmit.datagram);
+//!     }
+//!     while let Some(event) = client.poll_event() {
+//!         if let Event::Connected { peer, .. } = event {
+//!             client.send(peer, ChannelId(0), &b"hello"[..], Mode::Reliable)?;
+//!         }
+//!     }
+//!     while let Some(transmit) = server.poll_transmit(now, &mut buf) {
+//!         client.handle_datagram(now, 1, Ecn::NotEct, transmit.datagram);
+//!     }
+//!     while let Some(event) = server.poll_event() {
+//!         if let Event::Readable { peer } = event {
+//!             greeting = server.receive(peer).map(|received| received.payload);
+//!         }
+//!     }
+//! }
+//! assert_eq!(greeting.as_deref(), Some(&b"hello"[..]));
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
+//!
+//! # What is promised
+//!
+//! * No call blocks, and the work of each is bounded by its input and by the [`Config`].
+//! * No datagram can make the host panic, loop, or grow past a limit of its configuration. What
+//!   comes from the network is never an `Err`: it is a [`Disposition`], a counter of
+//!   [`HostStats`], or the [`DisconnectReason`] of an [`Event::Disconnected`].
+//! * The same inputs give the same outputs, byte for byte, on every machine.
+//! * Calling early is harmless, calling late costs quality, and a clock that runs backwards is
+//!   taken to stand still.
+//! * The one panic is documented: a buffer that is too short for
+//!   [`poll_transmit`](Host::poll_transmit).
+//!
+//! # Who owns what
+//!
+//! Datagrams are borrowed, both ways: the host reads from and writes into the driver's buffers.
+//! Packets are [`Bytes`](bytes::Bytes), so that one allocation serves all fragments, repetitions
+//! and receivers of a packet. Events carry no packets; packets are pulled by
+//! [`receive`](Host::receive), and pulling is what lets the remote host send more.
 #![no_std]
 #![doc(test(attr(deny(warnings))))]
 

@@ -188,7 +188,7 @@ impl<'b> FrameWriter<'b> {
     }
 
     /// Appends a message. `last`: nothing follows it, not even padding. After an error the frame
-    /// must be thrown away; [`Self::room`] and [`Layout::length`] tell beforehand what fits.
+    /// must be thrown away; [`Layout::length`] tells beforehand what fits.
     pub(crate) fn message<P: AsRef<[u8]>>(
         &mut self,
         message: &Message<P>,

@@ -1,17 +1,14 @@
 //! Hosts on a network, and the one loop that moves them all.
 
-use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
-use porous_proto::{Config, ConnectError, Disconnect, Event, Host, Instant, PeerId, UnknownPeer};
+use porous_proto::{Config, Instant};
 
 use crate::agenda::Agenda;
 use crate::intercept::Gate;
 use crate::station::Station;
-use crate::{
-    ChaCha8Rng, Intercept, LinkConfig, Network, Passing, Seed, Service, SimAddress, Trace,
-};
+use crate::{LinkConfig, Network, Seed, Service, SimAddress};
 
 /// Any number of hosts on a simulated network, in virtual time. The same seed and the same calls
 /// give the same run, byte by byte.
@@ -229,201 +226,6 @@ impl<A: SimAddress> World<A> {
         self.station(address).overflowed()
     }
 
-    /// The host at `address`.
-    ///
-    /// # Panics
-    ///
-    /// If there is none.
-    ///
-    /// ```
-    /// use porous_proto::Config;
-    /// use porous_sim::{LinkConfig, Seed, World};
-    ///
-    /// let mut world = World::new(Seed::new(1), LinkConfig::new());
-    /// world.add_host(1, Config::new());
-    /// assert_eq!(world.host(1).stats().connected, 0);
-    /// ```
-    #[must_use]
-    pub fn host(&self, address: A) -> &Host<ChaCha8Rng, A> {
-        &self.station(address).host
-    }
-
-    /// The host at `address`, to do what an application does: listen, send, receive. Its events
-    /// are better taken with [`poll_event`](Self::poll_event), which puts them into the trace.
-    ///
-    /// # Panics
-    ///
-    /// If there is none.
-    ///
-    /// ```
-    /// use porous_proto::{Config, Listen};
-    /// use porous_sim::{LinkConfig, Seed, World};
-    ///
-    /// let mut world = World::new(Seed::new(1), LinkConfig::new());
-    /// world.add_host(1, Config::new());
-    /// world.host_mut(1).listen(Listen::Open)?;
-    /// # Ok::<(), porous_proto::ListenError>(())
-    /// ```
-    pub fn host_mut(&mut self, address: A) -> &mut Host<ChaCha8Rng, A> {
-        self.station_mut(address).touch();
-        self.touched.insert(address);
-        self.schedule(address);
-        &mut self.station_mut(address).host
-    }
-
-    /// The host at `from` connects to the one at `to`, now.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Host::connect`].
-    ///
-    /// # Panics
-    ///
-    /// If there is no host at `from`.
-    ///
-    /// ```
-    /// use porous_proto::{Config, PeerState};
-    /// use porous_sim::{LinkConfig, Seed, World};
-    ///
-    /// let mut world = World::new(Seed::new(1), LinkConfig::new());
-    /// world.add_host(1, Config::client());
-    /// let server = world.connect(1, 2)?;
-    /// assert_eq!(world.host(1).address(server), Some(2));
-    /// # Ok::<(), porous_proto::ConnectError>(())
-    /// ```
-    pub fn connect(&mut self, from: A, to: A) -> Result<PeerId, ConnectError> {
-        let now = self.now;
-        self.host_mut(from).connect(now, to)
-    }
-
-    /// The host at `address` disconnects a peer, now.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Host::disconnect`].
-    ///
-    /// # Panics
-    ///
-    /// If there is no host at `address`.
-    ///
-    /// ```
-    /// use porous_proto::{Config, Disconnect};
-    /// use porous_sim::{LinkConfig, Seed, World};
-    ///
-    /// let mut world = World::new(Seed::new(1), LinkConfig::new());
-    /// world.add_host(1, Config::client());
-    /// let server = world.connect(1, 2)?;
-    /// world.disconnect(1, server, Disconnect::Now { reason: 0 })?;
-    /// # Ok::<(), Box<dyn core::error::Error>>(())
-    /// ```
-    pub fn disconnect(
-        &mut self,
-        address: A,
-        peer: PeerId,
-        how: Disconnect,
-    ) -> Result<(), UnknownPeer> {
-        let now = self.now;
-        self.host_mut(address).disconnect(now, peer, how)
-    }
-
-    /// The next event for the application at `address`.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such host.
-    ///
-    /// ```
-    /// use porous_proto::Config;
-    /// use porous_sim::{LinkConfig, Seed, World};
-    ///
-    /// let mut world = World::new(Seed::new(1), LinkConfig::new());
-    /// world.add_host(1, Config::new());
-    /// assert_eq!(world.poll_event(1), None);
-    /// ```
-    pub fn poll_event(&mut self, address: A) -> Option<Event<A>> {
-        self.collect_events(address);
-        self.station_mut(address).poll_event()
-    }
-
-    /// Sends what the host at `address` has to say, if it is served by events; one that ticks
-    /// waits for its tick. The world does so before time passes anyway: this is for what happens
-    /// afterwards in the same instant, such as a link that breaks.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such host.
-    ///
-    /// ```
-    /// use porous_proto::Config;
-    /// use porous_sim::{LinkConfig, Seed, World};
-    ///
-    /// let mut world = World::new(Seed::new(1), LinkConfig::new());
-    /// world.add_host(1, Config::client());
-    /// world.connect(1, 2)?;
-    /// world.flush(1);
-    /// assert_eq!(world.network().link_stats(1, 2).sent, 1);
-    /// # Ok::<(), porous_proto::ConnectError>(())
-    /// ```
-    pub fn flush(&mut self, address: A) {
-        if self.station(address).service() == Service::Event {
-            self.serve(address);
-        }
-    }
-
-    /// Puts a datagram on the way that no host has sent. It is not offered to
-    /// [`intercept`](Self::intercept).
-    ///
-    /// ```
-    /// use porous_proto::Config;
-    /// use porous_sim::{LinkConfig, Seed, World};
-    ///
-    /// let mut world = World::new(Seed::new(1), LinkConfig::new());
-    /// world.add_host(1, Config::new());
-    /// world.inject(66, 1, b"no datagram of ours".to_vec());
-    /// world.step();
-    /// assert_eq!(world.host(1).stats().ignored_total(), 1);
-    /// ```
-    pub fn inject(&mut self, from: A, to: A, datagram: Vec<u8>) {
-        self.network.send(self.now, from, to, datagram);
-    }
-
-    /// Lets `hook` decide about every datagram that a host sends from now on, in the order they
-    /// are sent, before the link does. It replaces the hook before it and counts from zero.
-    ///
-    /// ```
-    /// use porous_proto::Config;
-    /// use porous_sim::{Intercept, LinkConfig, Seed, World};
-    ///
-    /// let mut world = World::new(Seed::new(1), LinkConfig::new());
-    /// world.add_host(1, Config::client());
-    /// // The first attempt gets lost, the second does not.
-    /// world.intercept(|passing| match passing.nth {
-    ///     0 => Intercept::Drop,
-    ///     _ => Intercept::Pass,
-    /// });
-    /// world.connect(1, 2)?;
-    /// world.run_for(core::time::Duration::from_secs(5));
-    /// assert!(world.network().link_stats(1, 2).sent > 0);
-    /// # Ok::<(), porous_proto::ConnectError>(())
-    /// ```
-    pub fn intercept(&mut self, hook: impl FnMut(&Passing<'_, A>) -> Intercept + 'static) {
-        self.gate.set(Some(Box::new(hook)));
-    }
-
-    /// Lets everything pass again. What is delayed still goes on at its time, what is held with
-    /// the next datagram of its direction.
-    ///
-    /// ```
-    /// use porous_sim::{Intercept, LinkConfig, Seed, World};
-    ///
-    /// let mut world: World = World::new(Seed::new(1), LinkConfig::new());
-    /// world.intercept(|_| Intercept::Drop);
-    /// world.stop_intercepting();
-    /// ```
-    pub fn stop_intercepting(&mut self) {
-        self.gate.set(None);
-    }
-
     /// The time.
     ///
     /// ```
@@ -450,46 +252,10 @@ impl<A: SimAddress> World<A> {
     pub const fn seed(&self) -> Seed {
         self.seed
     }
-
-    /// The network.
-    ///
-    /// ```
-    /// use porous_sim::{LinkConfig, Seed, World};
-    ///
-    /// let world: World = World::new(Seed::new(1), LinkConfig::new());
-    /// assert_eq!(world.network().stats().sent, 0);
-    /// ```
-    #[must_use]
-    pub const fn network(&self) -> &Network<A> {
-        &self.network
-    }
-
-    /// The network, to change its conditions.
-    ///
-    /// ```
-    /// use porous_sim::{LinkConfig, Seed, World};
-    ///
-    /// let mut world: World = World::new(Seed::new(1), LinkConfig::new());
-    /// world.network_mut().partition(&[1], &[2, 3]);
-    /// ```
-    pub const fn network_mut(&mut self) -> &mut Network<A> {
-        &mut self.network
-    }
-
-    /// Every datagram and every event, to compare with another run of the same seed.
-    ///
-    /// ```
-    /// use porous_sim::{LinkConfig, Seed, Trace, World};
-    ///
-    /// let world: World = World::new(Seed::new(1), LinkConfig::new());
-    /// assert_eq!(world.trace().digest(), Trace::new().digest());
-    /// ```
-    #[must_use]
-    pub const fn trace(&self) -> &Trace {
-        self.network.trace()
-    }
 }
 
+mod application;
 mod clock;
 #[cfg(test)]
 mod tests;
+mod wire;

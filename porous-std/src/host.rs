@@ -26,7 +26,7 @@ const RECEIVES_PER_STEP: usize = 1024;
 /// on systems that tell.
 const RETRY_SEND: Duration = Duration::from_millis(5);
 
-/// A UDP socket and the host that lives on it. See the [crate](crate) for the order of calls.
+/// A UDP socket and the host that lives on it. See the [crate] for the order of calls.
 ///
 /// `C` stands between the host and the socket, and by default lets everything pass: see
 /// [`Conditioner`].

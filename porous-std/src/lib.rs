@@ -58,6 +58,10 @@
 //! link-local address is kept.
 #![doc(test(attr(deny(warnings))))]
 
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+mod readme {}
+
 mod address;
 mod clock;
 mod commands;

@@ -8,9 +8,10 @@ use core::cell::RefCell;
 use core::ops::ControlFlow;
 use core::time::Duration;
 
-use porous_proto::{ChannelId, Disconnect, Instant, Listen, Mode};
+use porous_proto::{ChannelId, Disconnect, Event, Instant, Listen, Mode, PeerId};
 
 use super::*;
+use crate::Intercept;
 
 const SERVER: u32 = 1;
 const PLAYER: u32 = 2;

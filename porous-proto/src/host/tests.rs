@@ -61,3 +61,35 @@ fn a_disconnection_that_nobody_acknowledges_times_out() {
     assert_eq!(reason, crate::DisconnectReason::TimedOut); // C10
     assert_eq!(host.poll_timeout(), None);
 }
+
+#[test]
+fn a_full_send_buffer_says_so_and_nothing_is_lost() {
+    let (mut host, peer) = example_pair();
+    let packet = bytes::Bytes::from(alloc::vec![0; 1 << 20]);
+    let mut sent = 0;
+    let error = loop {
+        match host.send(peer, ChannelId(0), packet.clone(), Mode::Reliable) {
+            Ok(()) => sent += 1,
+            Err(error) => break error,
+        }
+    };
+    assert_eq!((sent, error), (3, crate::SendError::Full)); // T8: 4 MiB with 64 bytes a packet
+    let queued = host.peer(peer).map(|peer| peer.queued_bytes());
+    assert_eq!(queued, Some(3 * ((1 << 20) + 64)));
+    let large = alloc::vec![0; (1 << 20) + 1];
+    let error = host.send(peer, ChannelId(0), large, Mode::Reliable);
+    assert_eq!(error, Err(crate::SendError::TooLarge)); // Q4
+}
+
+#[test]
+fn a_host_that_was_not_stepped_does_not_blame_its_peer() {
+    let (mut host, peer) = example_pair();
+    // A loading screen: nothing for fifteen seconds, with a timeout of ten.
+    let back = Instant::ZERO + Duration::from_secs(15);
+    host.handle_timeout(back);
+    assert_eq!(state(&host, peer), Some(PeerState::Connected)); // T23
+    run(&mut host, back + Duration::from_secs(9));
+    assert_eq!(state(&host, peer), Some(PeerState::Connected));
+    run(&mut host, back + Duration::from_secs(11));
+    assert_eq!(state(&host, peer), None);
+}

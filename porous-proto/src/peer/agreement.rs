@@ -110,3 +110,54 @@ impl Agreement {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, Priority};
+
+    #[test]
+    fn each_direction_gets_the_smaller_of_its_two_limits() {
+        let a = Config::new().bandwidth(1000, 200).unwrap().offer();
+        let b = Config::new().bandwidth(300, 5000).unwrap().offer();
+        let bandwidth = |ours, theirs| Agreement::new(ours, theirs).unwrap().bandwidth;
+        assert_eq!((bandwidth(&a, &b), bandwidth(&b, &a)), (1000, 200)); // C14
+    }
+
+    #[test]
+    fn both_hosts_come_to_the_same_terms() {
+        let a = Config::paper()
+            .channels(&[Priority::High; 3])
+            .unwrap()
+            .max_datagram(1452)
+            .unwrap();
+        let b = Config::new()
+            .channels(&[Priority::Low; 9])
+            .unwrap()
+            .integrity(Integrity::Crc32c);
+        let (a, b) = (a.offer(), b.offer());
+        let (at_a, at_b) = (
+            Agreement::new(&a, &b).unwrap(),
+            Agreement::new(&b, &a).unwrap(),
+        );
+        assert_eq!(at_a.context(), at_b.context());
+        assert_eq!((at_a.channels, at_b.channels), (3, 3)); // C18
+        assert_eq!((at_a.max_datagram, at_a.frame_window), (1200, 4096)); // T22
+        assert_eq!(at_a.context().tag, 4);
+        // The priority is its sender's, and fixed (Q16).
+        assert_eq!(at_a.sequencing().priority(0), Priority::High);
+        assert_eq!(at_b.sequencing().priority(0), Priority::Low);
+    }
+
+    #[test]
+    fn packet_ids_stay_unambiguous() {
+        // No late duplicate can be taken for a new packet: N_Q + M_f * B_r <= Y - N_Q (T12).
+        for log in 4..=16 {
+            let config = Config::new().windows(1 << log, 1 << log).unwrap().offer();
+            let agreement = Agreement::new(&config, &config).unwrap();
+            let late = crate::frame::MAX_MESSAGES as u64 * agreement.behind();
+            let (window, space) = (agreement.packet_window, 1 << agreement.sequencing().id_bits);
+            assert!(window + late <= space - window, "{log}");
+        }
+    }
+}

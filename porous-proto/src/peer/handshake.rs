@@ -153,3 +153,16 @@ impl Handshake {
             .or_else(|| self.candidates.first().map(|c| c.request.nonce_self))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_repeated_ever_less_often() {
+        let mut handshake = Handshake::new(Instant::ZERO);
+        let intervals: [u64; 8] =
+            core::array::from_fn(|_| handshake.next_retry(Instant::ZERO).as_micros() / 1000);
+        assert_eq!(intervals, [100, 150, 225, 337, 506, 759, 1000, 1000]); // C17
+    }
+}

@@ -337,3 +337,99 @@ fn unreliable_packets_make_room_for_others() {
     wire.arrive("r0 r4");
     assert_eq!(wire.delivered(), ["r0", "r3", "r4"]);
 }
+
+#[test]
+fn a_passive_packet_that_was_passed_is_not_sent_again() {
+    let mut wire = Wire::new(params(4, 2));
+    wire.send("p0 r1");
+    wire.arrive("r1");
+    assert_eq!(wire.delivered(), ["r1"]);
+    let p0 = wire.messages[0].clone();
+    assert!(wire.sender.is_current(&p0));
+    assert_eq!(wire.sender.totals().undelivered, 2);
+    wire.window_acks();
+    assert!(!wire.sender.is_current(&p0)); // Q9
+    assert_eq!(
+        (
+            wire.sender.totals().undelivered,
+            wire.sender.totals().queued
+        ),
+        (0, 0)
+    );
+}
+
+#[test]
+fn an_empty_packet_is_a_packet() {
+    let mut wire = Wire::new(params(16, 2));
+    wire.sender.send(0, Bytes::new(), Mode::Reliable);
+    wire.send("");
+    let Message::Packet(packet) = wire.messages[0].clone() else {
+        unreachable!()
+    };
+    assert_eq!(
+        wire.receiver.check_packet(&borrow(&packet)),
+        Verdict::Take(64)
+    );
+    wire.receiver.on_packet(&borrow(&packet));
+    assert_eq!(wire.delivered(), [Bytes::new()]); // Q14
+}
+
+#[test]
+fn a_fragment_that_contradicts_an_earlier_one_is_refused() {
+    let mut wire = Wire::new(params(16, 2));
+    wire.sender
+        .send(0, Bytes::from_static(&[7; 25]), Mode::Reliable);
+    wire.send("");
+    let parts: Vec<Packet<Bytes>> = wire
+        .messages
+        .iter()
+        .map(|message| match message {
+            Message::Packet(packet) => packet.clone(),
+            Message::Control(_) => unreachable!(),
+        })
+        .collect();
+    wire.receiver.on_packet(&borrow(&parts[0]));
+    assert_eq!(wire.receiver.totals().kept, 64 + 10); // Q1: what arrived, not what was announced
+    let changes: [fn(&mut Packet<Bytes>); 4] = [
+        |packet| packet.mode = Mode::Passive,
+        |packet| packet.dependency = 1,
+        |packet| packet.fragment.as_mut().unwrap().count = 4,
+        |packet| packet.fragment = None,
+    ];
+    for change in changes {
+        let mut other = parts[1].clone();
+        change(&mut other);
+        assert_eq!(
+            wire.receiver.check_packet(&borrow(&other)),
+            Verdict::Violation
+        ); // Q13
+    }
+    for part in [&parts[0], &parts[2], &parts[1]] {
+        wire.receiver.on_packet(&borrow(part));
+    }
+    assert_eq!(wire.delivered(), [Bytes::from_static(&[7; 25])]);
+}
+
+#[test]
+fn packets_beyond_the_agreed_maximum_are_refused() {
+    let wire = Wire::new(params(16, 2));
+    let part = |index, count, len| Packet {
+        mode: Mode::Reliable,
+        channel: 0,
+        id: 0,
+        dependency: 0,
+        fragment: Some(crate::frame::Fragment { index, count }),
+        payload: &[0_u8; 10][..len],
+    };
+    for (index, count, len, verdict) in [
+        (99, 100, 10, Verdict::Take(74)),
+        (0, 100, 10, Verdict::Take(74)),
+        (0, 101, 10, Verdict::Violation),
+        (100, 101, 1, Verdict::Violation),
+    ] {
+        assert_eq!(
+            wire.receiver.check_packet(&part(index, count, len)),
+            verdict
+        ); // Q4
+    }
+}

@@ -220,25 +220,30 @@ impl Transfer {
     /// dropped because of it.
     pub(crate) fn on_ack(&mut self, acked: &Acked<'_>, source: &mut impl Source, now: Instant) {
         let Acked { largest, block } = *acked;
-        self.acknowledge(largest, largest, source);
+        self.acknowledge(largest, largest, source, now);
         for bit in 0..32 {
             if block.map >> bit & 1 == 1 && largest > bit {
-                self.acknowledge(largest - 1 - bit, largest - 1 - bit, source);
+                self.acknowledge(largest - 1 - bit, largest - 1 - bit, source, now);
             }
         }
         let mut top = largest.saturating_sub(33);
         for range in &block.ranges {
             let high = top - u64::from(range.gap);
             let length = u64::from(range.length);
-            self.acknowledge(high + 1 - length, high, source);
+            self.acknowledge(high + 1 - length, high, source, now);
             top = (high + 1).saturating_sub(length + 1);
         }
         self.queue.settle();
         self.drop_overtaken(source, now);
     }
 
-    fn acknowledge(&mut self, low: u64, high: u64, source: &mut impl Source) {
+    fn acknowledge(&mut self, low: u64, high: u64, source: &mut impl Source, now: Instant) {
         for id in self.queue.clip(low, high) {
+            if let Some(sent) = self.queue.take_late(id) {
+                // It was not lost, T_rto was too short: the estimate has to know, or a line that is
+                // slower than its pings would drop everything for ever.
+                self.rtt.sample(now.saturating_duration_since(sent));
+            }
             let Some(mut record) = self.queue.take(id) else {
                 continue;
             };
@@ -291,7 +296,7 @@ impl Transfer {
     /// A transmission is dropped once: it leaves the queue, and its reliable content waits to be
     /// sent under a new id (`docs/deviations.md` T2, T6).
     fn drop_frame(&mut self, id: u64, source: &mut impl Source, now: Instant) {
-        let Some(record) = self.queue.take(id) else {
+        let Some(record) = self.queue.take_dropped(id) else {
             return;
         };
         self.queue.settle();

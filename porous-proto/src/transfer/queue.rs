@@ -7,9 +7,14 @@ use super::store::List;
 use crate::serial::SendWindow;
 use crate::time::Instant;
 
-/// How many frames that nobody waits for (bare acknowledgements, pings) are remembered, so that an
-/// acknowledgement of one can end the repetition of what it reported.
-const UNTRACKED_MAX: usize = 64;
+/// How many frames that nobody waits for are remembered: bare acknowledgements and pings, so that
+/// an acknowledgement of one can end the repetition of what it reported, and dropped ones, so that
+/// a late acknowledgement can tell how late it is.
+const REMEMBERED_MAX: usize = 64;
+
+/// How many frames outside the windows (acknowledgements, signalling) may follow the oldest one
+/// that is waited for.
+const EXEMPT_MAX: u64 = 1024;
 
 /// One transmission of a frame.
 #[derive(Debug)]
@@ -25,6 +30,7 @@ pub(crate) struct Record {
     pub(crate) reported: Option<u64>,
     pub(crate) contents: List,
     outstanding: bool,
+    dropped: bool,
 }
 
 impl Record {
@@ -37,6 +43,7 @@ impl Record {
             reported: None,
             contents,
             outstanding: true,
+            dropped: false,
         }
     }
 }
@@ -80,7 +87,7 @@ impl TransferQueue {
 
     /// Whether the ring is full, so that the oldest record must be forgotten before the next.
     pub(crate) fn is_full(&self) -> bool {
-        self.records.len() as u64 >= self.window.size()
+        self.records.len() as u64 >= self.window.size() + EXEMPT_MAX
     }
 
     /// The oldest frame whose acknowledgement is awaited.
@@ -100,8 +107,7 @@ impl TransferQueue {
     /// Takes a frame out of the queue, because it was acknowledged or is considered dropped. None
     /// if that happened before.
     pub(crate) fn take(&mut self, id: u64) -> Option<Record> {
-        let index = usize::try_from(id.checked_sub(self.first)?).ok()?;
-        let record = self.records.get_mut(index)?;
+        let record = self.record_mut(id)?;
         if !record.outstanding {
             return None;
         }
@@ -115,6 +121,27 @@ impl TransferQueue {
         );
         self.flight -= record.bytes;
         Some(record)
+    }
+
+    /// Takes a frame out of the queue that is considered dropped.
+    pub(crate) fn take_dropped(&mut self, id: u64) -> Option<Record> {
+        let record = self.take(id)?;
+        if let Some(left) = self.record_mut(id) {
+            left.dropped = true;
+        }
+        Some(record)
+    }
+
+    /// When the frame was sent, if it was considered dropped and is acknowledged for the first
+    /// time now.
+    pub(crate) fn take_late(&mut self, id: u64) -> Option<Instant> {
+        let record = self.record_mut(id)?;
+        core::mem::take(&mut record.dropped).then_some(record.sent)
+    }
+
+    fn record_mut(&mut self, id: u64) -> Option<&mut Record> {
+        let index = usize::try_from(id.checked_sub(self.first)?).ok()?;
+        self.records.get_mut(index)
     }
 
     /// The ids of this inclusive range that the queue remembers.
@@ -136,14 +163,9 @@ impl TransferQueue {
             base += 1;
         }
         self.window.advance_to(base);
-        while self.first < self.window.base() {
-            match self.records.front() {
-                Some(record) if !record.outstanding || self.records.len() > UNTRACKED_MAX => {
-                    self.records.pop_front();
-                    self.first += 1;
-                }
-                _ => break,
-            }
+        while self.first < self.window.base() && self.records.len() > REMEMBERED_MAX {
+            self.records.pop_front();
+            self.first += 1;
         }
     }
 }
@@ -198,7 +220,7 @@ mod tests {
             queue.push(record(0));
             assert!(queue.has_room());
         }
-        assert!(queue.records.len() <= UNTRACKED_MAX);
+        assert!(queue.records.len() <= REMEMBERED_MAX);
         assert_eq!(queue.next(), 1000);
     }
 }

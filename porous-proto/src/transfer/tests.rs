@@ -285,3 +285,19 @@ fn a_frame_that_is_not_acknowledged_in_time_is_sent_again_and_dropped_once() {
     side.acknowledge(&[1]);
     assert_eq!(side.script.acknowledged, [1]);
 }
+
+#[test]
+fn signalling_is_outside_the_congestion_window() {
+    let mut side = Side::new();
+    side.transfer.congestion_for_test(512);
+    for name in [1, 2] {
+        side.script
+            .low
+            .push_back(message(name, 400, Delivery::Reliable));
+    }
+    assert_eq!(side.frame(), Some(vec![1]));
+    assert_eq!(side.frame(), None);
+    side.transfer.on_ping(7); // T20: a pong leaves all the same
+    assert_eq!(side.frame(), Some(vec![u8::MAX]));
+    assert_eq!(side.transfer.frames_sent(), 1);
+}

@@ -1,7 +1,20 @@
-//! What the scenario tests share: the contract of a channel as a model, and traffic to test it with.
+//! What the scenario tests share: the contract of a channel as a model, traffic to test it with, and
+//! ways to look at what two hosts did.
 
+extern crate alloc;
+
+mod events;
 mod model;
+mod parting;
+mod tape;
 mod traffic;
+mod wire;
 
+pub use events::{
+    Ends, assert_silent, assert_talk, connected, ended, events, one_connection, state,
+};
 pub use model::Model;
+pub use parting::{assert_all, assert_told, disconnect, flush, line, queue, quiet_pair, seed};
+pub use tape::{Tape, Taped, record, record_while};
 pub use traffic::Traffic;
+pub use wire::{Kind, kind, nonce_peer, nonce_self};

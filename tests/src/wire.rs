@@ -1,0 +1,54 @@
+//! As much of `docs/wire.md` as a test needs to pick out a datagram.
+
+use core::ops::Range;
+
+/// What a datagram is, by its first byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// REQ without a cookie.
+    Request,
+    /// REQ with a cookie: the answer of a listener.
+    Cookie,
+    /// ACK, and whatever follows it.
+    Acknowledge,
+    /// REJ.
+    Refuse,
+    /// DISC.
+    Disconnect,
+    /// `DISC_ACK`.
+    DisconnectAck,
+    /// RESET.
+    Reset,
+    /// A datagram of a connection.
+    Short,
+    /// None of the protocol.
+    Other,
+}
+
+/// What this datagram is.
+#[must_use]
+pub fn kind(datagram: &[u8]) -> Kind {
+    match datagram.first() {
+        Some(0xC0) => Kind::Request,
+        Some(0xC1) => Kind::Cookie,
+        Some(0xD0) => Kind::Acknowledge,
+        Some(0xE0) => Kind::Refuse,
+        Some(0xF0) => Kind::Disconnect,
+        Some(0xF1) => Kind::DisconnectAck,
+        Some(0xF2) => Kind::Reset,
+        Some(0x40..=0x7F) => Kind::Short,
+        _ => Kind::Other,
+    }
+}
+
+/// Where `nonce_self` is in a long form.
+#[must_use]
+pub const fn nonce_self() -> Range<usize> {
+    7..15
+}
+
+/// Where `nonce_peer` is in a long form.
+#[must_use]
+pub const fn nonce_peer() -> Range<usize> {
+    15..23
+}

@@ -1,0 +1,249 @@
+//! §2.5: every way to end a connection, each told exactly once. Between A and B a datagram takes
+//! 20 ms.
+
+use core::time::Duration;
+
+use porous_proto::{Disconnect, DisconnectReason, Ignored, Mode, PeerState, SendError};
+use porous_sim::{Intercept, Pair, Seed, Service};
+use porous_tests::{
+    Kind, assert_all, assert_told, disconnect, ended, events, flush, kind, line, nonce_peer,
+    nonce_self, queue, quiet_pair, record, record_while, seed, state,
+};
+
+const A: u32 = Pair::A;
+const B: u32 = Pair::B;
+
+#[test]
+fn at_once_or_after_a_flush_from_either_side() {
+    for from in [A, B] {
+        let to = Pair::other(from);
+        for how in [Disconnect::Now { reason: 7 }, flush(7)] {
+            let context = format!("{from}, {how:?}");
+            let mut pair = quiet_pair(seed(), line());
+            let start = pair.world.now();
+            disconnect(&mut pair, from, how);
+            let peer = pair.peer(from);
+            let refused = pair.send(from, 0, Mode::Reliable, vec![1]);
+            assert_eq!(refused, Err(SendError::Disconnecting), "{context}");
+            pair.world.run_until(start + Duration::from_millis(20));
+            assert_told(&mut pair, to, (DisconnectReason::ByPeer(7), 0), &context);
+            assert_eq!(events(&mut pair.world, from), [], "{context}");
+            pair.world.run_until(start + Duration::from_millis(40));
+            assert_told(&mut pair, from, (DisconnectReason::ByUs(7), 0), &context);
+            // Both linger and are forgotten, and nothing more is told or sent.
+            let sent = pair.world.network().stats().sent;
+            pair.world.run_for(Duration::from_secs(120));
+            assert_eq!(pair.world.network().stats().sent, sent, "{context}");
+            for address in [A, B] {
+                assert_eq!(events(&mut pair.world, address), [], "{context}");
+                assert_eq!(pair.world.host(address).peers().count(), 0, "{context}");
+            }
+            assert!(pair.world.disconnect(from, peer, how).is_err(), "{context}");
+        }
+    }
+}
+
+#[test]
+fn a_flush_delivers_everything_before_the_end_is_told() {
+    for number in 0..40 {
+        let seed = Seed::from_env(Seed::new(number));
+        for (loss, service) in [
+            (0.0, Service::Event),
+            (20.0, Service::Event),
+            (20.0, Service::tick(Duration::from_micros(16_700))),
+        ] {
+            for from in [A, B] {
+                let to = Pair::other(from);
+                let mut pair = quiet_pair(seed, line());
+                pair.world.network_mut().set_all(line().loss(loss));
+                for address in [A, B] {
+                    pair.world.set_service(address, service);
+                }
+                let context = format!("{from}, {loss} %, {service:?}");
+                queue(&mut pair, from, 100);
+                disconnect(&mut pair, from, flush(9));
+                pair.world.run_for(Duration::from_secs(20));
+                assert_told(&mut pair, to, (DisconnectReason::ByPeer(9), 0), &context);
+                assert_all(&pair.receive_all(to), 100, &format!("{context}; {seed}"));
+                let told = events(&mut pair.world, from);
+                let [(_, reason, undelivered)] = ended(&told)[..] else {
+                    panic!("{told:?}; {context}; replay with {seed}");
+                };
+                assert_eq!(undelivered, 0, "{context}; {seed}");
+                // All acknowledgements of the end may get lost.
+                let reasons = [DisconnectReason::ByUs(9), DisconnectReason::TimedOut];
+                let usual = usize::from(loss > 0.0);
+                assert!(
+                    reasons[..=usual].contains(&reason),
+                    "{reason:?}; {context}; {seed}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_queued_in_both_directions_is_flushed_by_its_sender_only() {
+    let mut pair = quiet_pair(seed(), line());
+    queue(&mut pair, A, 50);
+    queue(&mut pair, B, 200);
+    disconnect(&mut pair, A, flush(1));
+    pair.world.run_for(Duration::from_secs(20));
+    let seed = pair.world.seed();
+    assert_all(&pair.receive_all(B), 50, &format!("{seed}"));
+    let told = events(&mut pair.world, B);
+    let [(_, DisconnectReason::ByPeer(1), undelivered)] = ended(&told)[..] else {
+        panic!("{told:?}; replay with {seed}");
+    };
+    // B learns how many of its own were not known to have arrived.
+    let arrived = u32::try_from(pair.receive_all(A).len()).expect("at most 200");
+    assert!(
+        undelivered > 0 && undelivered + arrived >= 200,
+        "{undelivered}, {arrived}; {seed}"
+    );
+    assert_told(&mut pair, A, (DisconnectReason::ByUs(1), 0), "the flush");
+}
+
+#[test]
+fn at_once_loses_what_is_queued_and_says_how_much() {
+    let mut pair = quiet_pair(seed(), line());
+    queue(&mut pair, A, 200);
+    let unreliable = pair.send(A, 0, Mode::Unreliable, vec![0; 500]);
+    assert_eq!(unreliable, Ok(()));
+    disconnect(&mut pair, A, Disconnect::Now { reason: 2 });
+    pair.world.run_for(Duration::from_secs(1));
+    assert_told(
+        &mut pair,
+        A,
+        (DisconnectReason::ByUs(2), 200),
+        "all of them",
+    );
+    assert_told(
+        &mut pair,
+        B,
+        (DisconnectReason::ByPeer(2), 0),
+        "B has sent nothing",
+    );
+}
+
+#[test]
+fn both_disconnect_in_the_same_instant() {
+    for packets in [0, 40] {
+        for loss in [0.0, 30.0] {
+            for number in 0..30 {
+                let seed = Seed::from_env(Seed::new(number));
+                let mut pair = quiet_pair(seed, line());
+                pair.world.network_mut().set_all(line().loss(loss));
+                let how = |reason| match packets {
+                    0 => Disconnect::Now { reason },
+                    _ => flush(reason),
+                };
+                for (address, reason) in [(A, 11), (B, 22)] {
+                    queue(&mut pair, address, packets);
+                    disconnect(&mut pair, address, how(reason));
+                }
+                pair.world.run_for(Duration::from_secs(60));
+                for address in [A, B] {
+                    let told = events(&mut pair.world, address);
+                    let context = format!("{address}, {loss} %: {told:?}; replay with {seed}");
+                    assert_eq!(ended(&told).len(), 1, "{context}");
+                    assert_eq!(pair.world.host(address).peers().count(), 0, "{context}");
+                    let (own, reason) = (if address == A { 11 } else { 22 }, ended(&told)[0].1);
+                    if packets == 0 && loss == 0.0 {
+                        assert_eq!(reason, DisconnectReason::ByUs(own), "{context}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn each_of_the_first_acknowledgements_is_lost() {
+    for lost in 1_usize..=6 {
+        let mut pair = quiet_pair(seed(), line());
+        let mut left = lost;
+        let tape = record_while(&mut pair.world, move |passing| {
+            if kind(passing.datagram) == Kind::DisconnectAck && left > 0 {
+                left -= 1;
+                return Intercept::Drop;
+            }
+            Intercept::Pass
+        });
+        let context = format!("{lost} lost");
+        disconnect(&mut pair, A, Disconnect::Now { reason: 1 });
+        pair.world.run_for(Duration::from_secs(10));
+        assert_told(&mut pair, A, (DisconnectReason::ByUs(1), 0), &context);
+        assert_told(&mut pair, B, (DisconnectReason::ByPeer(1), 0), &context);
+        assert_eq!(
+            tape.of(A, Kind::Disconnect).len(),
+            lost + 1,
+            "{context}; {}",
+            seed()
+        );
+        assert_eq!(
+            tape.of(B, Kind::DisconnectAck).len(),
+            lost + 1,
+            "{context}; {}",
+            seed()
+        );
+    }
+}
+
+#[test]
+fn disconnections_with_other_nonces_are_ignored() {
+    // The datagrams of a disconnection, from one pair ...
+    let mut other = quiet_pair(seed(), line());
+    let tape = record(&mut other.world);
+    disconnect(&mut other, B, Disconnect::Now { reason: 66 });
+    other.world.run_for(Duration::from_secs(1));
+    let bye = tape.of(B, Kind::Disconnect)[0].datagram.clone();
+    let ack = tape.of(A, Kind::DisconnectAck)[0].datagram.clone();
+    // ... mean the same to another with the same random ids, but nothing once one of the two ids
+    // is wrong, or they come from elsewhere.
+    let mut wrong = Vec::new();
+    for range in [nonce_self(), nonce_peer()] {
+        for at in range {
+            for datagram in [&bye, &ack] {
+                let mut datagram = datagram.clone();
+                datagram[at] ^= 0x10;
+                wrong.push(datagram);
+            }
+        }
+    }
+    let mut pair = quiet_pair(seed(), line());
+    let peer = pair.peer(A);
+    for datagram in &wrong {
+        pair.world.inject(B, A, datagram.clone());
+        pair.world.inject(A, B, datagram.clone());
+    }
+    for datagram in [&bye, &ack] {
+        pair.world.inject(3, A, datagram.clone());
+        pair.world.inject(3, B, datagram.clone());
+    }
+    pair.world.run_for(Duration::from_secs(1));
+    let seed = pair.world.seed();
+    for address in [A, B] {
+        assert_eq!(events(&mut pair.world, address), [], "{address}; {seed}");
+        let stats = pair.world.host(address).stats();
+        let ignored = stats.ignored(Ignored::UnknownNonce);
+        assert_eq!(ignored, wrong.len() as u64 + 2, "{address}; {seed}");
+    }
+    // An acknowledgement of what was not asked for is nothing either.
+    pair.world.inject(A, B, ack);
+    pair.world.run_for(Duration::from_secs(1));
+    assert_eq!(events(&mut pair.world, B), [], "{seed}");
+    assert_eq!(
+        state(&pair.world, A, peer),
+        Some(PeerState::Connected),
+        "{seed}"
+    );
+    pair.world.inject(B, A, bye);
+    pair.world.run_for(Duration::from_secs(1));
+    assert_told(
+        &mut pair,
+        A,
+        (DisconnectReason::ByPeer(66), 0),
+        "the right one",
+    );
+}

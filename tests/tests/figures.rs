@@ -1,0 +1,267 @@
+//! The figures of the paper that can be seen from outside, as scenarios. Between A and B a
+//! datagram takes 20 ms.
+
+extern crate alloc;
+
+use alloc::rc::Rc;
+use core::cell::Cell;
+use core::time::Duration;
+use porous_proto::{ChannelId, Config, Disconnect, DisconnectReason, Instant, Mode, PeerState};
+use porous_sim::{Intercept, LinkConfig, Pair, Passing, Seed, World};
+use porous_tests::{
+    Kind, Tape, assert_talk, ended, events, kind, one_connection, record, record_while, state,
+};
+
+const A: u32 = Pair::A;
+const B: u32 = Pair::B;
+
+const fn millis(millis: u64) -> Instant {
+    Instant::from_micros(millis * 1000)
+}
+
+fn pair() -> Pair {
+    let seed = Seed::from_env(Seed::new(1));
+    let line = LinkConfig::new().delay(Duration::from_millis(20));
+    Pair::new(seed, line, Config::new(), Config::new())
+}
+
+/// Both connect to each other while `hook` is in charge: what was sent, and when each became
+/// connected.
+fn both_connect(
+    world: &mut World,
+    hook: impl FnMut(&Passing<'_, u32>) -> Intercept + 'static,
+) -> (Tape, [Instant; 2]) {
+    let seed = world.seed();
+    let tape = record_while(world, hook);
+    let peers = [
+        (A, world.connect(A, B).expect("there is no peer yet")),
+        (B, world.connect(B, A).expect("there is no peer yet")),
+    ];
+    let mut since = [None; 2];
+    while since.contains(&None) && world.now() < millis(5000) {
+        assert!(world.step().is_some(), "{seed}");
+        for ((address, peer), since) in peers.iter().zip(&mut since) {
+            match state(world, *address, *peer) {
+                Some(PeerState::Connecting) => assert_eq!(*since, None, "{seed}"),
+                Some(PeerState::Connected) => *since = since.or(Some(world.now())),
+                other => panic!("{address} is {other:?}; replay with {seed}"),
+            }
+        }
+    }
+    let since = since.map(|since| since.unwrap_or_else(|| panic!("not connected; {seed}")));
+    (tape, since)
+}
+
+/// Drops the first datagram of this kind from this host, and counts in `dropped`.
+fn drop_first(
+    from: u32,
+    what: Kind,
+    dropped: &Rc<Cell<u32>>,
+) -> impl FnMut(&Passing<'_, u32>) -> Intercept + use<> {
+    let dropped = Rc::clone(dropped);
+    move |passing| {
+        if passing.from == from && kind(passing.datagram) == what && dropped.get() == 0 {
+            dropped.set(1);
+            return Intercept::Drop;
+        }
+        Intercept::Pass
+    }
+}
+
+#[test]
+fn figure_02_a_lost_acknowledgement_is_repeated() {
+    let mut world = pair().world;
+    let seed = world.seed();
+    let dropped = Rc::new(Cell::new(0));
+    let mut first = drop_first(A, Kind::Acknowledge, &dropped);
+    // A is connected before B and would say so by its first datagram of the connection, which
+    // stands for the acknowledgement. In the figure it has nothing to say.
+    let (tape, [a, b]) = both_connect(&mut world, move |passing| {
+        if passing.from == A && kind(passing.datagram) == Kind::Short {
+            return Intercept::Drop;
+        }
+        first(passing)
+    });
+    assert_eq!(dropped.get(), 1, "{seed}");
+    assert_eq!(a, millis(40), "{seed}");
+    // B asked again, A, connected, acknowledged again, and that is what B was waiting for.
+    let acks = tape.of(A, Kind::Acknowledge);
+    let again = tape.of(B, Kind::Request)[1].at;
+    assert!(again > acks[0].at, "{seed}");
+    assert_eq!(
+        acks[1].at,
+        (again + Duration::from_millis(20)).max(a),
+        "{seed}"
+    );
+    assert_eq!(b, acks[1].at + Duration::from_millis(20), "{seed}");
+    world.stop_intercepting();
+    let ends = one_connection(&mut world, "figure 2 (a)");
+    assert_talk(&mut world, ends, "figure 2 (a)");
+}
+
+#[test]
+fn figure_02_a_the_first_datagram_stands_for_a_lost_acknowledgement() {
+    let mut world = pair().world;
+    let seed = world.seed();
+    let dropped = Rc::new(Cell::new(0));
+    let hook = drop_first(A, Kind::Acknowledge, &dropped);
+    let (tape, [a, b]) = both_connect(&mut world, hook);
+    assert_eq!(dropped.get(), 1, "{seed}");
+    assert_eq!((a, b), (millis(40), millis(60)), "{seed}");
+    assert_eq!(tape.of(A, Kind::Short)[0].at, a, "{seed}");
+    let ends = one_connection(&mut world, "figure 2 (a)");
+    assert_talk(&mut world, ends, "figure 2 (a)");
+}
+
+#[test]
+fn figure_02_b_acknowledgement_before_request() {
+    let mut world = pair().world;
+    let seed = world.seed();
+    let dropped = Rc::new(Cell::new(0));
+    let hook = drop_first(B, Kind::Request, &dropped);
+    let (tape, [a, b]) = both_connect(&mut world, hook);
+    assert_eq!(dropped.get(), 1, "{seed}");
+    let first = |from, what, nth: usize| tape.of(from, what)[nth].at;
+    // A's request arrived and was acknowledged; A knows that and waits for B's request.
+    assert_eq!(first(B, Kind::Acknowledge, 0), millis(20), "{seed}");
+    let again = first(B, Kind::Request, 1);
+    assert!(again > millis(20), "{seed}");
+    assert_eq!(a, again + Duration::from_millis(20), "{seed}");
+    assert_eq!(first(A, Kind::Acknowledge, 0), a, "{seed}");
+    assert_eq!(b, a + Duration::from_millis(20), "{seed}");
+    let ends = one_connection(&mut world, "figure 2 (b)");
+    assert_talk(&mut world, ends, "figure 2 (b)");
+}
+
+#[test]
+fn figure_03_disconnection_survives_a_lost_acknowledgement() {
+    let mut pair = pair();
+    pair.connect_both();
+    let (a, b) = (pair.peer(A), pair.peer(B));
+    let mut world = pair.world;
+    let seed = world.seed();
+    let start = world.now();
+    let dropped = Rc::new(Cell::new(0));
+    let tape = record_while(&mut world, drop_first(B, Kind::DisconnectAck, &dropped));
+    let bye = Disconnect::Now { reason: 3 };
+    assert_eq!(world.disconnect(A, a, bye), Ok(()), "{seed}");
+    assert_eq!(
+        state(&world, A, a),
+        Some(PeerState::Disconnecting),
+        "{seed}"
+    );
+    assert_eq!(state(&world, B, b), Some(PeerState::Connected), "{seed}");
+
+    // The request arrives, the acknowledgement does not.
+    world.run_until(start + Duration::from_millis(60));
+    assert_eq!(dropped.get(), 1, "{seed}");
+    assert_eq!(
+        state(&world, A, a),
+        Some(PeerState::Disconnecting),
+        "{seed}"
+    );
+    assert_eq!(state(&world, B, b), Some(PeerState::Disconnected), "{seed}");
+    assert_eq!(tape.of(A, Kind::Disconnect).len(), 1, "{seed}");
+
+    // A asks again, B acknowledges again.
+    world.run_for(Duration::from_secs(1));
+    assert_eq!(tape.of(A, Kind::Disconnect).len(), 2, "{seed}");
+    assert_eq!(tape.of(B, Kind::DisconnectAck).len(), 2, "{seed}");
+    for (address, peer, why) in [
+        (A, a, DisconnectReason::ByUs(3)),
+        (B, b, DisconnectReason::ByPeer(3)),
+    ] {
+        assert_eq!(
+            state(&world, address, peer),
+            Some(PeerState::Disconnected),
+            "{seed}"
+        );
+        let told = events(&mut world, address);
+        assert_eq!(ended(&told), [(peer, why, 0)], "{seed}");
+    }
+}
+
+#[test]
+fn figure_04_one_packet_of_each_mode_through_every_layer_both_ways() {
+    const MODES: [(Mode, &[u8], u8); 3] = [
+        (Mode::Unreliable, b"an unreliable packet", 0),
+        (Mode::Reliable, b"a reliable packet", 1),
+        (Mode::Passive, b"a passive packet", 2),
+    ];
+    let mut pair = pair();
+    pair.connect_both();
+    pair.world.run_for(Duration::from_secs(1));
+    let seed = pair.world.seed();
+    for from in [A, B] {
+        let to = Pair::other(from);
+        let stats = |pair: &Pair, address| {
+            let host = pair.world.host(address);
+            host.peer(pair.peer(address))
+                .expect("it is connected")
+                .stats()
+        };
+        let (before, before_there) = (stats(&pair, from), stats(&pair, to));
+        for (mode, packet, message_type) in MODES {
+            let tape = record(&mut pair.world);
+            // User packets go into a channel object ...
+            let peer = pair.peer(from);
+            let host = pair.world.host_mut(from);
+            assert_eq!(
+                host.send(peer, ChannelId(0), packet, mode),
+                Ok(()),
+                "{seed}"
+            );
+            let queued = stats(&pair, from);
+            assert!(
+                queued.queued_bytes as usize >= packet.len(),
+                "{mode:?}; {seed}"
+            );
+            // ... which makes messages, which the transfer layer puts into a UDP frame ...
+            pair.world.flush(from);
+            let under_way = stats(&pair, from);
+            assert!(under_way.flight as usize > packet.len(), "{mode:?}; {seed}");
+            let frames = tape.of(from, Kind::Short);
+            assert_eq!(frames.len(), 1, "{mode:?}; {seed}");
+            let frame = &frames[0].datagram;
+            assert_eq!(
+                &frame[frame.len() - packet.len()..],
+                packet,
+                "{mode:?}; {seed}"
+            );
+            // Head (LL = 0, S set) and two bytes of packet id; a dependency may follow.
+            let head = frame.len() - packet.len();
+            let shapes = [(head - 3, 0x08), (head - 4, 0x0C)];
+            let shape = |&(at, flags): &(usize, u8)| frame[at] == message_type << 5 | flags;
+            assert!(shapes.iter().any(shape), "{frame:02x?}; {mode:?}; {seed}");
+            // ... and all the way up on the other side.
+            pair.world.run_for(Duration::from_millis(20));
+            let got = pair.receive_all(to);
+            assert_eq!(got.len(), 1, "{mode:?}; {seed}");
+            assert_eq!(
+                (got[0].channel, got[0].mode),
+                (ChannelId(0), mode),
+                "{seed}"
+            );
+            assert_eq!(&got[0].payload[..], packet, "{seed}");
+            // The acknowledgement comes back, and nothing is left.
+            pair.world.run_for(Duration::from_millis(500));
+            let after = stats(&pair, from);
+            assert_eq!(
+                (after.flight, after.queued_bytes),
+                (0, 0),
+                "{mode:?}; {seed}"
+            );
+        }
+        let (after, there) = (stats(&pair, from), stats(&pair, to));
+        for (counts, before) in [
+            (after.packets_sent, before.packets_sent),
+            (there.packets_received, before_there.packets_received),
+        ] {
+            assert_eq!(before.total(), 0, "{seed}");
+            let each = (counts.unreliable, counts.reliable, counts.passive);
+            assert_eq!(each, (1, 1, 1), "{seed}");
+        }
+        assert!(after.frames_sent >= before.frames_sent + 3, "{seed}");
+        assert_eq!(after.frames_lost, 0, "{seed}");
+    }
+}

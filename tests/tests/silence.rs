@@ -1,0 +1,158 @@
+//! §2.2, §2.5: nobody answers. A connection ends all the same, once. Between A and B a datagram takes 20 ms.
+
+use core::time::Duration;
+
+use porous_proto::{ChannelId, Disconnect, DisconnectReason, Event, Mode, PeerState, SendError};
+use porous_sim::{Intercept, Pair};
+use porous_tests::{
+    Kind, assert_all, assert_told, disconnect, ended, events, flush, kind, line, queue, quiet_pair,
+    seed, state,
+};
+
+const A: u32 = Pair::A;
+const B: u32 = Pair::B;
+
+#[test]
+fn the_deadline_of_a_flush_passes_on_a_dead_link() {
+    let mut pair = quiet_pair(seed(), line());
+    pair.world.network_mut().partition(&[A], &[B]);
+    queue(&mut pair, A, 30);
+    let start = pair.world.now();
+    let deadline = Duration::from_secs(3);
+    disconnect(
+        &mut pair,
+        A,
+        Disconnect::Flush {
+            reason: 5,
+            deadline,
+        },
+    );
+    let peer = pair.peer(A);
+    let seed = pair.world.seed();
+    pair.world
+        .run_until(start + (deadline - Duration::from_micros(1)));
+    assert_eq!(
+        state(&pair.world, A, peer),
+        Some(PeerState::Connected),
+        "{seed}"
+    );
+    pair.world.run_until(start + deadline);
+    assert_eq!(
+        state(&pair.world, A, peer),
+        Some(PeerState::Disconnecting),
+        "{seed}"
+    );
+    assert_eq!(events(&mut pair.world, A), [], "{seed}");
+    pair.world
+        .run_until(start + deadline + Duration::from_secs(5));
+    assert_told(
+        &mut pair,
+        A,
+        (DisconnectReason::TimedOut, 30),
+        "nobody answers",
+    );
+    pair.world.run_for(Duration::from_secs(60));
+    assert_told(&mut pair, B, (DisconnectReason::TimedOut, 0), "silence");
+    assert_eq!(events(&mut pair.world, A), [], "{seed}");
+}
+
+#[test]
+fn all_acknowledgements_are_lost() {
+    let mut pair = quiet_pair(seed(), line());
+    pair.world.intercept(|passing| {
+        if kind(passing.datagram) == Kind::DisconnectAck {
+            return Intercept::Drop;
+        }
+        Intercept::Pass
+    });
+    disconnect(&mut pair, A, Disconnect::Now { reason: 1 });
+    pair.world.run_for(Duration::from_secs(60));
+    assert_told(
+        &mut pair,
+        A,
+        (DisconnectReason::TimedOut, 0),
+        "nobody answers",
+    );
+    assert_told(
+        &mut pair,
+        B,
+        (DisconnectReason::ByPeer(1), 0),
+        "it was told",
+    );
+}
+
+#[test]
+fn packets_that_have_arrived_outlive_the_connection() {
+    let mut pair = quiet_pair(seed(), line());
+    queue(&mut pair, A, 60);
+    disconnect(&mut pair, A, flush(0));
+    pair.world.run_for(Duration::from_secs(5));
+    let told = events(&mut pair.world, B);
+    let peer = pair.peer(B);
+    let readable = Event::Readable { peer };
+    assert_eq!(
+        told.first(),
+        Some(&readable),
+        "{told:?}; {}",
+        pair.world.seed()
+    );
+    assert_eq!(ended(&told).len(), 1, "{told:?}; {}", pair.world.seed());
+    pair.world.run_for(Duration::from_secs(20));
+    let again = pair
+        .world
+        .host_mut(B)
+        .send(peer, ChannelId(0), vec![0], Mode::Reliable);
+    assert_eq!(again, Err(SendError::UnknownPeer));
+    assert_all(&pair.receive_all(B), 60, "25 seconds after the end");
+    assert_eq!(events(&mut pair.world, B), [], "{}", pair.world.seed());
+}
+
+#[test]
+fn silence_ends_a_connection_once() {
+    let mut pair = quiet_pair(seed(), line());
+    let start = pair.world.now();
+    pair.world.network_mut().partition(&[A], &[B]);
+    pair.world.run_until(start + Duration::from_secs(8));
+    for address in [A, B] {
+        assert_eq!(
+            events(&mut pair.world, address),
+            [],
+            "{}",
+            pair.world.seed()
+        );
+    }
+    pair.world.run_until(start + Duration::from_secs(11));
+    for address in [A, B] {
+        assert_told(
+            &mut pair,
+            address,
+            (DisconnectReason::TimedOut, 0),
+            "silence",
+        );
+    }
+    pair.world.network_mut().mend();
+    pair.world.run_for(Duration::from_secs(120));
+    for address in [A, B] {
+        assert_eq!(
+            events(&mut pair.world, address),
+            [],
+            "{}",
+            pair.world.seed()
+        );
+        assert_eq!(pair.world.host(address).peers().count(), 0);
+    }
+}
+
+#[test]
+fn a_quiet_connection_does_not_end() {
+    let mut pair = quiet_pair(seed(), line());
+    pair.world.run_for(Duration::from_secs(600));
+    for address in [A, B] {
+        assert_eq!(
+            events(&mut pair.world, address),
+            [],
+            "{}",
+            pair.world.seed()
+        );
+    }
+}

@@ -238,6 +238,14 @@ fn an_attempt_is_given_up_at_any_moment() {
             let was = state(&world, A, a);
             let gives_up = Disconnect::Now { reason: 4 };
             assert_eq!(world.disconnect(A, a, gives_up), Ok(()), "{context}");
+            world.run_for(Duration::from_millis(100));
+            // B is told, unless A has not heard of it; then it gives up by itself.
+            let unknown = both && moment < 20;
+            let over = world
+                .host(B)
+                .peers()
+                .all(|(_, peer)| peer.state() == PeerState::Disconnected);
+            assert_eq!(over, !unknown, "{context}");
             world.run_for(Duration::from_secs(60));
             let told = events(&mut world, A);
             let established = usize::from(was == Some(PeerState::Connected));
@@ -336,4 +344,22 @@ fn a_refusal_that_echoes_another_attempt_is_ignored() {
     world.run_for(Duration::from_secs(1));
     let ends = one_connection(&mut world, "a stale refusal");
     assert_talk(&mut world, ends, "a stale refusal");
+}
+
+#[test]
+fn forged_requests_do_not_drive_out_the_real_one() {
+    let mut world = Pair::new(seed(), line(), Config::new(), Config::new()).world;
+    let tape = record(&mut world);
+    assert!(world.connect(A, B).is_ok());
+    assert!(world.connect(B, A).is_ok());
+    world.run_for(Duration::from_millis(5));
+    let request = tape.of(B, Kind::Request)[0].datagram.clone();
+    for n in 1..=4 {
+        let mut forged = request.clone();
+        forged[nonce_self()].fill(n);
+        world.inject(B, A, forged);
+    }
+    world.run_for(Duration::from_secs(3));
+    let ends = one_connection(&mut world, "four forged requests");
+    assert_talk(&mut world, ends, "four forged requests");
 }

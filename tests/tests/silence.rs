@@ -156,3 +156,15 @@ fn a_quiet_connection_does_not_end() {
         );
     }
 }
+
+#[test]
+fn packets_that_have_arrived_outlive_a_silent_end() {
+    let mut pair = quiet_pair(seed(), line());
+    queue(&mut pair, A, 5);
+    pair.world.run_for(Duration::from_secs(1));
+    pair.world.network_mut().partition(&[A], &[B]);
+    pair.world.run_for(Duration::from_secs(11));
+    let reason = (DisconnectReason::TimedOut, 0);
+    assert_told(&mut pair, B, reason, "silence");
+    assert_all(&pair.receive_all(B), 5, "after the end");
+}

@@ -2,7 +2,9 @@
 //! figure of the paper has one.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
-use std::collections::BTreeSet;
+extern crate alloc;
+
+use alloc::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 

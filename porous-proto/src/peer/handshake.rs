@@ -136,10 +136,12 @@ impl Handshake {
             .filter(|ack| self.has_seen(ack.nonce_self))
     }
 
-    /// The remote host that a short datagram can only have come from: the only one whose request
-    /// was seen. Such a datagram stands for the acknowledgement (`docs/deviations.md` C9).
+    /// The remote host that a short datagram can only have come from: the one that has acknowledged
+    /// us, or else the only one whose request was seen. Such a datagram stands for what is missing,
+    /// the request or the acknowledgement (`docs/deviations.md` C9).
     pub(crate) fn sole_candidate(&self) -> Option<&Connect> {
         match (self.candidates.as_slice(), &self.locked) {
+            (_, Some(locked)) => Some(locked),
             ([only], None) if !only.request.cookie => Some(&only.request),
             _ => None,
         }

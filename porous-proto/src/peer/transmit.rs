@@ -114,10 +114,12 @@ impl Peer {
         let len = session.poll_transmit(tick, rest)?;
         self.refresh_session_deadline();
         self.check_flushed(tick.now);
-        Ok(match (start, len) {
-            (0, None) => None,
-            (start, len) => Some(start + len.unwrap_or(0)),
-        })
+        match (start, len) {
+            // The flush has just come to its end.
+            (0, None) if self.state == PeerState::Disconnecting => self.write_goodbye(tick, buf),
+            (0, None) => Ok(None),
+            (start, len) => Ok(Some(start + len.unwrap_or(0))),
+        }
     }
 
     fn write_goodbye(&mut self, tick: Tick, buf: &mut [u8]) -> Result<Option<usize>, NoRoom> {

@@ -1,5 +1,4 @@
 //! Lines that are slow, and windows that are small.
-#![expect(clippy::unwrap_used, reason = "a test")]
 
 use core::time::Duration;
 

@@ -5,6 +5,7 @@ use core::time::Duration;
 
 use porous_proto::{ChannelId, Config, Disconnect, DisconnectReason, Event, Listen, Mode, PeerId};
 use porous_sim::{LinkConfig, Pair, Seed, World};
+use porous_tests::{ended, events};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -13,10 +14,6 @@ fn pair(seed: u64) -> Pair {
     let mut pair = Pair::new(Seed::new(seed), line, Config::new(), Config::new());
     pair.connect_to_listener();
     pair
-}
-
-fn events(world: &mut World, address: u32) -> Vec<Event<u32>> {
-    core::iter::from_fn(|| world.poll_event(address)).collect()
 }
 
 fn connect_again(world: &mut World) -> PeerId {
@@ -86,12 +83,11 @@ fn a_server_that_was_killed_is_found_again() {
     world.host_mut(Pair::B).listen(Listen::Open).unwrap();
     world.run_for(12 * SECOND);
     let told = events(world, Pair::A);
-    let ended = Some(&DisconnectReason::TimedOut);
-    let reason = told.iter().find_map(|event| match event {
-        Event::Disconnected { reason, .. } => Some(reason),
-        _ => None,
-    });
-    assert_eq!(reason, ended, "{told:?}; {}", world.seed());
+    let ends = ended(&told);
+    let [(_, reason, _)] = ends[..] else {
+        panic!("{told:?}; {}", world.seed())
+    };
+    assert_eq!(reason, DisconnectReason::TimedOut, "{}", world.seed());
     connect_again(world);
     world.run_for(SECOND);
     let told = events(world, Pair::A);

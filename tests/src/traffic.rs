@@ -65,12 +65,14 @@ impl Traffic {
     /// If `send` fails for another reason.
     pub fn send_as(&mut self, world: &mut World, mode: Mode) -> bool {
         let channel = u8::try_from(self.draw() % u64::from(self.channels)).unwrap_or(0);
-        // Small ones are as frequent as large ones. Eight bytes make each one unlike the others.
-        let limit = self.max.min(1 << (self.draw() % 14)).max(8);
-        let len = 8 + (self.draw() % (limit as u64 - 7)) as usize;
-        let mut packet = self.serial.to_le_bytes().to_vec();
+        // Small ones are as frequent as large ones. Eight bytes make each one unlike the others,
+        // but some are shorter or empty.
+        let limit = self.max.min(1 << (self.draw() % 14)) as u64;
+        let len = (self.draw() % (limit + 1)) as usize;
         let serial = self.serial;
+        let mut packet = serial.to_le_bytes().to_vec();
         packet.extend((8..len).map(|n| (serial as usize * 31 + n) as u8));
+        packet.truncate(len);
         match world
             .host_mut(self.from)
             .send(self.peer, ChannelId(channel), packet.clone(), mode)

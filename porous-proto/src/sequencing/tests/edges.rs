@@ -1,0 +1,152 @@
+//! Turns, budgets, and messages that no honest sender sends.
+
+use super::*;
+
+#[test]
+fn channels_of_one_priority_take_turns_by_fragment() {
+    let mut wire = Wire::new(params(16, 2));
+    wire.sender
+        .send(0, Bytes::from_static(&[0; 30]), Mode::Reliable);
+    wire.sender
+        .send(1, Bytes::from_static(&[1; 30]), Mode::Reliable);
+    let mut order = Vec::new();
+    while let Some((Message::Packet(packet), _)) = wire.sender.next_message(Priority::Low) {
+        order.push(packet.channel);
+    }
+    assert_eq!(order, [0, 1, 0, 1, 0, 1]); // T21
+}
+
+#[test]
+fn a_reader_that_stops_stalls_the_sender_at_the_budget() {
+    let mut small = params(16, 2);
+    small.remote_budget = 3 * 74;
+    small.receive_budget = small.remote_budget;
+    let mut wire = Wire::new(small);
+    wire.send("r0 r1 r2 r3 r4");
+    let sent = wire.messages.len();
+    assert_eq!(sent, 3);
+    wire.arrive("r0 r1 r2");
+    assert_eq!(wire.receiver.totals().kept, 3 * 66);
+    assert_eq!(wire.delivered(), ["r0", "r1", "r2"]);
+    assert_eq!(wire.window_acks(), [2]);
+    assert_eq!(
+        (wire.receiver.totals().kept, wire.sender.totals().charged),
+        (0, 0)
+    );
+    wire.send("");
+    assert_eq!(wire.messages.len(), 5);
+}
+
+#[test]
+fn unreliable_packets_make_room_for_others() {
+    let mut small = params(16, 2);
+    small.receive_budget = 4 * 66;
+    let mut wire = Wire::new(small);
+    wire.send("r0 u1 u2 r3 r4");
+    wire.arrive("u1 u2 r3");
+    assert!(wire.receiver.make_room(66));
+    assert!(
+        wire.receiver.make_room(2 * 66),
+        "the unreliable ones have to go"
+    );
+    assert_eq!(wire.receiver.totals().kept, 2 * 66);
+    assert!(wire.receiver.make_room(3 * 66) && !wire.receiver.make_room(4 * 66));
+    wire.arrive("r0 r4");
+    assert_eq!(wire.delivered(), ["r0", "r3", "r4"]);
+}
+
+#[test]
+fn a_passive_packet_that_was_passed_is_not_sent_again() {
+    let mut wire = Wire::new(params(4, 2));
+    wire.send("p0 r1");
+    wire.arrive("r1");
+    assert_eq!(wire.delivered(), ["r1"]);
+    let p0 = wire.messages[0].clone();
+    assert!(wire.sender.is_current(&p0));
+    assert_eq!(wire.sender.totals().undelivered, 2);
+    wire.window_acks();
+    assert!(!wire.sender.is_current(&p0)); // Q9
+    assert_eq!(
+        (
+            wire.sender.totals().undelivered,
+            wire.sender.totals().queued
+        ),
+        (0, 0)
+    );
+}
+
+#[test]
+fn an_empty_packet_is_a_packet() {
+    let mut wire = Wire::new(params(16, 2));
+    wire.sender.send(0, Bytes::new(), Mode::Reliable);
+    wire.send("");
+    let Message::Packet(packet) = wire.messages[0].clone() else {
+        unreachable!()
+    };
+    assert_eq!(
+        wire.receiver.check_packet(&borrow(&packet)),
+        Verdict::Take(64)
+    );
+    wire.receiver.on_packet(&borrow(&packet));
+    assert_eq!(wire.delivered(), [Bytes::new()]); // Q14
+}
+
+#[test]
+fn a_fragment_that_contradicts_an_earlier_one_is_refused() {
+    let mut wire = Wire::new(params(16, 2));
+    wire.sender
+        .send(0, Bytes::from_static(&[7; 25]), Mode::Reliable);
+    wire.send("");
+    let parts: Vec<Packet<Bytes>> = wire
+        .messages
+        .iter()
+        .map(|message| match message {
+            Message::Packet(packet) => packet.clone(),
+            Message::Control(_) => unreachable!(),
+        })
+        .collect();
+    wire.receiver.on_packet(&borrow(&parts[0]));
+    assert_eq!(wire.receiver.totals().kept, 64 + 10); // Q1: what arrived, not what was announced
+    let changes: [fn(&mut Packet<Bytes>); 4] = [
+        |packet| packet.mode = Mode::Passive,
+        |packet| packet.dependency = 1,
+        |packet| packet.fragment.as_mut().unwrap().count = 4,
+        |packet| packet.fragment = None,
+    ];
+    for change in changes {
+        let mut other = parts[1].clone();
+        change(&mut other);
+        assert_eq!(
+            wire.receiver.check_packet(&borrow(&other)),
+            Verdict::Violation
+        ); // Q13
+    }
+    for part in [&parts[0], &parts[2], &parts[1]] {
+        wire.receiver.on_packet(&borrow(part));
+    }
+    assert_eq!(wire.delivered(), [Bytes::from_static(&[7; 25])]);
+}
+
+#[test]
+fn packets_beyond_the_agreed_maximum_are_refused() {
+    let wire = Wire::new(params(16, 2));
+    let part = |index, count, len| Packet {
+        mode: Mode::Reliable,
+        channel: 0,
+        id: 0,
+        dependency: 0,
+        fragment: Some(crate::frame::Fragment { index, count }),
+        payload: &[0_u8; 10][..len],
+    };
+    for (index, count, len, verdict) in [
+        (99, 100, 10, Verdict::Take(74)),
+        (0, 100, 10, Verdict::Take(74)),
+        (0, 101, 10, Verdict::Violation),
+        (100, 101, 1, Verdict::Violation),
+    ] {
+        assert_eq!(
+            wire.receiver.check_packet(&part(index, count, len)),
+            verdict
+        ); // Q4
+    }
+}

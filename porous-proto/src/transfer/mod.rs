@@ -165,7 +165,7 @@ impl Transfer {
         if largest >= self.queue.next() || !map_is_real(largest, block.map) {
             return None;
         }
-        let mut top = largest.checked_sub(32);
+        let mut top = largest.checked_sub(33);
         for range in &block.ranges {
             let high = top?.checked_sub(u64::from(range.gap))?;
             let length = u64::from(range.length);

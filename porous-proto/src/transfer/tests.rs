@@ -301,3 +301,33 @@ fn signalling_is_outside_the_congestion_window() {
     assert_eq!(side.frame(), Some(vec![u8::MAX]));
     assert_eq!(side.transfer.frames_sent(), 1);
 }
+
+#[test]
+fn ranges_that_reach_below_the_first_frame_are_refused() {
+    let mut side = Side::new();
+    for name in 0..41 {
+        side.script
+            .low
+            .push_back(message(name, 100, Delivery::Reliable));
+        side.transfer.congestion_for_test(1 << 20);
+        while side.frame().is_some() {}
+    }
+    let block = |gap, length| AckBlock {
+        largest_low: 40,
+        largest_width: 4,
+        delay: None,
+        map: u32::MAX,
+        nonce: false,
+        ranges: arrayvec::ArrayVec::from_iter([crate::frame::AckRange { gap, length }]),
+    };
+    // Below the map are the ids 7 to 0.
+    for (gap, length, valid) in [(0, 8, true), (7, 1, true), (8, 1, false), (0, 9, false)] {
+        let block = block(gap, length);
+        let acked = side.transfer.check_ack(&block);
+        assert_eq!(acked.is_some(), valid, "{gap}, {length}");
+        if let Some(acked) = acked {
+            side.transfer.on_ack(&acked, &mut side.script, side.now);
+        }
+    }
+    assert_eq!(side.script.acknowledged.len(), 41);
+}

@@ -50,6 +50,7 @@ pub struct Config {
     pub(crate) connect_timeout: Duration,
     pub(crate) timeout: Duration,
     pub(crate) disconnect_timeout: Duration,
+    pub(crate) first_id: u64,
 }
 
 impl Default for Config {
@@ -86,6 +87,7 @@ impl Config {
             connect_timeout: Duration::from_secs(10),
             timeout: Duration::from_secs(10),
             disconnect_timeout: Duration::from_secs(5),
+            first_id: 0,
         }
     }
 
@@ -345,6 +347,15 @@ impl Config {
     #[must_use]
     pub const fn disconnect_timeout(mut self, timeout: Duration) -> Self {
         self.disconnect_timeout = timeout;
+        self
+    }
+
+    /// Where the ids of frames and packets begin, for tests: both hosts must say the same, and
+    /// nothing tells them if they do not (`deviations.md` C21).
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn first_id(mut self, id: u64) -> Self {
+        self.first_id = id;
         self
     }
 }

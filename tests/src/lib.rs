@@ -3,6 +3,7 @@
 
 extern crate alloc;
 
+pub mod config;
 mod events;
 mod model;
 mod parting;

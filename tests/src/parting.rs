@@ -2,10 +2,10 @@
 
 use core::time::Duration;
 
-use porous_proto::{Config, Disconnect, DisconnectReason, Event, Mode, Received};
+use porous_proto::{Disconnect, DisconnectReason, Event, Mode, Received};
 use porous_sim::{LinkConfig, Pair, Seed};
 
-use crate::{ended, events};
+use crate::{config, ended, events};
 
 /// The seed of a test that needs but one.
 #[must_use]
@@ -25,7 +25,7 @@ pub const fn line() -> LinkConfig {
 ///
 /// If it is otherwise; the message names the seed.
 pub fn quiet_pair(seed: Seed, links: LinkConfig) -> Pair {
-    let mut pair = Pair::new(seed, links, Config::client(), Config::new());
+    let mut pair = Pair::new(seed, links, config::client(), config::new());
     pair.connect_to_listener();
     pair.world.run_for(Duration::from_secs(1));
     for address in [Pair::A, Pair::B] {

@@ -39,6 +39,7 @@ struct Limits {
     send_budget: u64,
     timeout: Duration,
     disconnect_timeout: Duration,
+    first_id: u64,
 }
 
 /// Who is at the other end.
@@ -121,6 +122,7 @@ impl Peer {
                 send_budget: u64::from(config.send_budget),
                 timeout: config.timeout,
                 disconnect_timeout: config.disconnect_timeout,
+                first_id: config.first_id,
             },
             remote: None,
             handshake: None,
@@ -237,7 +239,12 @@ impl Peer {
         let remote = sole.cloned().ok_or(Ignored::WrongState)?;
         let agreement = Agreement::new(ours, &remote.offer).ok_or(Ignored::WrongState)?;
         let nonces = [self.nonce, remote.nonce_self];
-        let mut probe = Session::new(agreement, nonces, remote.connection_id);
+        let mut probe = Session::new(
+            agreement,
+            nonces,
+            remote.connection_id,
+            self.limits.first_id,
+        );
         probe.handle_short(short, tick)?;
         self.accept_remote(&remote, ours, tick.now);
         Ok(())

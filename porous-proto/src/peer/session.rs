@@ -27,7 +27,12 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(crate) fn new(agreement: Agreement, nonces: [u64; 2], connection_id: ConnectionId) -> Self {
+    pub(crate) fn new(
+        agreement: Agreement,
+        nonces: [u64; 2],
+        connection_id: ConnectionId,
+        first_id: u64,
+    ) -> Self {
         let context = agreement.context();
         let params = TransferParams {
             connection_id,
@@ -43,8 +48,8 @@ impl Session {
             agreement,
             context,
             nonces,
-            transfer: Transfer::new(params),
-            sequencing: Sequencing::new(agreement.sequencing()),
+            transfer: Transfer::new(params, first_id),
+            sequencing: Sequencing::new(agreement.sequencing(), first_id),
             sent: ModeCounts::default(),
             received: ModeCounts::default(),
         }

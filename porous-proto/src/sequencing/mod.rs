@@ -101,12 +101,8 @@ pub(crate) struct Sequencing {
 }
 
 impl Sequencing {
-    pub(crate) fn new(params: SequencingParams) -> Self {
-        Self::starting_at(params, 0)
-    }
-
     /// Both hosts' ids start at 0 (`docs/deviations.md` Q12); tests start elsewhere.
-    pub(crate) fn starting_at(params: SequencingParams, first_id: u64) -> Self {
+    pub(crate) fn new(params: SequencingParams, first_id: u64) -> Self {
         let mut channels = Vec::new();
         channels.resize_with(usize::from(params.channels), || None);
         Self {

@@ -39,8 +39,8 @@ impl Wire {
 
     fn starting_at(params: SequencingParams, first: u64) -> Self {
         Self {
-            sender: Sequencing::starting_at(params, first),
-            receiver: Sequencing::starting_at(params, first),
+            sender: Sequencing::new(params, first),
+            receiver: Sequencing::new(params, first),
             messages: Vec::new(),
         }
     }

@@ -85,12 +85,8 @@ pub(crate) struct Transfer {
 }
 
 impl Transfer {
-    pub(crate) fn new(params: TransferParams) -> Self {
-        Self::starting_at(params, 0)
-    }
-
     /// Both hosts' ids start at 0 (`docs/deviations.md` C21); tests start elsewhere.
-    pub(crate) fn starting_at(params: TransferParams, first: u64) -> Self {
+    pub(crate) fn new(params: TransferParams, first: u64) -> Self {
         Self {
             params,
             store: Store::new(),

@@ -99,7 +99,7 @@ impl Side {
             send_rate: u32::MAX,
             bandwidth: u32::MAX,
         };
-        let mut transfer = Transfer::new(params);
+        let mut transfer = Transfer::new(params, 0);
         transfer
             .pings
             .send(Instant::ZERO, Duration::from_secs(3600)); // no pings in the figures

@@ -3,12 +3,12 @@
 use core::time::Duration;
 
 use porous_proto::{
-    ChannelId, Config, Disconnect, DisconnectReason, Ecn, Event, Host, Instant, Listen, Mode,
-    PeerId, PeerState, SendError,
+    ChannelId, Disconnect, DisconnectReason, Ecn, Event, Host, Instant, Listen, Mode, PeerId,
+    PeerState, SendError,
 };
 use porous_sim::rand_core::Rng;
 use porous_sim::{ChaCha8Rng, Pair, Seed, Service};
-use porous_tests::{Traffic, ended, events, line, quiet_pair};
+use porous_tests::{Traffic, config, ended, events, line, quiet_pair};
 
 /// Two hosts on a perfect wire, each with a clock of its own.
 struct Wire {
@@ -19,7 +19,7 @@ struct Wire {
 
 impl Wire {
     fn new(seed: Seed) -> Self {
-        let host = |index| Host::new(Config::new(), seed.stream("host", index));
+        let host = |index| Host::new(config::new(), seed.stream("host", index));
         let mut hosts = [host(0), host(1)];
         assert_eq!(hosts[1].listen(Listen::Open), Ok(()));
         assert!(hosts[0].connect(Instant::ZERO, 1).is_ok());
@@ -138,7 +138,7 @@ fn a_time_before_the_latest_counts_as_the_latest() {
 fn deadlines_count_from_the_latest_time_that_was_heard_of() {
     let latest = Instant::from_micros(100_000_000);
     let (seed, mut buf) = (Seed::new(7), [0; 1200]);
-    let mut host = Host::new(Config::client(), seed.stream("host", 0));
+    let mut host = Host::new(config::client(), seed.stream("host", 0));
     host.handle_timeout(latest);
     assert!(host.connect(Instant::ZERO, 7).is_ok(), "{seed}");
     assert!(host.poll_transmit(Instant::ZERO, &mut buf).is_some());

@@ -2,12 +2,13 @@
 
 use core::time::Duration;
 
-use porous_proto::{Config, Mode};
+use porous_proto::Mode;
 use porous_sim::{LinkConfig, Pair, Seed};
+use porous_tests::config;
 
 #[test]
 fn what_was_not_lost_is_not_sent_again() {
-    let config = Config::new().windows(16, 4096).unwrap();
+    let config = config::new().windows(16, 4096).unwrap();
     let line = LinkConfig::new().delay(Duration::from_millis(50));
     let mut pair = Pair::new(Seed::new(1), line, config.clone(), config);
     pair.connect_to_listener();
@@ -29,7 +30,7 @@ fn what_was_not_lost_is_not_sent_again() {
 #[test]
 fn a_slow_line_is_slow_but_not_dead() {
     for max_datagram in [1200, 3125] {
-        let config = Config::new().max_datagram(max_datagram).unwrap();
+        let config = config::new().max_datagram(max_datagram).unwrap();
         let line = LinkConfig::new()
             .delay(Duration::from_millis(100))
             .rate(64_000);

@@ -10,7 +10,7 @@ use core::time::Duration;
 
 use porous_proto::{ChannelId, Config, Event, Integrity, Mode, Priority, SendError};
 use porous_sim::{LinkConfig, Pair, Seed, Service};
-use porous_tests::Traffic;
+use porous_tests::{Traffic, config};
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -21,7 +21,7 @@ fn line() -> LinkConfig {
 #[test]
 fn ninety_percent_loss_still_delivers_in_order() {
     for seed in 0..10 {
-        let config = Config::new().timeout(Duration::from_secs(120));
+        let config = config::new().timeout(Duration::from_secs(120));
         let mut pair = Pair::new(Seed::new(seed), line(), config.clone(), config);
         pair.connect_to_listener();
         for host in [Pair::A, Pair::B] {
@@ -94,7 +94,7 @@ fn ten_terrible_minutes(seed: u64, config: &Config) {
 
 fn channels() -> Config {
     let priorities = [Priority::High, Priority::Low, Priority::Low];
-    Config::new().channels(&priorities).unwrap()
+    config::new().channels(&priorities).unwrap()
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn ten_terrible_minutes_with_a_checksum() {
 
 #[test]
 fn ten_terrible_minutes_with_the_windows_of_the_paper() {
-    let paper = Config::paper()
+    let paper = config::paper()
         .channels(&[Priority::High, Priority::Low])
         .unwrap();
     ten_terrible_minutes(3, &paper);
@@ -123,8 +123,8 @@ fn ten_terrible_minutes_with_the_smallest_windows() {
 /// Sends `total` bytes as 16 KiB reliable packets from A to B: bits a second.
 fn goodput(seed: u64, link: LinkConfig, total: usize) -> u64 {
     const PACKET: usize = 16 * 1024;
-    let config = Config::new().send_budget(512 * 1024);
-    let mut pair = Pair::new(Seed::new(seed), link, config, Config::new());
+    let config = config::new().send_budget(512 * 1024);
+    let mut pair = Pair::new(Seed::new(seed), link, config, config::new());
     pair.connect_to_listener();
     let (a, b) = (pair.peer(Pair::A), pair.peer(Pair::B));
     let (start, context) = (pair.world.now(), pair.world.seed());

@@ -2,15 +2,16 @@
 
 use core::time::Duration;
 
-use porous_proto::{Config, Ignored, Mode};
+use porous_proto::{Ignored, Mode};
 use porous_sim::{LinkConfig, Pair, Seed};
+use porous_tests::config;
 
 #[test]
 fn a_datagram_that_comes_twice_counts_once() {
     let line = LinkConfig::new()
         .delay(Duration::from_millis(20))
         .duplicate(100.0);
-    let mut pair = Pair::new(Seed::new(1), line, Config::new(), Config::new());
+    let mut pair = Pair::new(Seed::new(1), line, config::new(), config::new());
     pair.connect_to_listener();
     let modes = [Mode::Unreliable, Mode::Reliable, Mode::Passive];
     let sent = (0..30_u8).map(|n| (0, modes[usize::from(n % 3)], vec![n; 20]));

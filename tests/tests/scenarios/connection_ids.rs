@@ -4,14 +4,14 @@ use core::time::Duration;
 
 use porous_proto::{Config, Event};
 use porous_sim::{Intercept, LinkConfig, Pair, World};
-use porous_tests::{assert_talk, events, one_connection, seed};
+use porous_tests::{assert_talk, config, events, one_connection, seed};
 
 const A: u32 = Pair::A;
 const B: u32 = Pair::B;
 
 /// A host whose peers put this many bytes into their datagrams to it.
 fn config(len: u8) -> Config {
-    match Config::new().connection_id_len(len) {
+    match config::new().connection_id_len(len) {
         Ok(config) => config,
         Err(error) => panic!("{error}"),
     }

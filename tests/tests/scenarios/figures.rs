@@ -1,15 +1,14 @@
 //! The figures of the paper that can be seen from outside, as scenarios. Between A and B a
 //! datagram takes 20 ms.
 
-extern crate alloc;
-
 use alloc::rc::Rc;
 use core::cell::Cell;
 use core::time::Duration;
-use porous_proto::{ChannelId, Config, Disconnect, DisconnectReason, Instant, Mode, PeerState};
+use porous_proto::{ChannelId, Disconnect, DisconnectReason, Instant, Mode, PeerState};
 use porous_sim::{Intercept, LinkConfig, Pair, Passing, Seed, World};
 use porous_tests::{
-    Kind, Tape, assert_talk, ended, events, kind, one_connection, record, record_while, state,
+    Kind, Tape, assert_talk, config, ended, events, kind, one_connection, record, record_while,
+    state,
 };
 
 const A: u32 = Pair::A;
@@ -22,7 +21,7 @@ const fn millis(millis: u64) -> Instant {
 fn pair() -> Pair {
     let seed = Seed::from_env(Seed::new(1));
     let line = LinkConfig::new().delay(Duration::from_millis(20));
-    Pair::new(seed, line, Config::new(), Config::new())
+    Pair::new(seed, line, config::new(), config::new())
 }
 
 /// Both connect to each other while `hook` is in charge: what was sent, and when each became

@@ -3,15 +3,15 @@
 
 use core::time::Duration;
 
-use porous_proto::{ChannelId, Config, Disconnect, DisconnectReason, Event, Listen, Mode, PeerId};
+use porous_proto::{ChannelId, Disconnect, DisconnectReason, Event, Listen, Mode, PeerId};
 use porous_sim::{LinkConfig, Pair, Seed, World};
-use porous_tests::{ended, events};
+use porous_tests::{config, ended, events};
 
 const SECOND: Duration = Duration::from_secs(1);
 
 fn pair(seed: u64) -> Pair {
     let line = LinkConfig::new().delay(Duration::from_millis(30));
-    let mut pair = Pair::new(Seed::new(seed), line, Config::new(), Config::new());
+    let mut pair = Pair::new(Seed::new(seed), line, config::new(), config::new());
     pair.connect_to_listener();
     pair
 }
@@ -27,7 +27,7 @@ fn a_client_that_was_killed_comes_back_and_replaces_itself() {
     let world = &mut pair.world;
     events(world, Pair::B);
     assert!(world.remove_host(Pair::A));
-    world.add_host(Pair::A, Config::new());
+    world.add_host(Pair::A, config::new());
     connect_again(world);
     world.run_for(SECOND);
     let told = events(world, Pair::B);
@@ -79,7 +79,7 @@ fn a_server_that_was_killed_is_found_again() {
     let mut pair = pair(3);
     let world = &mut pair.world;
     assert!(world.remove_host(Pair::B));
-    world.add_host(Pair::B, Config::new());
+    world.add_host(Pair::B, config::new());
     world.host_mut(Pair::B).listen(Listen::Open).unwrap();
     world.run_for(12 * SECOND);
     let told = events(world, Pair::A);

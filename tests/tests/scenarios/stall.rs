@@ -6,7 +6,7 @@ use core::time::Duration;
 
 use porous_proto::{Config, Event, Ignored, Mode, PeerState, SendError};
 use porous_sim::{LinkConfig, Pair, Seed};
-use porous_tests::{Traffic, connected, ended, events, seed};
+use porous_tests::{Traffic, config, connected, ended, events, seed};
 
 const MS: Duration = Duration::from_millis(1);
 const BOTH: [u32; 2] = [Pair::A, Pair::B];
@@ -17,7 +17,7 @@ fn line() -> LinkConfig {
 
 /// The smallest windows, so that their edges are soon reached.
 fn small() -> Config {
-    let config = Config::new().timeout(Duration::from_secs(60));
+    let config = config::new().timeout(Duration::from_secs(60));
     config.windows(16, 16).unwrap()
 }
 
@@ -156,7 +156,7 @@ fn fill(traffic: &mut Traffic, pair: &mut Pair, mode: Option<Mode>) -> (u32, boo
 
 /// B's application does not read for ten seconds, while A's sends as much as it may.
 fn sleeping_reader(mode: Option<Mode>) {
-    let config = Config::new().receive_budget(16 * 1024, BUDGET).unwrap();
+    let config = config::new().receive_budget(16 * 1024, BUDGET).unwrap();
     let config = config.send_budget(BUDGET);
     let mut pair = pair(seed(), config.clone(), config);
     let context = format!("{mode:?}; {}", pair.world.seed());
@@ -232,7 +232,7 @@ fn a_reader_that_sleeps_keeps_no_more_than_its_budget_of_what_may_be_lost() {
 
 #[test]
 fn a_full_send_buffer_is_told_once_and_so_is_the_room_in_it() {
-    let mut pair = pair(seed(), Config::new().send_budget(10_000), Config::new());
+    let mut pair = pair(seed(), config::new().send_budget(10_000), config::new());
     let context = pair.world.seed();
     while pair.send(Pair::A, 0, Mode::Reliable, vec![0; 936]).is_ok() {}
     for _ in 0..3 {

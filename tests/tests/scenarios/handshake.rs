@@ -1,15 +1,13 @@
 //! §2.3: whatever happens to the datagrams of a handshake, one connection comes of it. Between A
 //! and B a datagram takes 20 ms.
 
-extern crate alloc;
-
 use alloc::rc::Rc;
 use core::cell::Cell;
 use core::time::Duration;
 
-use porous_proto::{Config, Instant, Listen};
+use porous_proto::{Instant, Listen};
 use porous_sim::{Intercept, LinkConfig, Pair, Passing, Seed, Service, World};
-use porous_tests::{Tape, assert_talk, line, one_connection, record_while, seed, state};
+use porous_tests::{Tape, assert_talk, config, line, one_connection, record_while, seed, state};
 
 const A: u32 = Pair::A;
 const B: u32 = Pair::B;
@@ -29,7 +27,7 @@ const WAYS: [Way; 3] = [Way::Listener, Way::Both, Way::Open];
 
 /// They begin to connect.
 fn begin(way: Way, seed: Seed, links: LinkConfig) -> World {
-    let mut world = Pair::new(seed, links, Config::new(), Config::new()).world;
+    let mut world = Pair::new(seed, links, config::new(), config::new()).world;
     let listeners: &[u32] = match way {
         Way::Listener => &[B],
         Way::Both => &[],
@@ -183,7 +181,7 @@ fn the_first_datagrams_each_way_dropped() {
 fn one_begins_later_than_the_other() {
     for open in [false, true] {
         for late in 0..=200 {
-            let mut world = Pair::new(seed(), line(), Config::new(), Config::new()).world;
+            let mut world = Pair::new(seed(), line(), config::new(), config::new()).world;
             let seed = world.seed();
             for address in [A, B] {
                 let policy = if open { Listen::Open } else { Listen::Closed };

@@ -9,8 +9,8 @@ use porous_proto::{
 };
 use porous_sim::{Intercept, Pair, World};
 use porous_tests::{
-    Kind, assert_silent, assert_talk, connected, ended, events, kind, line, nonce_peer, nonce_self,
-    one_connection, record, seed, state,
+    Kind, assert_silent, assert_talk, config, connected, ended, events, kind, line, nonce_peer,
+    nonce_self, one_connection, record, seed, state,
 };
 
 const A: u32 = Pair::A;
@@ -48,8 +48,8 @@ fn assert_ended(world: &mut World, address: u32, peer: PeerId, reason: Disconnec
 fn hosts_of_other_applications_refuse_each_other() {
     let refused = DisconnectReason::Refused(Refusal::Incompatible);
     let (one, other) = (
-        Config::new().application_id(1),
-        Config::new().application_id(2),
+        config::new().application_id(1),
+        config::new().application_id(2),
     );
     for both in [false, true] {
         let mut world = listening(one.clone(), other.clone());
@@ -70,8 +70,8 @@ fn hosts_of_other_applications_refuse_each_other() {
 #[test]
 fn a_full_host_refuses_until_somebody_leaves() {
     const EARLY: u32 = 3;
-    let mut world = listening(Config::client(), Config::new().max_peers(1));
-    world.add_host(EARLY, Config::client());
+    let mut world = listening(config::client(), config::new().max_peers(1));
+    world.add_host(EARLY, config::client());
     let early = connect(&mut world, EARLY, B);
     world.run_for(Duration::from_secs(1));
     assert_eq!(connected(&events(&mut world, EARLY)), [early]);
@@ -115,7 +115,7 @@ fn a_full_host_refuses_until_somebody_leaves() {
 
 #[test]
 fn a_listener_names_the_versions_it_speaks() {
-    let mut world = listening(Config::client(), Config::new());
+    let mut world = listening(config::client(), config::new());
     world.intercept(|passing| {
         if kind(passing.datagram) == Kind::Request {
             let mut other = passing.datagram.to_vec();
@@ -139,8 +139,8 @@ fn a_listener_names_the_versions_it_speaks() {
 #[test]
 fn a_refusal_by_a_newer_host_is_understood() {
     let mut world = listening(
-        Config::client().application_id(1),
-        Config::new().application_id(2),
+        config::client().application_id(1),
+        config::new().application_id(2),
     );
     world.intercept(|passing| {
         if kind(passing.datagram) == Kind::Refuse {
@@ -164,7 +164,7 @@ fn a_refusal_by_a_newer_host_is_understood() {
 #[test]
 fn a_host_that_does_not_listen_is_silent() {
     let limit = Duration::from_secs(4);
-    let mut world = world(Config::client().connect_timeout(limit), Config::new());
+    let mut world = world(config::client().connect_timeout(limit), config::new());
     let peer = connect(&mut world, A, B);
     world.run_until(Instant::ZERO + (limit - Duration::from_micros(1)));
     assert_eq!(events(&mut world, A), []);
@@ -191,7 +191,7 @@ fn a_host_that_does_not_listen_is_silent() {
 #[test]
 fn a_second_connection_to_a_live_address_is_an_error() {
     let again = Err(ConnectError::AlreadyConnected);
-    let mut world = listening(Config::client(), Config::new());
+    let mut world = listening(config::client(), config::new());
     let a = connect(&mut world, A, B);
     assert_eq!(world.connect(A, B), again);
     world.run_for(Duration::from_secs(1));
@@ -229,7 +229,7 @@ fn an_attempt_is_given_up_at_any_moment() {
     for both in [false, true] {
         for moment in 0..80 {
             let context = format!("both: {both}, {moment} ms; {}", seed());
-            let mut world = listening(Config::new(), Config::new());
+            let mut world = listening(config::new(), config::new());
             let a = connect(&mut world, A, B);
             if both {
                 connect(&mut world, B, A);
@@ -271,7 +271,7 @@ fn an_attempt_is_given_up_at_any_moment() {
 fn acknowledgements_that_echo_another_attempt_are_ignored() {
     for both in [false, true] {
         let context = format!("both: {both}; {}", seed());
-        let mut world = listening(Config::new(), Config::new());
+        let mut world = listening(config::new(), config::new());
         // A first connection leaves acknowledgements and requests behind.
         let tape = record(&mut world);
         let a = connect(&mut world, A, B);
@@ -325,17 +325,17 @@ fn acknowledgements_that_echo_another_attempt_are_ignored() {
 #[test]
 fn a_refusal_that_echoes_another_attempt_is_ignored() {
     let mut world = listening(
-        Config::client().application_id(1),
-        Config::new().application_id(2),
+        config::client().application_id(1),
+        config::new().application_id(2),
     );
     let tape = record(&mut world);
     connect(&mut world, A, B);
     world.run_for(Duration::from_secs(1));
     let refusals = tape.of(B, Kind::Refuse);
     assert_eq!(refusals.len(), 1);
-    let mut world = listening(Config::client(), Config::new());
+    let mut world = listening(config::client(), config::new());
     // Another stream of chance than that of the first A: it has another random id.
-    world.add_host(A, Config::client());
+    world.add_host(A, config::client());
     connect(&mut world, A, B);
     for _ in 0..60 {
         world.inject(B, A, refusals[0].datagram.clone());
@@ -348,7 +348,7 @@ fn a_refusal_that_echoes_another_attempt_is_ignored() {
 
 #[test]
 fn forged_requests_do_not_drive_out_the_real_one() {
-    let mut world = Pair::new(seed(), line(), Config::new(), Config::new()).world;
+    let mut world = Pair::new(seed(), line(), config::new(), config::new()).world;
     let tape = record(&mut world);
     assert!(world.connect(A, B).is_ok());
     assert!(world.connect(B, A).is_ok());

@@ -7,8 +7,8 @@ use porous_proto::{Config, Disconnect, Ignored, Instant, Listen, Mode};
 use porous_sim::rand_core::Rng;
 use porous_sim::{Intercept, Pair, Seed, World};
 use porous_tests::{
-    Kind, Tape, Taped, assert_silent, assert_talk, connected, disconnect, ended, events, kind,
-    line, nonce_self, one_connection, quiet_pair, record, record_while, seed,
+    Kind, Tape, Taped, assert_silent, assert_talk, config, connected, disconnect, ended, events,
+    kind, line, nonce_self, one_connection, quiet_pair, record, record_while, seed,
 };
 
 const A: u32 = Pair::A;
@@ -22,7 +22,7 @@ const FACTOR: usize = 4;
 
 /// The first request of a client, as it would be to any host.
 fn a_request(config: Config) -> Vec<u8> {
-    let mut world = Pair::new(Seed::new(99), line(), config, Config::new()).world;
+    let mut world = Pair::new(Seed::new(99), line(), config, config::new()).world;
     let tape = record(&mut world);
     assert!(world.connect(A, B).is_ok());
     world.flush(A);
@@ -33,7 +33,7 @@ fn a_request(config: Config) -> Vec<u8> {
 
 /// B, which listens, and A, a client.
 fn listening(config: Config) -> World {
-    let mut world = Pair::new(seed(), line(), Config::client(), config).world;
+    let mut world = Pair::new(seed(), line(), config::client(), config).world;
     assert_eq!(world.host_mut(B).listen(Listen::Open), Ok(()));
     world
 }
@@ -90,8 +90,8 @@ fn flood(world: &mut World, datagram: &[u8]) -> usize {
 
 #[test]
 fn spoofed_requests_leave_nothing_behind() {
-    let mut world = listening(Config::new());
-    let answers = flood(&mut world, &a_request(Config::client()));
+    let mut world = listening(config::new());
+    let answers = flood(&mut world, &a_request(config::client()));
     assert_eq!(answers, 1000, "{}", world.seed());
     assert_eq!(world.host(B).stats().ignored(Ignored::Stateless), 1000);
     assert_eq!(world.next_happening(), None, "{}", world.seed());
@@ -101,8 +101,8 @@ fn spoofed_requests_leave_nothing_behind() {
 #[test]
 fn refusals_leave_nothing_behind_either() {
     for (request, config) in [
-        (Config::client().application_id(5), Config::new()),
-        (Config::client(), Config::new().max_peers(0)),
+        (config::client().application_id(5), config::new()),
+        (config::client(), config::new().max_peers(0)),
     ] {
         let mut world = listening(config);
         assert_eq!(
@@ -113,19 +113,19 @@ fn refusals_leave_nothing_behind_either() {
         );
         assert_silent(&mut world, B, "after the flood");
     }
-    let mut other_version = a_request(Config::client());
+    let mut other_version = a_request(config::client());
     other_version[3] = 200;
-    let mut world = listening(Config::new());
+    let mut world = listening(config::new());
     assert_eq!(flood(&mut world, &other_version), 1000, "{}", world.seed());
     assert_silent(&mut world, B, "after the flood");
 }
 
 #[test]
 fn a_burst_of_requests_gets_a_bounded_number_of_answers() {
-    let mut world = listening(Config::new());
+    let mut world = listening(config::new());
     world.set_socket_buffer(B, 1 << 24);
     let tape = record(&mut world);
-    let request = a_request(Config::client());
+    let request = a_request(config::client());
     for stranger in 0..5000 {
         world.inject(STRANGERS + stranger, B, request.clone());
     }
@@ -150,9 +150,9 @@ fn a_burst_of_requests_gets_a_bounded_number_of_answers() {
 
 #[test]
 fn a_request_without_its_padding_gets_nothing() {
-    let request = a_request(Config::client());
+    let request = a_request(config::client());
     for padding in [1199, 600, 100] {
-        let mut world = listening(Config::new());
+        let mut world = listening(config::new());
         assert_eq!(
             flood(&mut world, &request[..padding]),
             0,
@@ -170,9 +170,9 @@ fn a_request_without_its_padding_gets_nothing() {
 
 #[test]
 fn a_closed_host_gives_nothing() {
-    let mut world = Pair::new(seed(), line(), Config::client(), Config::new()).world;
+    let mut world = Pair::new(seed(), line(), config::client(), config::new()).world;
     assert_eq!(
-        flood(&mut world, &a_request(Config::client())),
+        flood(&mut world, &a_request(config::client())),
         0,
         "{}",
         world.seed()
@@ -183,7 +183,7 @@ fn a_closed_host_gives_nothing() {
 #[test]
 fn a_cookie_is_good_for_one_address_and_one_request_only() {
     // A real second request, with the cookie in it ...
-    let mut world = listening(Config::new());
+    let mut world = listening(config::new());
     let tape = record_while(&mut world, |passing| {
         if passing.from == A && kind(passing.datagram) == Kind::Acknowledge {
             return Intercept::Drop;
@@ -216,8 +216,8 @@ fn a_cookie_is_good_for_one_address_and_one_request_only() {
 
 #[test]
 fn an_honest_client_connects_in_the_middle_of_a_flood() {
-    let request = a_request(Config::client());
-    let mut world = listening(Config::new());
+    let request = a_request(config::client());
+    let mut world = listening(config::new());
     assert!(world.connect(A, B).is_ok());
     for n in 0..10_000 {
         world.inject(STRANGERS + n % 1000, B, request.clone());
@@ -279,7 +279,7 @@ fn garbage_of_all_lengths_changes_nothing() {
 #[test]
 fn a_dead_connection_stays_dead_whatever_comes_late() {
     // A whole life is recorded ...
-    let mut pair = Pair::new(seed(), line(), Config::client(), Config::new());
+    let mut pair = Pair::new(seed(), line(), config::client(), config::new());
     let tape = record(&mut pair.world);
     pair.connect_to_listener();
     for from in [A, B] {

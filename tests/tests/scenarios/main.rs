@@ -1,0 +1,21 @@
+//! What two hosts must do together, topic by topic, in virtual time. Run as they are, ids begin at
+//! 0; [`wraps`] runs all of them again with ids that are about to wrap on the wire.
+
+extern crate alloc;
+
+mod api;
+mod connection_ids;
+mod determinism;
+mod disconnect;
+mod duplicates;
+mod figures;
+mod handshake;
+mod refusals;
+mod reliability;
+mod restart;
+mod silence;
+mod slow;
+mod stall;
+mod strangers;
+mod time;
+mod wraps;

@@ -98,12 +98,12 @@ mod transfer;
 mod wire;
 
 pub use config::{Config, Priority};
-pub use error::{ConfigError, ConnectError, ListenError, SendError, UnknownPeer};
+pub use error::{AnswerError, ConfigError, ConnectError, ListenError, SendError, UnknownPeer};
 pub use event::{
     Disconnect, DisconnectReason, Disposition, Ecn, Event, Ignored, Listen, Received, Refusal,
     Transmit,
 };
-pub use frame::{Integrity, Malformed, Mode};
+pub use frame::{Integrity, Malformed, Mode, RefusalData};
 pub use host::{Address, ChannelId, Host, PeerId};
 pub use peer::{Peer, PeerState};
 pub use stats::{HostStats, ModeCounts, PeerStats};

@@ -4,6 +4,7 @@
 extern crate alloc;
 
 mod api;
+mod asking;
 mod connection_ids;
 mod determinism;
 mod disconnect;

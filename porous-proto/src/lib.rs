@@ -79,7 +79,7 @@
 #![doc(test(attr(deny(warnings))))]
 
 extern crate alloc;
-#[cfg(test)]
+#[cfg(any(test, feature = "count-work"))]
 extern crate std;
 
 mod config;
@@ -96,6 +96,8 @@ mod stats;
 mod time;
 mod transfer;
 mod wire;
+#[doc(hidden)]
+pub mod work;
 
 pub use config::{Config, Priority};
 pub use error::{AnswerError, ConfigError, ConnectError, ListenError, SendError, UnknownPeer};

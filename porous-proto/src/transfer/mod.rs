@@ -234,7 +234,9 @@ impl Transfer {
     }
 
     fn acknowledge(&mut self, low: u64, high: u64, source: &mut impl Source, now: Instant) {
-        for id in self.queue.clip(low, high) {
+        let mut from = low;
+        while let Some(id) = self.queue.first_open(from, high) {
+            from = id + 1;
             if let Some(sent) = self.queue.take_late(id) {
                 // It was not lost, T_rto was too short: the estimate has to know, or a line that is
                 // slower than its pings would drop everything for ever.

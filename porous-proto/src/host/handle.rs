@@ -46,6 +46,9 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let taken = self.route(tick, from, datagram);
         match taken {
             Ok(slot) => {
+                if let Some((_, peer)) = self.peers.at_mut(slot) {
+                    peer.count_received(datagram.len());
+                }
                 self.settle(slot);
                 let peer = self.peers.id(slot);
                 if self.stats.accepted > known {

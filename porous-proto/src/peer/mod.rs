@@ -219,9 +219,9 @@ impl Peer {
                 if self.state == PeerState::Connecting {
                     self.establish(tick.now); // a newcomer has proved itself
                 }
-                self.heard(short.bytes.len(), tick);
+                self.heard(tick);
             }
-            Err(Ignored::Duplicate) => self.heard(short.bytes.len(), tick),
+            Err(Ignored::Duplicate) => self.heard(tick),
             Err(_) => return result,
         }
         self.refresh_session_deadline();
@@ -258,10 +258,14 @@ impl Peer {
         Ok(())
     }
 
-    fn heard(&mut self, bytes: usize, tick: Tick) {
+    fn heard(&mut self, tick: Tick) {
         self.last_heard = tick.now;
         self.deadlines
             .set(Deadline::Silence, tick.now + self.limits.timeout);
+    }
+
+    /// A datagram of so many bytes was taken.
+    pub(crate) const fn count_received(&mut self, bytes: usize) {
         self.traffic.datagrams_received += 1;
         self.traffic.bytes_received += bytes as u64;
     }

@@ -17,6 +17,7 @@ mod restart;
 mod silence;
 mod slow;
 mod stall;
+mod stats;
 mod strangers;
 mod time;
 mod wraps;

@@ -3,6 +3,7 @@
 
 mod channel;
 mod dependency;
+mod entry;
 mod fragment;
 mod receive_queue;
 mod receiver;
@@ -25,6 +26,7 @@ use self::sentinel::is_marked;
 use crate::config::Priority;
 use crate::frame::{Channels, Control, Message, Mode, PACKET_CHARGE, Packet};
 use crate::time::Instant;
+use crate::work;
 
 /// What both hosts agreed on, as far as this layer needs it.
 #[derive(Clone, Copy, Debug)]
@@ -301,13 +303,16 @@ impl Sequencing {
         if over(&self.totals, budget) > self.totals.kept_unreliable {
             return false;
         }
-        for complete_too in [false, true] {
+        for complete in [false, true] {
             for made in self.channels.iter_mut().flatten() {
                 let excess = over(&self.totals, budget);
                 if excess == 0 {
                     return true;
                 }
-                made.receiver.evict(complete_too, excess, &mut self.totals);
+                work::count(1);
+                if made.receiver.evict(complete, excess, &mut self.totals) {
+                    made.ready = made.receiver.is_ready(&self.params);
+                }
             }
         }
         over(&self.totals, budget) == 0
@@ -344,7 +349,8 @@ impl Sequencing {
     }
 
     fn has_arrived(&mut self, channel: u8) {
-        if let Some((made, ..)) = self.get_mut(channel) {
+        if let Some((made, params, _)) = self.get_mut(channel) {
+            made.ready = made.receiver.is_ready(params);
             if !core::mem::replace(&mut made.arrived, true) {
                 self.arrived.push_back(channel);
             }
@@ -358,6 +364,7 @@ impl Sequencing {
             let (made, params, totals) = self.get_mut(channel)?;
             let consumed = made.receiver.consume(params, totals);
             made.arrived = consumed.is_some();
+            made.ready = made.receiver.is_ready(params);
             if made.arrived {
                 self.arrived.push_back(channel);
             }
@@ -371,10 +378,8 @@ impl Sequencing {
 
     /// Whether [`receive`](Self::receive) would deliver something.
     pub(crate) fn is_readable(&self) -> bool {
-        let front = |&channel: &u8| {
-            self.get(channel)
-                .is_some_and(|made| made.receiver.is_ready(&self.params))
-        };
+        work::count(self.arrived.len() as u64);
+        let front = |&channel: &u8| self.get(channel).is_some_and(|made| made.ready);
         self.arrived.iter().any(front)
     }
 }

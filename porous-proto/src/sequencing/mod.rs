@@ -272,7 +272,7 @@ impl Sequencing {
     /// Checks a sentinel packet: only marked ids (18) have one.
     pub(crate) fn check_sentinel(&self, channel: u8, id: u32) -> Verdict {
         if channel < self.params.channels && is_marked(u64::from(id), self.params.spacing) {
-            Verdict::Take(cost(0))
+            Verdict::Take(0)
         } else {
             Verdict::Violation
         }

@@ -83,7 +83,7 @@ impl Receiver {
             return Verdict::Violation; // `deviations.md` Q13
         }
         match (&entry.content, packet.fragment) {
-            (Content::Sentinel, _) => Verdict::Take(packet.payload.len() as u64),
+            (Content::Sentinel, _) => Verdict::Take(cost(packet.payload.len())),
             (Content::Partial(parts), Some(part)) if parts.count() == part.count => {
                 if parts.has(part.index) {
                     Verdict::Stale
@@ -314,7 +314,11 @@ impl Entry {
     }
 
     fn cost(&self) -> u64 {
-        cost(self.len())
+        match self.content {
+            // The sender does not count sentinels either, and of them there are at most N_Q / M.
+            Content::Sentinel => 0,
+            Content::Partial(_) | Content::Complete(_) | Content::Tombstone => cost(self.len()),
+        }
     }
 
     /// Adds a message that was checked.

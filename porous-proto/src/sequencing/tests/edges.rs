@@ -55,6 +55,23 @@ fn unreliable_packets_make_room_for_others() {
     assert_eq!(wire.delivered(), ["r0", "r3", "r4"]);
 }
 
+/// The sender stops charging for an unreliable packet that was lost. If its sentinel still took of
+/// the budget, what the sender thinks will fit would be refused for ever.
+#[test]
+fn sentinels_take_nothing_of_the_receive_budget() {
+    let mut small = params(16, 2);
+    small.receive_budget = 3 * 66;
+    let mut wire = Wire::new(small);
+    wire.send("u0 u1 u2 u3");
+    wire.arrive("s1 s3");
+    assert_eq!(wire.receiver.totals().kept, 0);
+    assert!(wire.receiver.make_room(3 * 66));
+    wire.arrive("u3");
+    assert_eq!(wire.receiver.totals().kept, 66);
+    assert!(wire.receiver.make_room(3 * 66), "it has to go again");
+    assert_eq!(wire.receiver.totals().kept, 0);
+}
+
 #[test]
 fn a_passive_packet_that_was_passed_is_not_sent_again() {
     let mut wire = Wire::new(params(4, 2));

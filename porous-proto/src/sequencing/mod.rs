@@ -184,9 +184,15 @@ impl Sequencing {
 
     /// A message arrived at the remote host.
     pub(crate) fn acknowledged(&mut self, message: &Message<Bytes>) {
-        if let Message::Packet(Packet { channel, id, .. }) = *message {
+        if let Message::Packet(Packet {
+            channel, id, mode, ..
+        }) = *message
+        {
             if let Some((made, params, totals)) = self.get_mut(channel) {
                 made.sender.acknowledged(id, params, totals);
+            }
+            if mode == Mode::Unreliable {
+                self.unblock_senders();
             }
         }
     }

@@ -23,8 +23,9 @@ impl Peer {
     pub(crate) const fn on_repeated_request(&mut self) {
         match self.state {
             PeerState::Connecting | PeerState::Connected => self.ack_due = true,
-            PeerState::Disconnecting | PeerState::Disconnected => self.disconnect_due = true,
-            PeerState::Zombie => {}
+            PeerState::Disconnecting | PeerState::Disconnected | PeerState::Zombie => {
+                self.disconnect_due = true;
+            }
         }
     }
 

@@ -6,6 +6,7 @@ use core::time::Duration;
 use super::state::{Cause, PeerState};
 use super::{Deadline, LINGER, Peer};
 use crate::event::{Disconnect, DisconnectReason};
+use crate::frame::RefusalData;
 use crate::time::Instant;
 
 /// The first interval between disconnection requests; each is half as long again as the one
@@ -29,6 +30,11 @@ impl Peer {
             Disconnect::Now { reason } => (reason, None),
         };
         match self.state {
+            PeerState::Connecting if self.asked => {
+                let reason = DisconnectReason::ByUs(reason);
+                self.turn_away(RefusalData::default(), reason, now);
+                None
+            }
             PeerState::Connecting => {
                 let pending = self.remote.map(|remote| remote.nonce);
                 let told = self

@@ -251,7 +251,7 @@ fn an_attempt_that_was_given_up_does_not_stand_in_the_way_of_the_next() {
     let mut world = Pair::new(seed(), line(), config::new(), config::new()).world;
     world.intercept(|passing| {
         let goodbye = kind(passing.datagram) == Kind::Disconnect;
-        let early = passing.now < Instant::from_micros(1_000_000);
+        let early = passing.now < Instant::from_micros(1_000_001);
         if passing.from == B && (goodbye || early && kind(passing.datagram) == Kind::Request) {
             Intercept::Drop
         } else {

@@ -159,6 +159,7 @@ impl Sequencing {
     /// that had its turn waits for the others.
     pub(crate) fn next_message(&mut self, priority: Priority) -> Option<(Message<Bytes>, bool)> {
         for _ in 0..self.sending[priority as usize].len() {
+            work::count(1);
             let channel = self.sending[priority as usize].pop_front()?;
             let (made, params, totals) = self.get_mut(channel)?;
             if let Some(next) = made.sender.next_message(channel, params, totals) {
@@ -244,6 +245,7 @@ impl Sequencing {
     /// Room appeared in a window or in the remote's budget: whoever waited gets a turn.
     fn unblock_senders(&mut self) {
         while let Some(channel) = self.blocked.pop_front() {
+            work::count(1);
             if let Some((made, ..)) = self.get_mut(channel) {
                 made.blocked = false;
             }
@@ -361,10 +363,15 @@ impl Sequencing {
     /// turns.
     pub(crate) fn receive(&mut self, now: Instant) -> Option<Delivered> {
         while let Some(channel) = self.arrived.pop_front() {
+            work::count(1);
             let (made, params, totals) = self.get_mut(channel)?;
+            made.arrived = made.ready;
+            if !made.ready {
+                continue;
+            }
             let consumed = made.receiver.consume(params, totals);
-            made.arrived = consumed.is_some();
             made.ready = made.receiver.is_ready(params);
+            made.arrived = consumed.is_some();
             if made.arrived {
                 self.arrived.push_back(channel);
             }

@@ -10,6 +10,7 @@ use super::dependency::is_satisfied;
 use super::entry::{Content, Entry};
 use crate::frame::Mode;
 use crate::serial::Bits;
+use crate::work;
 
 /// Sets of ids.
 #[derive(Debug)]
@@ -83,12 +84,8 @@ impl ReceiveQueue {
         self.end
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "masked to the length of the ring"
-    )]
     fn position(&self, id: u64) -> usize {
-        id as usize & (self.ring.len() - 1)
+        position(id, self.ring.len())
     }
 
     fn slot(&self, id: u64) -> Option<usize> {
@@ -147,12 +144,15 @@ impl ReceiveQueue {
         }
         let old = core::mem::replace(&mut self.ring, vec![0; needed.next_power_of_two().max(16)]);
         let kept = self.base..self.end;
-        let mut from = self.base;
-        while let Some(id) = self.index.present.first(from..self.end, true) {
-            let was = usize::try_from(id).unwrap_or(0) & (old.len() - 1);
-            let position = self.position(id);
-            self.ring[position] = old[was];
-            from = id + 1;
+        let mut from = kept.start;
+        while from < kept.end {
+            // As many as are in one piece in both rings.
+            let (was, is) = (position(from, old.len()), self.position(from));
+            let left = usize::try_from(kept.end - from).unwrap_or(usize::MAX);
+            let run = left.min(old.len() - was);
+            work::count(1 + run as u64 / 64);
+            self.ring[is..is + run].copy_from_slice(&old[was..was + run]);
+            from += run as u64;
         }
         let len = self.ring.len() as u64;
         for set in self.index.sets() {
@@ -209,6 +209,15 @@ impl ReceiveQueue {
             self.index.waiting.clear(id);
         }
     }
+}
+
+/// Where an id is in a ring of this length, a power of two.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "masked to the length of the ring"
+)]
+const fn position(id: u64, len: usize) -> usize {
+    id as usize & (len - 1)
 }
 
 #[cfg(test)]

@@ -44,10 +44,13 @@ impl Bits {
     pub(crate) fn grow(&mut self, ids: u64, kept: Range<u64>) {
         let mut grown = Self::new(ids.max(self.capacity()));
         let mut from = kept.start;
-        while let Some(id) = self.first(from..kept.end, true) {
-            grown.set(id);
-            from = id + 1;
+        while from < kept.end && self.ones > 0 {
+            let (word, mask, next) = self.part(from, kept.end);
+            let (place, _) = grown.position(from);
+            grown.words[place] |= self.words[word] & mask;
+            from = next;
         }
+        grown.ones = self.ones;
         *self = grown;
     }
 

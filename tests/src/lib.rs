@@ -7,6 +7,7 @@ pub mod config;
 mod events;
 mod model;
 mod parting;
+pub mod sources;
 mod tape;
 mod traffic;
 mod wire;

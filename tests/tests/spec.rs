@@ -1,56 +1,130 @@
-//! The documents keep their promises: every test that they name exists, and every equation and
-//! figure of the paper has one.
+//! The documents keep their promises: every test that they name exists, every part of the paper
+//! and every row of `docs/deviations.md` is cited by the code, and shown by a test.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 extern crate alloc;
 
 use alloc::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
+use core::ops::RangeInclusive;
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .unwrap()
-        .to_path_buf()
+use porous_tests::sources::{SourceFile, files, functions};
+
+/// The sections that say what an implementation does.
+const SECTIONS: [&str; 14] = [
+    "2.1", "2.2", "2.3", "2.4", "2.5", "3.1", "3.1.1", "3.1.2", "3.1.3", "3.1.4", "3.1.5", "3.2.1",
+    "3.2.2", "3.2.3",
+];
+
+const EQUATIONS: RangeInclusive<u32> = 1..=18;
+
+const FIGURES: RangeInclusive<u32> = 1..=11;
+
+/// What the paper leaves open, by part: connections, transfer layer, sequencing layer.
+const HOLES: [(char, u32); 3] = [('C', 21), ('T', 26), ('Q', 16)];
+
+fn deviations() -> String {
+    let mut documents = files(&["md"]);
+    documents.retain(|file| file.path == "docs/deviations.md");
+    documents.pop().unwrap().text
 }
 
-fn sources(folder: &Path, all: &mut Vec<String>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if path.is_dir() && name != "target" && !name.starts_with('.') {
-            sources(&path, all);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            all.push(fs::read_to_string(&path).unwrap());
-        }
-    }
+/// The rows of the tables, each with its name.
+fn rows(text: &str) -> Vec<(&str, &str)> {
+    let rows = text.lines().filter_map(|line| {
+        let name = line.strip_prefix("| ")?.split(' ').next()?;
+        Some((name, line))
+    });
+    rows.filter(|(name, _)| *name != "row").collect()
 }
 
-/// The names of all test functions of the project.
-fn tests() -> BTreeSet<String> {
-    let mut all = Vec::new();
-    sources(&root(), &mut all);
-    let mut names = BTreeSet::new();
-    for source in &all {
-        let mut is_test = false;
-        for line in source.lines().map(str::trim) {
-            if let (true, Some(rest)) = (is_test, line.strip_prefix("fn ")) {
-                names.insert(rest.split(['(', '<']).next().unwrap().to_owned());
-            }
-            is_test = line.starts_with("#[test]") || (is_test && line.starts_with("#["));
+/// The names in "C19, T3, T16 to T19 and T26".
+fn names_in(text: &str) -> Vec<String> {
+    let words = || text.split(|c: char| !c.is_alphanumeric());
+    let parse = |word: &str| {
+        let mut chars = word.chars();
+        let part = chars.next().filter(|c| "CTQP".contains(*c))?;
+        Some((part, chars.as_str().parse::<u32>().ok()?))
+    };
+    let mut names = Vec::new();
+    let (mut last, mut through) = (None, false);
+    for word in words().filter(|word| !word.is_empty()) {
+        if let Some((part, number)) = parse(word) {
+            let first = match last {
+                Some((before, start)) if through && before == part => start + 1,
+                _ => number,
+            };
+            names.extend((first..=number).map(|number| format!("{part}{number}")));
+            last = Some((part, number));
         }
+        through = word == "to" && last.is_some();
     }
     names
 }
 
+/// What a text cites: `§3.1.4` and its equations as in `(11)`, rows as in `C5`.
+fn cites(text: &str, what: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(what).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let mut after = text[at + what.len()..].chars();
+        let (next, second) = (after.next(), after.next());
+        let goes_on = next == Some('.') && second.is_some_and(|c| c.is_ascii_digit());
+        !before.is_some_and(is_part) && !next.is_some_and(is_part) && !goes_on
+    })
+}
+
+/// The part of a line that is a comment.
+fn comment(line: &str) -> &str {
+    line.split_once("//").map_or("", |(_, comment)| comment)
+}
+
+fn lines_of(file: &SourceFile) -> Vec<&str> {
+    file.text.lines().collect()
+}
+
+/// All comments of the core but those of its tests.
+fn source_comments() -> String {
+    let mut all = String::new();
+    for file in files(&["rs"]) {
+        if file.path.starts_with("porous-proto/src/") && !file.is_test() {
+            let code = file.text.split("\n#[cfg(test)]\nmod tests {").next();
+            for line in code.unwrap().lines() {
+                all.push_str(comment(line));
+                all.push('\n');
+            }
+        }
+    }
+    all
+}
+
+/// The names of all tests, and what each one cites in its comments.
+fn tests() -> (BTreeSet<String>, String) {
+    let (mut names, mut comments) = (BTreeSet::new(), String::new());
+    for file in files(&["rs"]) {
+        let lines = lines_of(&file);
+        let all = functions(&lines);
+        let tests: Vec<_> = all.iter().filter(|function| function.is_test).collect();
+        if file.is_test() && !tests.is_empty() && file.path != "tests/tests/spec.rs" {
+            let head = lines.iter().take_while(|line| line.starts_with("//!"));
+            comments.extend(head.flat_map(|line| [line, "\n"]));
+        }
+        for test in tests {
+            names.insert(test.name.to_owned());
+            for line in test.lines {
+                comments.push_str(comment(line));
+                comments.push('\n');
+            }
+        }
+    }
+    (names, comments)
+}
+
 #[test]
 fn every_test_that_the_deviations_name_exists() {
-    let tests = tests();
-    let text = fs::read_to_string(root().join("docs/deviations.md")).unwrap();
-    let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("| ")).collect();
+    let (tests, text) = (tests().0, deviations());
+    let rows = rows(&text);
     assert!(rows.len() > 50);
-    for row in rows.iter().filter(|row| !row.contains("| tests |")) {
+    for (_, row) in rows {
         let last = row.trim_end_matches('|').rsplit('|').next().unwrap();
         let named: Vec<&str> = last.split('`').skip(1).step_by(2).collect();
         assert!(!named.is_empty(), "no test: {row}");
@@ -60,17 +134,92 @@ fn every_test_that_the_deviations_name_exists() {
     }
 }
 
+/// Each hole has a row, or is said to be open; none has both, and there is no other row.
 #[test]
-fn every_equation_and_figure_has_a_test() {
-    let tests = tests();
-    let has = |prefix: &str| tests.iter().any(|name| name.starts_with(prefix));
-    for equation in 1..=18 {
-        assert!(
-            has(&format!("equation_{equation:02}_")),
-            "equation ({equation})"
-        );
+fn the_rows_are_all_holes_of_the_paper() {
+    let text = deviations();
+    let (tables, open) = text.split_once("## Not decided here yet").unwrap();
+    let mut named: Vec<String> = rows(tables)
+        .iter()
+        .map(|(name, _)| (*name).into())
+        .collect();
+    let own = named.iter().filter(|name| name.starts_with('P')).count();
+    named.extend(names_in(open));
+    let parts = HOLES
+        .into_iter()
+        .chain([('P', u32::try_from(own).unwrap())]);
+    let mut holes: Vec<String> = parts
+        .flat_map(|(part, last)| (1..=last).map(move |number| format!("{part}{number}")))
+        .collect();
+    named.sort();
+    holes.sort();
+    assert_eq!(named, holes);
+}
+
+#[test]
+fn the_source_cites_every_part_of_the_paper() {
+    let comments = source_comments();
+    let missing: Vec<String> = SECTIONS
+        .iter()
+        .map(|section| format!("§{section}"))
+        .chain(EQUATIONS.map(|equation| format!("({equation})")))
+        .filter(|part| !cites(&comments, part))
+        .collect();
+    assert!(missing.is_empty(), "nothing cites {missing:?}");
+}
+
+#[test]
+fn every_part_of_the_paper_has_a_test() {
+    let (tests, comments) = tests();
+    let has = |prefix: String| tests.iter().any(|name| name.starts_with(&prefix));
+    let missing: Vec<String> = SECTIONS
+        .iter()
+        .map(|section| format!("§{section}"))
+        .filter(|section| !cites(&comments, section))
+        .chain(
+            EQUATIONS
+                .map(|n| format!("equation_{n:02}_"))
+                .filter(|prefix| !has(prefix.clone())),
+        )
+        .chain(
+            FIGURES
+                .map(|n| format!("figure_{n:02}_"))
+                .filter(|prefix| !has(prefix.clone())),
+        )
+        .collect();
+    assert!(missing.is_empty(), "no test for {missing:?}");
+}
+
+#[test]
+fn the_source_cites_every_row_and_no_other() {
+    let (comments, text) = (source_comments(), deviations());
+    let rows: BTreeSet<&str> = rows(&text).iter().map(|(name, _)| *name).collect();
+    let missing: Vec<_> = rows.iter().filter(|row| !cites(&comments, row)).collect();
+    assert!(missing.is_empty(), "nothing cites {missing:?}");
+    for name in names_in(&comments) {
+        assert!(rows.contains(name.as_str()), "there is no row {name}");
     }
-    for figure in 1..=11 {
-        assert!(has(&format!("figure_{figure:02}_")), "figure {figure}");
+}
+
+#[test]
+fn citations_are_whole_words() {
+    let text = "See §3.1.4 (11), C5. And §2.3.";
+    for what in ["§3.1.4", "(11)", "C5", "§2.3"] {
+        assert!(cites(text, what), "{what}");
     }
+    for what in ["§3.1", "§3", "(1)", "C", "5"] {
+        assert!(!cites(text, what), "{what}");
+    }
+    assert!(!cites("C51 and ABC5", "C5"));
+}
+
+#[test]
+fn names_and_ranges_of_rows_are_read() {
+    let text = "T3, T10 and T16 to T18 belong to C19. Q1, up to Q3, T0x.";
+    let names = ["T3", "T10", "T16", "T17", "T18", "C19", "Q1", "Q2", "Q3"];
+    assert_eq!(names_in(text), names);
+    assert_eq!(
+        rows("| row | what |\n|---|---|\n| C1 | a |\n"),
+        [("C1", "| C1 | a |")]
+    );
 }

@@ -1,5 +1,6 @@
 //! Long forms that end a connection: the disconnection request and its acknowledgement (§2.5), and
-//! the reset of a host that knows nothing of the connection.
+//! the reset of a host that knows nothing of the connection. All name both hosts' ids
+//! (`deviations.md` C6).
 
 use crate::wire::{NoRoom, Reader};
 

@@ -4,7 +4,7 @@ use crate::wire::{NoRoom, Reader, Writer};
 
 use super::Malformed;
 
-/// The version of the protocol that this crate speaks.
+/// The version of the protocol that this crate speaks (`deviations.md` C20).
 pub(crate) const VERSION: u32 = 1;
 
 /// The four kinds of long forms, by the upper half of byte 0.

@@ -1,4 +1,5 @@
-//! The frames of the protocol: what a datagram says, and its one encoding (`docs/wire.md`).
+//! The frames of the protocol: what a datagram says, and its one encoding (`docs/wire.md`,
+//! `docs/deviations.md` T25).
 #![cfg_attr(
     not(test),
     warn(clippy::indexing_slicing, clippy::arithmetic_side_effects)

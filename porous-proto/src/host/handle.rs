@@ -123,7 +123,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         self.on_stranger(tick, from, request)
     }
 
-    /// We connect to the address that the request comes from: we answer with our own nonce.
+    /// We connect to the address that the request comes from: we answer with our own nonce
+    /// (`deviations.md` C16).
     fn on_request_to_attempt(
         &mut self,
         slot: u32,
@@ -133,7 +134,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     ) -> Taken {
         let compatible = Agreement::new(&self.offer, &connect.offer).is_some();
         if !compatible && !connect.cookie {
-            // It proves nothing yet, so that it must not end our own attempt.
+            // It proves nothing yet, so that it must not end our own attempt (C8).
             return self.turn_away(from, connect.nonce_self, Refusal::Incompatible);
         }
         let Some((_, peer)) = self.peers.at_mut(slot) else {
@@ -307,7 +308,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         }
     }
 
-    /// A newcomer has proved itself: whoever else was connected at its address is gone.
+    /// A newcomer has proved itself: whoever else was connected at its address is gone
+    /// (`deviations.md` C5).
     fn retire_others(&mut self, newcomer: u32, tick: Tick, address: A) {
         let other = |&(slot, peer): &(u32, &Peer)| {
             slot != newcomer && peer.state().is_live() && !peer.is_attempt()

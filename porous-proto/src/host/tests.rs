@@ -1,4 +1,4 @@
-//! Two hosts in memory, for what the scenario tests do not look at.
+//! Two hosts in memory (§2.1), for what the scenario tests do not look at.
 
 mod work;
 

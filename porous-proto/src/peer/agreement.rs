@@ -12,15 +12,17 @@ const FRAGMENTS_MAX: usize = u16::MAX as usize;
 /// Packet ids take 2 bytes up to this N_Q, and 3 beyond (`docs/wire.md`, "Packet ids").
 const SHORT_IDS_MAX: u64 = 16_384;
 
-/// B_r with short ids: how many frames behind the newest one may come.
+/// B_r with short ids: how many frames behind the newest one may come (`deviations.md` T12).
 const SHORT_IDS_BEHIND: u64 = 256;
 
 /// The parameters of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Agreement {
+    /// The smaller number (`deviations.md` C18).
     pub(crate) channels: u8,
-    /// With which priority we send on each channel.
+    /// With which priority we send on each channel, for good (`deviations.md` Q16).
     pub(crate) priorities: Channels,
+    /// MTU (`deviations.md` T22).
     pub(crate) max_datagram: u16,
     pub(crate) max_packet: u32,
     pub(crate) remote_budget: u32,

@@ -60,7 +60,7 @@ impl Peer {
         }
     }
 
-    /// Goes on to disconnect once everything is flushed.
+    /// Goes on to disconnect once everything is flushed (`deviations.md` C13).
     pub(super) fn check_flushed(&mut self, now: Instant) {
         let flushed = self
             .session

@@ -8,7 +8,8 @@ use arrayvec::ArrayVec;
 use crate::frame::Connect;
 use crate::time::Instant;
 
-/// The first interval between requests; each is half as long again as the one before.
+/// The first interval between requests; each is half as long again as the one before
+/// (`deviations.md` C17).
 const INTERVAL_MIN: Duration = Duration::from_millis(100);
 const INTERVAL_MAX: Duration = Duration::from_secs(1);
 
@@ -36,7 +37,7 @@ pub(crate) struct Handshake {
     candidates: ArrayVec<Candidate, CANDIDATES_MAX>,
     /// The newest cookie that a listener gave us.
     pub(crate) cookie: Option<u64>,
-    /// The newest acknowledgement of our own nonce.
+    /// The newest acknowledgement of our own nonce (`deviations.md` C4).
     locked: Option<Connect>,
     /// Somebody else asked since then: the remote host may have given up the attempt that
     /// acknowledged us, and begun another.

@@ -31,7 +31,7 @@ use crate::stats::PeerStats;
 use crate::time::Instant;
 
 /// How long a disconnected peer answers for its connection: longer than a cookie lives, so that a
-/// delayed request of a dead connection creates nothing (`docs/wire.md`, "Handshake").
+/// delayed request of a dead connection creates nothing (`deviations.md` C7).
 const LINGER: Duration = Duration::from_secs(30);
 
 /// What the peer needs of the host's configuration.

@@ -9,7 +9,7 @@ use crate::frame::Mode;
 use crate::time::Instant;
 
 impl Peer {
-    /// Queues a packet (§2.4).
+    /// Queues a packet (§2.4), if the send budget has room (`deviations.md` T8).
     pub(crate) fn send(
         &mut self,
         channel: ChannelId,

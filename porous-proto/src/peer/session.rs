@@ -149,6 +149,7 @@ impl Session {
             None => None,
         };
         let arrival = self.transfer.classify(id);
+        // Never acknowledged (`deviations.md` T11).
         if arrival == Arrival::TooOld {
             return Err(Ignored::TooOld);
         }

@@ -1,7 +1,7 @@
 //! Packet dependencies (§3.2.3): the distance to the reliable packet that must come before.
 
 /// What `id` depends on: the last reliable packet, unless the transfer window already guarantees
-/// the order.
+/// the order: also where ids wrap (`deviations.md` Q7).
 pub(crate) fn dependency(id: u64, last_reliable: Option<u64>, window: u64) -> u32 {
     match last_reliable.map(|reliable| id - reliable) {
         Some(distance) if distance < window => u32::try_from(distance).unwrap_or(0),

@@ -8,7 +8,8 @@ use bytes::Bytes;
 
 use crate::frame::Fragment;
 
-/// How many fragments a packet of this length has: 1 if it is sent whole.
+/// How many fragments a packet of this length has: 1 if it is sent whole, as an empty one is
+/// (`deviations.md` Q14).
 pub(crate) fn fragment_count(len: usize, fragment_size: usize) -> u16 {
     // `Config` and the handshake bound packets to 65,535 fragments.
     u16::try_from(len.div_ceil(fragment_size).max(1)).unwrap_or(u16::MAX)

@@ -89,7 +89,7 @@ pub(crate) struct Sequencing {
     channels: Vec<Option<Box<Channel>>>,
     totals: Totals,
     /// Channels with something to send, by priority: they take turns by message
-    /// (`docs/deviations.md` T21).
+    /// (`docs/deviations.md` T21, Q15).
     sending: [VecDeque<u8>; 2],
     /// Channels that wait for room in their window or in the remote's budget.
     blocked: VecDeque<u8>,
@@ -360,7 +360,7 @@ impl Sequencing {
     }
 
     /// Consumes the next packet of any channel that can be delivered (§3.2.3). Channels take
-    /// turns.
+    /// turns (`deviations.md` Q11).
     pub(crate) fn receive(&mut self, now: Instant) -> Option<Delivered> {
         while let Some(channel) = self.arrived.pop_front() {
             work::count(1);

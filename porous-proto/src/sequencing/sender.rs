@@ -122,7 +122,8 @@ impl Sender {
         Some((Message::Packet(packet), mode != Mode::Unreliable))
     }
 
-    /// Gives the next packet its id, if the transfer window (16) and the remote's budget allow.
+    /// Gives the next packet its id, if the transfer window (16) and the remote's budget allow
+    /// (`deviations.md` Q2).
     fn begin(&mut self, channel: u8, params: &SequencingParams, totals: &mut Totals) {
         let id = self.next_id();
         let Some(front) = self.waiting.front() else {

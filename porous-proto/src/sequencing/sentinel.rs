@@ -1,7 +1,7 @@
 //! Sentinel packets (§3.2.2): they let the receive window move past dropped, unreliable packets.
 
 /// Whether `id` ends a stretch of M = `spacing` ids: its passing is acknowledged, and a sentinel is
-/// sent beside it if it is unreliable.
+/// sent beside it if it is unreliable (`deviations.md` Q6).
 pub(crate) const fn is_marked(id: u64, spacing: u64) -> bool {
     id % spacing == spacing - 1 // (18)
 }
@@ -18,7 +18,7 @@ pub(crate) const fn last_marked(from: u64, to: u64, spacing: u64) -> Option<u64>
 }
 
 /// Whether a sentinel whose packet is missing may be consumed: the newest entry is newer by at
-/// least N_Q - M.
+/// least N_Q - M. Entries of all kinds count (`deviations.md` Q5).
 pub(crate) const fn may_consume(id: u64, newest: u64, window: u64, spacing: u64) -> bool {
     newest - id >= window - spacing
 }

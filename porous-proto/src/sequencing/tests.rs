@@ -146,6 +146,7 @@ fn is_called(message: &Message<Bytes>, name: &str) -> bool {
     }
 }
 
+/// §3.2.1: windows move on when packets are consumed.
 #[test]
 fn figure_08_channel_windows_advance_by_window_acknowledgements() {
     let mut wire = Wire::new(params(4, 2));
@@ -223,6 +224,7 @@ fn before_r3() -> Wire {
     wire
 }
 
+/// §3.2.3: who waits for whom.
 #[test]
 fn figure_11_a_missing_reliable_packet_stalls_its_channel() {
     let mut wire = before_r3();

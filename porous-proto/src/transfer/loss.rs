@@ -1,5 +1,5 @@
 //! Which frames are considered dropped (Figure 7, §3.1.5): by three later acknowledgements, or by
-//! time.
+//! time (`deviations.md` T1).
 
 /// So many later transmissions must be acknowledged (Figure 7; RFC 4341, NUMDUPACK).
 const LATER: usize = 3;

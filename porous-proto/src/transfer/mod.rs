@@ -152,8 +152,8 @@ impl Transfer {
         self.received.classify(id)
     }
 
-    /// Recovers the ids of a block. None if it acknowledges a frame that was never sent, or ids
-    /// below 0.
+    /// Recovers the ids of a block. None if it acknowledges a frame that was never sent
+    /// (`deviations.md` T4), or ids below 0.
     pub(crate) fn check_ack<'a>(&self, block: &'a AckBlock) -> Option<Acked<'a>> {
         let anchor = self.later_acks.next();
         let largest =
@@ -228,7 +228,7 @@ impl Transfer {
         while let Some(id) = self.queue.first_open(from, high) {
             from = id + 1;
             if let Some(sent) = self.queue.take_late(id) {
-                // It was not lost, T_rto was too short: the estimate has to know, or a line that is
+                // It was not lost, T_rto was too short (P1): the estimate has to know, or a line that is
                 // slower than its pings would drop everything for ever.
                 self.rtt.sample(now.saturating_duration_since(sent));
             }

@@ -83,6 +83,7 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
+    /// §3.1.3, T24.
     #[test]
     fn pings_are_at_most_one_a_round_trip_and_ten_a_second() {
         let mut pings = Pings::new();

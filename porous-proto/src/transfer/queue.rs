@@ -14,7 +14,7 @@ use crate::work;
 const REMEMBERED_MAX: usize = 64;
 
 /// How many frames outside the windows (acknowledgements, signalling) may follow the oldest one
-/// that is waited for.
+/// that is waited for (`deviations.md` P2).
 const EXEMPT_MAX: u64 = 1024;
 
 /// One transmission of a frame.

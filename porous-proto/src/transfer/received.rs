@@ -6,7 +6,7 @@ use crate::frame::{AckBlock, AckRange};
 use crate::serial::{Bits, ReceiveWindow, truncate};
 use crate::time::Instant;
 
-/// How often an id is reported at least, if no report is acknowledged.
+/// How often an id is reported at least, if no report is acknowledged (`deviations.md` T5).
 const REPORTS: u8 = 33;
 
 /// The ids that the map of a block covers, behind the newest.
@@ -26,7 +26,8 @@ pub(crate) enum Arrival {
 /// The received ids of one peer, as a ring of bits that grows with what has yet to be reported.
 #[derive(Debug)]
 pub(crate) struct Received {
-    /// P_r (2): i_b, and B_r behind it. Ahead there is no edge but the reach of the wire's ids.
+    /// P_r (2): i_b, and B_r behind it. Ahead there is no edge but the reach of the wire's ids
+    /// (`deviations.md` T9).
     window: ReceiveWindow,
     advance: Advance,
     bits: Bits,

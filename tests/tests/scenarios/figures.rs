@@ -4,7 +4,7 @@
 use alloc::rc::Rc;
 use core::cell::Cell;
 use core::time::Duration;
-use porous_proto::{ChannelId, Disconnect, DisconnectReason, Instant, Mode, PeerState};
+use porous_proto::{ChannelId, Disconnect, DisconnectReason, Instant, Mode, PeerState, PeerStats};
 use porous_sim::{Intercept, LinkConfig, Pair, Passing, Seed, World};
 use porous_tests::{
     Kind, Tape, assert_talk, config, ended, events, kind, one_connection, record, record_while,
@@ -180,76 +180,61 @@ fn figure_03_disconnection_survives_a_lost_acknowledgement() {
     }
 }
 
+fn stats(pair: &Pair, address: u32) -> PeerStats {
+    let peer = pair.world.host(address).peer(pair.peer(address));
+    peer.expect("it is connected").stats()
+}
+
+/// The way of Figure 4: a packet becomes a message of its type in a frame, and a packet again.
+fn one_packet_through_every_layer(pair: &mut Pair, from: u32, mode: Mode, message_type: u8) {
+    let packet = b"a packet of its mode";
+    let context = format!("{mode:?} from {from}; {}", pair.world.seed());
+    let tape = record(&mut pair.world);
+    // User packets go into a channel object ...
+    let sent = pair.send(from, 0, mode, packet.to_vec());
+    assert_eq!(sent, Ok(()), "{context}");
+    let queued = stats(pair, from).queued_bytes as usize;
+    assert!(queued >= packet.len(), "{context}");
+    // ... which makes messages, which the transfer layer puts into a UDP frame ...
+    pair.world.flush(from);
+    let flight = stats(pair, from).flight as usize;
+    assert!(flight > packet.len(), "{context}");
+    let frames = tape.of(from, Kind::Short);
+    assert_eq!(frames.len(), 1, "{context}");
+    let frame = &frames[0].datagram;
+    let head = frame.len() - packet.len();
+    assert_eq!(&frame[head..], packet, "{context}");
+    // Head (LL = 0, S set) and two bytes of packet id; a dependency may follow.
+    let shapes = [(head - 3, 0x08), (head - 4, 0x0C)];
+    let shape = |&(at, flags): &(usize, u8)| frame[at] == message_type << 5 | flags;
+    assert!(shapes.iter().any(shape), "{frame:02x?}; {context}");
+    // ... and all the way up on the other side.
+    pair.world.run_for(Duration::from_millis(20));
+    let got = pair.receive_all(Pair::other(from));
+    assert_eq!(got.len(), 1, "{context}");
+    let got = (got[0].channel, got[0].mode, &got[0].payload[..]);
+    assert_eq!(got, (ChannelId(0), mode, &packet[..]), "{context}");
+    // The acknowledgement comes back, and nothing is left.
+    pair.world.run_for(Duration::from_millis(500));
+    let after = stats(pair, from);
+    assert_eq!((after.flight, after.queued_bytes), (0, 0), "{context}");
+}
+
 #[test]
 fn figure_04_one_packet_of_each_mode_through_every_layer_both_ways() {
-    const MODES: [(Mode, &[u8], u8); 3] = [
-        (Mode::Unreliable, b"an unreliable packet", 0),
-        (Mode::Reliable, b"a reliable packet", 1),
-        (Mode::Passive, b"a passive packet", 2),
-    ];
     let mut pair = pair();
     pair.connect_both();
     pair.world.run_for(Duration::from_secs(1));
     let seed = pair.world.seed();
     for from in [A, B] {
         let to = Pair::other(from);
-        let stats = |pair: &Pair, address| {
-            let host = pair.world.host(address);
-            host.peer(pair.peer(address))
-                .expect("it is connected")
-                .stats()
-        };
         let (before, before_there) = (stats(&pair, from), stats(&pair, to));
-        for (mode, packet, message_type) in MODES {
-            let tape = record(&mut pair.world);
-            // User packets go into a channel object ...
-            let peer = pair.peer(from);
-            let host = pair.world.host_mut(from);
-            assert_eq!(
-                host.send(peer, ChannelId(0), packet, mode),
-                Ok(()),
-                "{seed}"
-            );
-            let queued = stats(&pair, from);
-            assert!(
-                queued.queued_bytes as usize >= packet.len(),
-                "{mode:?}; {seed}"
-            );
-            // ... which makes messages, which the transfer layer puts into a UDP frame ...
-            pair.world.flush(from);
-            let under_way = stats(&pair, from);
-            assert!(under_way.flight as usize > packet.len(), "{mode:?}; {seed}");
-            let frames = tape.of(from, Kind::Short);
-            assert_eq!(frames.len(), 1, "{mode:?}; {seed}");
-            let frame = &frames[0].datagram;
-            assert_eq!(
-                &frame[frame.len() - packet.len()..],
-                packet,
-                "{mode:?}; {seed}"
-            );
-            // Head (LL = 0, S set) and two bytes of packet id; a dependency may follow.
-            let head = frame.len() - packet.len();
-            let shapes = [(head - 3, 0x08), (head - 4, 0x0C)];
-            let shape = |&(at, flags): &(usize, u8)| frame[at] == message_type << 5 | flags;
-            assert!(shapes.iter().any(shape), "{frame:02x?}; {mode:?}; {seed}");
-            // ... and all the way up on the other side.
-            pair.world.run_for(Duration::from_millis(20));
-            let got = pair.receive_all(to);
-            assert_eq!(got.len(), 1, "{mode:?}; {seed}");
-            assert_eq!(
-                (got[0].channel, got[0].mode),
-                (ChannelId(0), mode),
-                "{seed}"
-            );
-            assert_eq!(&got[0].payload[..], packet, "{seed}");
-            // The acknowledgement comes back, and nothing is left.
-            pair.world.run_for(Duration::from_millis(500));
-            let after = stats(&pair, from);
-            assert_eq!(
-                (after.flight, after.queued_bytes),
-                (0, 0),
-                "{mode:?}; {seed}"
-            );
+        for (mode, message_type) in [
+            (Mode::Unreliable, 0),
+            (Mode::Reliable, 1),
+            (Mode::Passive, 2),
+        ] {
+            one_packet_through_every_layer(&mut pair, from, mode, message_type);
         }
         let (after, there) = (stats(&pair, from), stats(&pair, to));
         for (counts, before) in [

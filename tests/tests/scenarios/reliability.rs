@@ -1,4 +1,4 @@
-//! What has to arrive does, whatever the network does.
+//! What has to arrive does (§2.4), whatever the network does.
 #![expect(
     clippy::unwrap_used,
     clippy::cast_possible_truncation,

@@ -131,6 +131,7 @@ mod tests {
         assert_eq!(paper.window(), 11_000);
     }
 
+    /// Congestion avoidance (§3.1.4).
     #[test]
     fn equation_09_avoidance_adds_a_frame_for_each_window_without_drops() {
         let mut paper = dropped_once();

@@ -1,0 +1,228 @@
+//! The rules of the house, as far as a program can check them. Each rule is a function from a file
+//! to complaints; the tests at the end show that each one can fail.
+
+use porous_tests::sources::{SourceFile, files, functions};
+
+/// A file that needs scrolling for longer than this holds two ideas.
+const FILE_LENGTH: usize = 400;
+
+/// A function fits a screen.
+const FUNCTION_LENGTH: usize = 70;
+
+/// Functions that are longer, and files that have more lines: these lists only ever get shorter.
+const LONG_FUNCTIONS: [&str; 0] = [];
+const LONG_FILES: [&str; 0] = [];
+
+/// Words that say that something is left to do. They are put together here, so that this file has
+/// none of them.
+const UNFINISHED: [&str; 5] = [
+    concat!("TO", "DO"),
+    concat!("FIX", "ME"),
+    concat!("X", "XX"),
+    concat!("todo", "!"),
+    concat!("unimplemented", "!"),
+];
+
+const CLOCKS: [&str; 3] = [
+    concat!("Instant::", "now"),
+    concat!("System", "Time"),
+    concat!("thread::", "sleep"),
+];
+
+/// Folders of the machines that the project is made on.
+const MACHINE_PATHS: [&str; 3] = [
+    concat!("/wo", "rk/"),
+    concat!("/ro", "ot/"),
+    concat!("/ho", "me/"),
+];
+
+fn at(file: &SourceFile, line: usize, what: &str) -> String {
+    format!("{}:{line}: {what}", file.path)
+}
+
+/// One complaint for each line that `is_bad`.
+fn bad_lines(file: &SourceFile, what: &str, is_bad: impl Fn(&str) -> bool) -> Vec<String> {
+    let lines = file.text.lines().enumerate();
+    lines
+        .filter(|(_, line)| is_bad(line))
+        .map(|(index, _)| at(file, index + 1, what))
+        .collect()
+}
+
+fn file_is_short(file: &SourceFile) -> Vec<String> {
+    let length = file.text.lines().count();
+    if length <= FILE_LENGTH || LONG_FILES.contains(&file.path.as_str()) {
+        return Vec::new();
+    }
+    vec![at(file, length, "too many lines")]
+}
+
+fn functions_are_short(file: &SourceFile) -> Vec<String> {
+    let lines: Vec<&str> = file.text.lines().collect();
+    functions(&lines)
+        .iter()
+        .filter(|function| function.length > FUNCTION_LENGTH)
+        .filter(|function| !LONG_FUNCTIONS.contains(&function.name))
+        .map(|function| at(file, function.line, &format!("{} is long", function.name)))
+        .collect()
+}
+
+fn file_says_what_it_is(file: &SourceFile) -> Vec<String> {
+    if file.text.starts_with("//! ") {
+        return Vec::new();
+    }
+    vec![at(file, 1, "no //! line")]
+}
+
+fn nothing_is_unfinished(file: &SourceFile) -> Vec<String> {
+    bad_lines(file, "unfinished", |line| {
+        UNFINISHED.iter().any(|word| line.contains(word))
+    })
+}
+
+/// A lint is expected, so that the exception goes when its cause does.
+fn no_lint_is_switched_off(file: &SourceFile) -> Vec<String> {
+    bad_lines(file, "`expect` it, with its reason", |line| {
+        let mut words = line.split(['[', ' ', ',']);
+        let off = concat!("al", "low(");
+        line.trim_start().starts_with('#') && words.any(|word| word.starts_with(off))
+    })
+}
+
+/// Time is an argument. Only a driver's `clock.rs` reads a clock.
+fn nobody_reads_a_clock(file: &SourceFile) -> Vec<String> {
+    if file.path.ends_with("/clock.rs") {
+        return Vec::new();
+    }
+    bad_lines(file, "time is an argument", |line| {
+        CLOCKS.iter().any(|word| line.contains(word))
+    })
+}
+
+fn no_trailing_space(file: &SourceFile) -> Vec<String> {
+    bad_lines(file, "space at the end", |line| line.trim_end() != line)
+}
+
+fn no_machine_is_named(file: &SourceFile) -> Vec<String> {
+    bad_lines(file, "a path of some machine", |line| {
+        MACHINE_PATHS.iter().any(|path| line.contains(path))
+    })
+}
+
+/// Every complaint about these files.
+fn complaints(files: &[SourceFile], rules: &[Rule]) -> Vec<String> {
+    let of_file = |file| rules.iter().flat_map(move |rule| rule(file));
+    files.iter().flat_map(of_file).collect()
+}
+
+type Rule = fn(&SourceFile) -> Vec<String>;
+
+const CODE: [Rule; 6] = [
+    file_is_short,
+    functions_are_short,
+    file_says_what_it_is,
+    nothing_is_unfinished,
+    no_lint_is_switched_off,
+    nobody_reads_a_clock,
+];
+
+const TEXT: [Rule; 2] = [no_trailing_space, no_machine_is_named];
+
+#[test]
+fn the_code_is_tidy() {
+    let files = files(&["rs"]);
+    assert!(files.len() > 100, "where is the code?");
+    let found = complaints(&files, &CODE);
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn all_text_is_tidy() {
+    let files = files(&["rs", "md", "toml", "txt", "yml"]);
+    let found = complaints(&files, &TEXT);
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+/// The numbers of the lines that a rule complains about.
+fn found(rule: Rule, text: &str) -> Vec<usize> {
+    let file = SourceFile {
+        path: "a/b.rs".into(),
+        text: text.into(),
+    };
+    let number = |complaint: String| {
+        let rest = complaint.strip_prefix("a/b.rs:").map(str::to_owned);
+        rest.and_then(|rest| rest.split(':').next()?.parse().ok())
+            .unwrap_or_else(|| panic!("{complaint}"))
+    };
+    rule(&file).into_iter().map(number).collect()
+}
+
+#[test]
+fn long_files_and_functions_are_found() {
+    assert_eq!(found(file_is_short, &"x\n".repeat(400)), []);
+    assert_eq!(found(file_is_short, &"x\n".repeat(401)), [401]);
+    let function = |head: &str, lines: usize| {
+        let body = "    x;\n\n".repeat(lines / 2 - 1);
+        format!("//! A file.\n{head}{body}}}\n\nfn short() {{}}\n")
+    };
+    assert_eq!(found(functions_are_short, &function("fn f() {\n", 70)), []);
+    for head in [
+        "fn f() {\n",
+        "pub(crate) const fn f<T>() {\n",
+        "pub fn f(\n    a: u8,\n) -> u8\nwhere\n    u8: Copy,\n{\n",
+    ] {
+        assert_eq!(found(functions_are_short, &function(head, 72)), [2]);
+    }
+    let method = format!("impl A {{\n    fn f() {{\n{}    }}\n}}\n", "x\n".repeat(69));
+    assert_eq!(found(functions_are_short, &method), [2]);
+    let declared = format!("trait A {{\n    fn f();\n{}}}\n", "    x\n".repeat(99));
+    assert_eq!(found(functions_are_short, &declared), []);
+}
+
+#[test]
+fn files_without_a_purpose_are_found() {
+    assert_eq!(found(file_says_what_it_is, "//! What it is.\n"), []);
+    assert_eq!(found(file_says_what_it_is, "\n//! Late.\n"), [1]);
+    assert_eq!(found(file_says_what_it_is, "//!\n"), [1]);
+}
+
+#[test]
+fn unfinished_things_are_found() {
+    for word in UNFINISHED {
+        let text = format!("fine\nlet a = 1; // {word} more\n");
+        assert_eq!(found(nothing_is_unfinished, &text), [2], "{word}");
+    }
+}
+
+#[test]
+fn lints_that_are_switched_off_are_found() {
+    let off = concat!("al", "low");
+    for text in [
+        format!("#[{off}(dead_code)]"),
+        format!("    #![{off}(dead_code, reason = \"\")]"),
+        format!("#[cfg_attr(test, {off}(dead_code))]"),
+    ] {
+        assert_eq!(found(no_lint_is_switched_off, &text), [1], "{text}");
+    }
+    let fine = format!("#[expect(dead_code)]\nfn {off}(a: u8) {{}}\nself.{off}(1);\n");
+    assert_eq!(found(no_lint_is_switched_off, &fine), []);
+}
+
+#[test]
+fn clocks_are_found_but_in_their_own_file() {
+    for clock in CLOCKS {
+        let text = format!("\nlet now = std::{clock}();\n");
+        assert_eq!(found(nobody_reads_a_clock, &text), [2], "{clock}");
+        let path = "porous-std/src/clock.rs".into();
+        assert!(nobody_reads_a_clock(&SourceFile { path, text }).is_empty());
+    }
+}
+
+#[test]
+fn spaces_at_the_end_and_paths_of_machines_are_found() {
+    assert_eq!(found(no_trailing_space, "a\nb \n\t\n"), [2, 3]);
+    for path in MACHINE_PATHS {
+        let text = format!("a\nsee {path}somewhere\n");
+        assert_eq!(found(no_machine_is_named, &text), [2], "{path}");
+    }
+}

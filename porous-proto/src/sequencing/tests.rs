@@ -1,6 +1,7 @@
 //! The figures of §3.2, with the windows that they use.
 
 mod edges;
+mod order;
 
 use alloc::vec::Vec;
 

@@ -4,12 +4,14 @@
 extern crate alloc;
 
 mod api;
+mod clocks;
 mod connection_ids;
 mod determinism;
 mod disconnect;
 mod duplicates;
 mod figures;
 mod handshake;
+mod idle;
 mod refusals;
 mod reliability;
 mod restart;

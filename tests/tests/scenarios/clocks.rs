@@ -207,7 +207,7 @@ impl Jumper {
 #[test]
 fn an_hour_passes_in_the_middle_of_anything() {
     for jump in [[HOUR, HOUR], [HOUR, Duration::ZERO], [Duration::ZERO, HOUR]] {
-        for moment in 0..150 {
+        for moment in 0..100 {
             let start = Instant::from_micros(moment * 1000);
             let context = format!("{jump:?}, before step {moment}");
             let mut wire = Jumper::new(start);
@@ -245,14 +245,17 @@ fn an_hour_passes_in_the_middle_of_anything() {
             let how = Disconnect::Now { reason: 3 };
             assert_eq!(wire.hosts[0].disconnect(wire.clocks[0], peer, how), Ok(()));
             run(&mut wire);
+            for _ in 0..60 {
+                wire.clocks = wire.clocks.map(|clock| clock + Duration::from_millis(100));
+                wire.settle();
+            }
             let ends = [wire.ends(0), wire.ends(1)];
-            assert_eq!(ends[1], [DisconnectReason::ByPeer(3)], "{context}");
-            // The jump may fall between the request and its acknowledgement: then it took too long.
-            let fair = [DisconnectReason::ByUs(3), DisconnectReason::TimedOut];
-            assert!(
-                ends[0].len() == 1 && fair.contains(&ends[0][0]),
-                "{ends:?}, {context}"
-            );
+            // A request that waited for an hour to be sent or acknowledged has timed out. B may
+            // not have heard of it then.
+            let slow = ends[0] == [DisconnectReason::TimedOut];
+            let told = ends[1] == [DisconnectReason::ByPeer(3)];
+            assert!(slow || ends[0] == [DisconnectReason::ByUs(3)], "{context}");
+            assert!(told || (slow && wire.is_connected(1)), "{context}");
         }
     }
 }

@@ -116,6 +116,7 @@ mod tests {
         let mut under_way = [0; 3];
         for n in 0..70_000 {
             let id = pings.send(now, 3 * MS);
+            assert_eq!(u32::from(id), n % (1 << 16));
             if n >= 3 {
                 let answer = pings.answered(under_way[0], now);
                 assert_eq!(answer, Some(300 * MS), "{n}");

@@ -49,10 +49,7 @@ impl Contract {
             other: None,
             nameless: Vec::new(),
         });
-        assert!(
-            !(life.connected && connected) && life.ended.is_none(),
-            "connected twice or late"
-        );
+        assert!(!(life.connected && connected) && life.ended.is_none(), "connected twice or late");
         life.connected |= connected;
         life
     }
@@ -70,27 +67,16 @@ impl Contract {
             self.begin(side, peer, true);
             return;
         }
-        let life = self.peers[side]
-            .get_mut(&peer)
-            .expect("a peer that was told");
+        let life = self.peers[side].get_mut(&peer).expect("a peer that was told");
         assert_eq!(life.ended, None, "{event:?} after the end");
-        if let Event::Disconnected {
-            reason,
-            undelivered,
-            ..
-        } = event
-        {
+        if let Event::Disconnected { reason, undelivered, .. } = event {
             assert_ne!(reason, DisconnectReason::InternalError, "a bug was caught");
             life.ended = Some((reason, undelivered));
             return;
         }
         let readable = matches!(event, Event::Readable { .. });
         assert!(life.connected, "{event:?} before `Connected`");
-        assert_ne!(
-            if readable { life.readable } else { !life.full },
-            true,
-            "{event:?} twice"
-        );
+        assert_ne!(if readable { life.readable } else { !life.full }, true, "{event:?} twice");
         if readable {
             life.readable = true;
         } else {
@@ -113,9 +99,7 @@ impl Contract {
     /// `send` has accepted it.
     pub fn sent(&mut self, side: usize, peer: PeerId, channel: u8, mode: Mode, packet: Vec<u8>) {
         self.named[side].push(peer);
-        self.begin(side, peer, false)
-            .sent
-            .sent(channel, mode, packet);
+        self.begin(side, peer, false).sent.sent(channel, mode, packet);
     }
 
     /// `receive` has given it out: in order, once, as it was sent, to one peer only.
@@ -129,10 +113,7 @@ impl Contract {
             life.other = Some(other);
             let sender = theirs.get_mut(&other).expect("a peer that was told");
             let before = sender.other.replace(peer);
-            assert!(
-                before.is_none_or(|known| known == peer),
-                "two peers hear one connection"
-            );
+            assert!(before.is_none_or(|known| known == peer), "two peers hear one connection");
         }
         life.nameless.push(packet);
         if let Some(sender) = life.other.and_then(|other| theirs.get_mut(&other)) {

@@ -156,8 +156,8 @@ impl Setup {
     ///
     /// None: all values are within their ranges.
     pub fn config(&self) -> Result<Config, ConfigError> {
-        let (frames, packets) =
-            [(16, 16), (64, 16), (4096, 4096), (65_536, 65_536)][usize::from(self.windows)];
+        let (frames, packets) = [(16, 16), (64, 16), (4096, 4096), (65_536, 65_536)]
+            [usize::from(self.windows)];
         let wraps = [0, 1 << 16, 1 << 24, 1 << 31, 1 << 32, 1 << 40][usize::from(self.first_id)];
         let (largest, budget) = [
             (1 << 20, 4 << 20),
@@ -178,11 +178,7 @@ impl Setup {
             .receive_budget(largest, budget)?
             .send_budget([1, 10_000, 1 << 20][usize::from(self.send_budget)])
             .max_datagram(if self.datagram { 512 } else { 1200 })?
-            .integrity(if self.checksum {
-                Integrity::Crc32c
-            } else {
-                Integrity::None
-            })
+            .integrity(if self.checksum { Integrity::Crc32c } else { Integrity::None })
             .timeout(timeout))
     }
 }

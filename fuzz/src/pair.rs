@@ -126,12 +126,8 @@ impl Pair {
     }
 
     fn send(&mut self, side: usize, packets: Packets) {
-        let Some(peer) = self.newest(side) else {
-            return;
-        };
-        let channels = self.hosts[side]
-            .peer(peer)
-            .map_or(0, |peer| peer.channels());
+        let Some(peer) = self.newest(side) else { return };
+        let channels = self.hosts[side].peer(peer).map_or(0, |peer| peer.channels());
         let channel = packets.channel % channels.max(1);
         // Many long packets would take the heap, and show nothing that some do not.
         let count = usize::from(packets.count).min(1 + 50_000 / (packets.len() + 1));
@@ -237,9 +233,7 @@ impl Pair {
                 self.contract.told(side, event);
             }
             // Whoever has ended is read while it is remembered.
-            let ended = self.contract.peers[side]
-                .values()
-                .any(|life| life.readable && life.ended.is_some());
+            let ended = self.contract.peers[side].values().any(|life| life.readable && life.ended.is_some());
             if self.reading[side] || ended {
                 self.receive(side, usize::MAX);
             }
@@ -252,17 +246,11 @@ impl Pair {
         for _ in 0..RESTLESS {
             self.poll();
             let due = self.hosts.iter().filter_map(Host::poll_timeout).min();
-            let arrival = self
-                .under_way
-                .iter()
-                .map(|datagram| datagram.since + DELAY)
-                .min();
+            let arrival = self.under_way.iter().map(|datagram| datagram.since + DELAY).min();
             let next = due.into_iter().chain(arrival.filter(|_| arrive)).min();
             let Some(next) = next.filter(|&next| next <= end) else {
                 self.now = end;
-                self.hosts
-                    .iter_mut()
-                    .for_each(|host| host.handle_timeout(end));
+                self.hosts.iter_mut().for_each(|host| host.handle_timeout(end));
                 return;
             };
             self.now = self.now.max(next);
@@ -274,9 +262,7 @@ impl Pair {
                 arrived.iter().for_each(|datagram| self.deliver(datagram));
             }
             let now = self.now;
-            self.hosts
-                .iter_mut()
-                .for_each(|host| host.handle_timeout(now));
+            self.hosts.iter_mut().for_each(|host| host.handle_timeout(now));
         }
         panic!("the hosts do not come to rest");
     }
@@ -304,24 +290,11 @@ impl Pair {
                 assert!(all, "acknowledged, but not delivered; {context}");
                 continue;
             }
-            let peer = self.hosts[side]
-                .peer(id)
-                .expect("who has not ended is there");
-            assert_eq!(
-                (peer.state(), life.connected),
-                (PeerState::Connected, true),
-                "{context}"
-            );
-            assert_eq!(
-                (peer.queued_bytes(), peer.stats().flight),
-                (0, 0),
-                "{context}"
-            );
+            let peer = self.hosts[side].peer(id).expect("who has not ended is there");
+            assert_eq!((peer.state(), life.connected), (PeerState::Connected, true), "{context}");
+            assert_eq!((peer.queued_bytes(), peer.stats().flight), (0, 0), "{context}");
             assert!(!life.full, "`Writable` was not told; {context}");
-            assert!(
-                life.sent.is_complete(),
-                "a reliable packet is missing; {context}"
-            );
+            assert!(life.sent.is_complete(), "a reliable packet is missing; {context}");
             alive += 1;
         }
         assert!(alive <= 1, "{alive} connections to one address");

@@ -283,6 +283,28 @@ fn near_the_end_of_time_connections_are_made_and_ended() {
     }
 }
 
+/// T_step,avg is of steps, not of pauses: (7) does not grow for a second without a step.
+#[test]
+fn a_pause_is_no_step() {
+    let mut wire = Jumper::new(Instant::ZERO);
+    let mut after = |pause: u64| {
+        wire.clocks = wire
+            .clocks
+            .map(|clock| clock + Duration::from_millis(pause));
+        wire.settle();
+        let (_, peer) = wire.hosts[0].peers().next().expect("B");
+        peer.stats().resend_timeout
+    };
+    for _ in 0..300 {
+        after(200);
+    }
+    let expected = Duration::from_millis(200);
+    let timeout = after(200);
+    assert!(timeout.abs_diff(expected) < Duration::from_millis(2));
+    after(1000);
+    assert_eq!(after(200), timeout);
+}
+
 /// A flush is not cut short by a host that is called seldom, but by its deadline.
 #[test]
 fn a_flush_of_a_slow_host_is_a_flush() {

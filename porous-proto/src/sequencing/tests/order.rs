@@ -103,6 +103,7 @@ fn of_two_fragments_in_one_datagram_the_first_counts() {
     let parts = fragments(&mut wire, Mode::Reliable);
     let mut other = parts[1].clone();
     other.mode = Mode::Passive;
+    other.payload = Bytes::from_static(&[8; 10]);
     // All are checked before any is taken: then nothing contradicts anything (Q13).
     for part in [&parts[0], &other] {
         let verdict = wire.receiver.check_packet(&borrow(part));

@@ -94,9 +94,9 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         }
     }
 
-    /// Time never goes backwards here, whatever the driver says.
+    /// Time never goes backwards here, whatever the driver says, and it never ends.
     fn advance(&mut self, now: Instant) -> Tick {
-        self.now = self.now.max(now);
+        self.now = self.now.max(now.min(Instant::LAST));
         Tick {
             now: self.now,
             step: Duration::from_micros(self.step_us),

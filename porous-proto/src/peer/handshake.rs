@@ -177,4 +177,16 @@ mod tests {
             core::array::from_fn(|_| handshake.next_retry(Instant::ZERO).as_micros() / 1000);
         assert_eq!(intervals, [100, 150, 225, 337, 506, 759, 1000, 1000]); // C17
     }
+
+    #[test]
+    fn for_a_second_requests_that_meet_are_repeated_often() {
+        let mut handshake = Handshake::new(Instant::ZERO);
+        handshake.punching = true;
+        let mut now = Instant::ZERO;
+        for n in 1..=20 {
+            now = handshake.next_retry(now);
+            assert_eq!(now, Instant::ZERO + n * PUNCH_INTERVAL);
+        }
+        assert_eq!(handshake.next_retry(now), now + INTERVAL_MIN); // C17
+    }
 }

@@ -2,6 +2,7 @@
 
 mod edges;
 mod naive;
+mod order;
 
 use alloc::vec::Vec;
 

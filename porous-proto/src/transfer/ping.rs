@@ -93,6 +93,39 @@ mod tests {
         assert_eq!(pings.due(), Instant::ZERO + 350 * MS);
     }
 
+    /// T24.
+    #[test]
+    fn while_nothing_answers_one_ping_a_second_is_sent() {
+        let mut pings = Pings::new();
+        for n in 0..8 {
+            pings.send(Instant::ZERO + 100 * n * MS, 3 * MS);
+        }
+        let last = pings.due();
+        let id = pings.send(last, 3 * MS);
+        assert_eq!(pings.due(), last + 1000 * MS);
+        let late = pings.due();
+        pings.answered(id, late);
+        pings.send(late, 3 * MS);
+        assert_eq!(pings.due(), late + 100 * MS);
+    }
+
+    #[test]
+    fn the_ids_of_pings_wrap() {
+        let (mut pings, mut now) = (Pings::new(), Instant::ZERO);
+        // The answer comes three pings later, also where the ids begin again.
+        let mut under_way = [0; 3];
+        for n in 0..70_000 {
+            let id = pings.send(now, 3 * MS);
+            assert_eq!(u32::from(id), n % (1 << 16));
+            if n >= 3 {
+                let answer = pings.answered(under_way[0], now);
+                assert_eq!(answer, Some(300 * MS), "{n}");
+            }
+            under_way = [under_way[1], under_way[2], id];
+            now = now + 100 * MS;
+        }
+    }
+
     #[test]
     fn each_ping_is_answered_once_and_overtakes_earlier_ones() {
         let mut pings = Pings::new();

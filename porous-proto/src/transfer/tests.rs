@@ -1,5 +1,7 @@
 //! The figures of §3.1, with the windows that they use.
 
+mod edges;
+
 use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -17,6 +19,7 @@ const MTU: usize = 512;
 struct Script {
     high: VecDeque<NextMessage>,
     low: VecDeque<NextMessage>,
+    windows: VecDeque<Control>,
     acknowledged: Vec<u8>,
     lost: Vec<u8>,
 }
@@ -49,7 +52,7 @@ fn name(message: &Message<Bytes>) -> u8 {
 
 impl Source for Script {
     fn next_window(&mut self) -> Option<Control> {
-        None
+        self.windows.pop_front()
     }
 
     fn next_message(&mut self, priority: Priority) -> Option<NextMessage> {

@@ -5,12 +5,14 @@ extern crate alloc;
 
 mod api;
 mod asking;
+mod clocks;
 mod connection_ids;
 mod determinism;
 mod disconnect;
 mod duplicates;
 mod figures;
 mod handshake;
+mod idle;
 mod refusals;
 mod reliability;
 mod restart;

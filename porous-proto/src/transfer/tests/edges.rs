@@ -1,0 +1,91 @@
+//! Counters of the wire that wrap, and what leaves although the window is full.
+
+use super::*;
+
+impl Side {
+    /// A side whose frames begin with this id.
+    fn starting_at(first: u64) -> Self {
+        let mut side = Self::new();
+        side.transfer = Transfer::new(side.transfer.params, first);
+        side.transfer.pings.pending = false;
+        side
+    }
+
+    /// The newest frame and the `count - 1` before it are acknowledged.
+    fn acknowledge_newest(&mut self, count: u32) {
+        let newest = self.transfer.queue.next() - 1;
+        let rest = count - 33;
+        let block = AckBlock {
+            largest_low: crate::serial::truncate(newest, 32),
+            largest_width: 4,
+            delay: None,
+            map: u32::MAX,
+            nonce: false,
+            ranges: arrayvec::ArrayVec::from_iter([crate::frame::AckRange {
+                gap: 0,
+                length: rest,
+            }]),
+        };
+        let acked = self.transfer.check_ack(&block).unwrap();
+        self.transfer.on_ack(&acked, &mut self.script, self.now);
+    }
+}
+
+#[test]
+fn frames_are_acknowledged_where_their_ids_wrap() {
+    for edge in [1 << 8, 1 << 16, 1 << 24, 1 << 31, 1 << 32, 1 << 40] {
+        let mut side = Side::starting_at(edge - 20);
+        for round in 1..=3 {
+            side.transfer.congestion_for_test(1 << 20);
+            for name in 0..40 {
+                let next = message(name, 400, Delivery::Reliable);
+                side.script.low.push_back(next);
+                assert_eq!(side.frame(), Some(vec![name]), "{edge}");
+            }
+            side.acknowledge_newest(40);
+            let transfer = &side.transfer;
+            assert_eq!(transfer.flight(), 0, "{edge}");
+            let counts = (transfer.frames_sent(), transfer.frames_lost());
+            assert_eq!(counts, (40 * round, 0), "{edge}");
+            assert_eq!(side.script.acknowledged.len() as u64, 40 * round, "{edge}");
+        }
+    }
+}
+
+/// The remote host changes what it wants to receive, more often than its serials can count (C14).
+#[test]
+fn limits_take_effect_in_order_and_their_serials_wrap() {
+    let mut side = Side::new();
+    side.transfer.params.send_rate = 500_000;
+    for change in 1..=200_000_u32 {
+        let serial = u16::try_from(change % (1 << 16)).unwrap();
+        side.transfer.on_limits(serial, change);
+        assert_eq!(side.transfer.params.bandwidth, change);
+        // One that was overtaken, or comes twice.
+        for late in [0, 1, 77] {
+            side.transfer.on_limits(serial.wrapping_sub(late), 7);
+            assert_eq!(side.transfer.params.bandwidth, change);
+        }
+    }
+    side.transfer.on_limits(4000, u32::MAX); // our own limit is the smaller one
+    assert_eq!(side.transfer.params.bandwidth, 500_000);
+}
+
+/// Window acknowledgements do not wait for room in the congestion window (T20).
+#[test]
+fn window_acknowledgements_leave_although_the_window_is_full() {
+    let mut side = Side::new();
+    side.transfer.congestion_for_test(512);
+    for name in [1, 2] {
+        let next = message(name, 400, Delivery::Reliable);
+        side.script.low.push_back(next);
+    }
+    assert_eq!(side.frame(), Some(vec![1]));
+    assert_eq!(side.frame(), None);
+    side.script.windows.push_back(Control::Window {
+        channel: 0,
+        id: 12345,
+    });
+    assert_eq!(side.frame(), Some(vec![u8::MAX]));
+    assert_eq!(side.frame(), None);
+}

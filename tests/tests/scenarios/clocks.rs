@@ -1,0 +1,345 @@
+//! Hosts that are stepped seldom, very often, or not at all for a while, and clocks that jump in
+//! the middle of something. Between A and B a datagram takes 20 ms.
+
+use core::time::Duration;
+
+use porous_proto::{
+    Disconnect, DisconnectReason, Ecn, Event, Host, Instant, Listen, Mode, PeerState,
+};
+use porous_sim::{ChaCha8Rng, Pair, Seed, Service};
+use porous_tests::{
+    Traffic, assert_told, config, disconnect, ended, events, flush, line, queue, quiet_pair, seed,
+};
+
+const A: u32 = Pair::A;
+const B: u32 = Pair::B;
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+fn set_services(pair: &mut Pair, services: [Service; 2]) {
+    for (host, service) in [A, B].into_iter().zip(services) {
+        pair.world.set_service(host, service);
+    }
+}
+
+/// A connection whose hosts are called like this from the beginning.
+fn stepped(every: [Duration; 2]) -> Pair {
+    let mut pair = Pair::new(seed(), line(), config::client(), config::new());
+    set_services(&mut pair, every.map(Service::tick));
+    pair.connect_to_listener();
+    pair
+}
+
+/// Nobody was told of an end.
+fn assert_connected(pair: &mut Pair, context: &str) {
+    for address in [A, B] {
+        let told = events(&mut pair.world, address);
+        let seed = pair.world.seed();
+        assert!(ended(&told).is_empty(), "{told:?}; {context}; {seed}");
+    }
+}
+
+fn frames_lost(pair: &Pair, address: u32) -> u64 {
+    let peer = pair.world.host(address).peer(pair.peer(address));
+    peer.expect("it is connected").stats().frames_lost
+}
+
+#[test]
+fn hosts_of_any_pace_transfer_all_and_stay_connected() {
+    let paces = [
+        Duration::from_secs(1),
+        Duration::from_millis(16),
+        Duration::from_micros(100),
+    ];
+    for a in paces {
+        for b in paces {
+            let context = format!("every {a:?} and {b:?}; {}", seed());
+            let mut pair = stepped([a, b]);
+            for from in [A, B] {
+                let packets = (0..50_u8).map(|n| (0, Mode::Reliable, vec![n; 2000]));
+                let got = pair.exchange(from, packets, Duration::from_secs(100));
+                assert_eq!(got.len(), 50, "{context}");
+            }
+            pair.world.run_for(Duration::from_secs(30));
+            assert_connected(&mut pair, &context);
+            // Half of a minute without packets costs pings, answers and acknowledgements of these.
+            let before = pair.world.network().link_stats(A, B).sent;
+            pair.world.run_for(Duration::from_secs(30));
+            let idle = pair.world.network().link_stats(A, B).sent - before;
+            assert!(idle <= 30 * 31, "{idle} datagrams; {context}");
+        }
+    }
+}
+
+/// A step a second is slow, and nothing else: T_step,avg and the pings tell T_rto so (7).
+#[test]
+fn seldom_steps_are_not_taken_for_losses() {
+    let mut pair = stepped([Duration::from_secs(1); 2]);
+    pair.world.run_for(Duration::from_secs(60));
+    let before = frames_lost(&pair, A);
+    for n in 0..60 {
+        assert_eq!(pair.send(A, 0, Mode::Reliable, vec![n; 100]), Ok(()));
+        pair.world.run_for(Duration::from_secs(1));
+    }
+    assert_eq!(pair.receive_all(B).len(), 59, "{}", seed());
+    assert_eq!(frames_lost(&pair, A), before, "{}", seed());
+}
+
+/// A loading screen: one or both programs do not call their hosts for longer than the timeout of
+/// 10 s (T23). Nobody who is away blames the other, and a transfer goes on where it was.
+#[test]
+fn a_loading_screen_of_both_ends_nothing() {
+    for traffic in [false, true] {
+        for later in [0, 1, 3] {
+            let context = format!("{traffic}, {later} s later; {}", seed());
+            let mut pair = quiet_pair(seed(), line());
+            if traffic {
+                queue(&mut pair, A, 100);
+                pair.world.run_for(Duration::from_millis(30));
+            }
+            // Both are called next in 15 s, or one a bit later than the other.
+            let until = pair.world.now() + Duration::from_secs(15);
+            let away = |more: u64| Service::Tick {
+                every: Duration::from_secs(1000),
+                offset: Duration::from_micros(until.as_micros()) + Duration::from_secs(more),
+            };
+            set_services(&mut pair, [away(0), away(later)]);
+            let back = Duration::from_secs(15 + later);
+            pair.world.run_for(back);
+            set_services(&mut pair, [Service::Event; 2]);
+            pair.world.run_for(Duration::from_secs(20));
+            assert_connected(&mut pair, &context);
+            let got = pair.receive_all(B).len();
+            assert_eq!(got, if traffic { 100 } else { 0 }, "{context}");
+        }
+    }
+}
+
+/// Who is not away hears nothing for 15 s: that is silence, by its timeout of 10 s. With a longer
+/// one the connection survives. Whoever was away never ends it by itself.
+#[test]
+fn a_loading_screen_of_one_is_for_the_other_to_judge() {
+    for (timeout, survives) in [(10, false), (20, true)] {
+        for away in [A, B] {
+            let context = format!("{timeout} s, {away} is away; {}", seed());
+            let config = config::new().timeout(Duration::from_secs(timeout));
+            let mut pair = Pair::new(seed(), line(), config.clone(), config);
+            pair.connect_to_listener();
+            pair.world.run_for(Duration::from_secs(1));
+            let screen = Service::Tick {
+                every: Duration::from_secs(1000),
+                offset: Duration::from_secs(16),
+            };
+            pair.world.set_service(away, screen);
+            pair.world.run_for(Duration::from_secs(15));
+            pair.world.set_service(away, Service::Event);
+            pair.world.run_for(Duration::from_secs(1));
+            if survives {
+                pair.world.run_for(Duration::from_secs(60));
+                assert_connected(&mut pair, &context);
+                continue;
+            }
+            let other = Pair::other(away);
+            let end = (DisconnectReason::TimedOut, 0);
+            assert_told(&mut pair, other, end, &context);
+        }
+    }
+}
+
+/// Two hosts and a wire that takes no time; the test sets their clocks.
+struct Jumper {
+    hosts: [Host<ChaCha8Rng, usize>; 2],
+    clocks: [Instant; 2],
+}
+
+impl Jumper {
+    fn new(start: Instant) -> Self {
+        let seed = Seed::new(8);
+        let host = |index| Host::new(config::new(), seed.stream("host", index));
+        let mut hosts = [host(0), host(1)];
+        assert_eq!(hosts[1].listen(Listen::Open), Ok(()));
+        assert!(hosts[0].connect(start, 1).is_ok());
+        Self {
+            hosts,
+            clocks: [start; 2],
+        }
+    }
+
+    /// One datagram passes, or both hosts are stepped. False if nothing is left to be said.
+    fn step(&mut self) -> bool {
+        let mut buf = [0; 1200];
+        for (from, to) in [(0, 1), (1, 0)] {
+            let (now, then) = (self.clocks[from], self.clocks[to]);
+            self.hosts[from].handle_timeout(now);
+            if let Some(transmit) = self.hosts[from].poll_transmit(now, &mut buf) {
+                let datagram = transmit.datagram.to_vec();
+                self.hosts[to].handle_datagram(then, from, Ecn::NotEct, &datagram);
+                return true;
+            }
+        }
+        false
+    }
+
+    fn settle(&mut self) {
+        let steps = (0..10_000).take_while(|_| self.step()).count();
+        assert!(steps < 10_000, "no end at {:?}", self.clocks);
+    }
+
+    fn ends(&mut self, side: usize) -> Vec<DisconnectReason> {
+        let host = &mut self.hosts[side];
+        let mut reasons = Vec::new();
+        while let Some(event) = host.poll_event() {
+            if let Event::Disconnected { reason, .. } = event {
+                reasons.push(reason);
+            }
+        }
+        reasons
+    }
+
+    fn is_connected(&self, side: usize) -> bool {
+        let mut peers = self.hosts[side].peers();
+        peers.any(|(_, peer)| peer.state() == PeerState::Connected)
+    }
+}
+
+/// Before each datagram of a handshake, of a transfer and of a disconnection, one clock or both
+/// jump once.
+#[test]
+fn an_hour_passes_in_the_middle_of_anything() {
+    for jump in [[HOUR, HOUR], [HOUR, Duration::ZERO], [Duration::ZERO, HOUR]] {
+        for moment in 0..100 {
+            let start = Instant::from_micros(moment * 1000);
+            let context = format!("{jump:?}, before step {moment}");
+            let mut wire = Jumper::new(start);
+            let mut steps = 0;
+            let mut run = |wire: &mut Jumper| {
+                loop {
+                    if steps == moment {
+                        for (clock, jump) in wire.clocks.iter_mut().zip(jump) {
+                            *clock = *clock + jump;
+                        }
+                    }
+                    steps += 1;
+                    if !wire.step() {
+                        return;
+                    }
+                }
+            };
+            run(&mut wire);
+            // An attempt that took an hour is over; every other one goes on.
+            if !wire.is_connected(0) {
+                assert_eq!(wire.ends(0), [DisconnectReason::TimedOut], "{context}");
+                continue;
+            }
+            let peer = wire.hosts[0].peers().next().expect("B").0;
+            for n in 0..20 {
+                let packet = vec![n; 3000];
+                let sent = wire.hosts[0].send(peer, 0.into(), packet, Mode::Reliable);
+                assert_eq!(sent, Ok(()), "{context}");
+            }
+            run(&mut wire);
+            let there = wire.hosts[1].peers().next().expect("A").0;
+            let host = &mut wire.hosts[1];
+            let got = core::iter::from_fn(|| host.receive(there)).count();
+            assert_eq!(got, 20, "{context}");
+            let how = Disconnect::Now { reason: 3 };
+            assert_eq!(wire.hosts[0].disconnect(wire.clocks[0], peer, how), Ok(()));
+            run(&mut wire);
+            for _ in 0..60 {
+                wire.clocks = wire.clocks.map(|clock| clock + Duration::from_millis(100));
+                wire.settle();
+            }
+            let ends = [wire.ends(0), wire.ends(1)];
+            // A request that waited for an hour to be sent or acknowledged has timed out. B may
+            // not have heard of it then.
+            let slow = ends[0] == [DisconnectReason::TimedOut];
+            let told = ends[1] == [DisconnectReason::ByPeer(3)];
+            assert!(slow || ends[0] == [DisconnectReason::ByUs(3)], "{context}");
+            assert!(told || (slow && wire.is_connected(1)), "{context}");
+        }
+    }
+}
+
+/// A clock near its end: deadlines beyond it never come, and nothing overflows.
+#[test]
+fn near_the_end_of_time_connections_are_made_and_ended() {
+    for left in [0, 1, 1000, 50_000, 500_000, 20_000_000] {
+        let mut wire = Jumper::new(Instant::from_micros(u64::MAX - left));
+        wire.settle();
+        assert!(wire.is_connected(0) && wire.is_connected(1), "{left}");
+        let peer = wire.hosts[0].peers().next().expect("B").0;
+        let sent = wire.hosts[0].send(peer, 0.into(), vec![1; 5000], Mode::Reliable);
+        assert_eq!(sent, Ok(()), "{left}");
+        wire.settle();
+        let there = wire.hosts[1].peers().next().expect("A").0;
+        assert!(wire.hosts[1].receive(there).is_some(), "{left}");
+        wire.clocks = [Instant::from_micros(u64::MAX); 2];
+        wire.settle();
+        let how = Disconnect::Now { reason: 3 };
+        assert_eq!(wire.hosts[0].disconnect(wire.clocks[0], peer, how), Ok(()));
+        wire.settle();
+        assert_eq!(wire.ends(0), [DisconnectReason::ByUs(3)], "{left}");
+        assert_eq!(wire.ends(1), [DisconnectReason::ByPeer(3)], "{left}");
+    }
+}
+
+/// T_step,avg is of steps, not of pauses: (7) does not grow for a second without a step.
+#[test]
+fn a_pause_is_no_step() {
+    let mut wire = Jumper::new(Instant::ZERO);
+    let mut after = |pause: u64| {
+        wire.clocks = wire
+            .clocks
+            .map(|clock| clock + Duration::from_millis(pause));
+        wire.settle();
+        let (_, peer) = wire.hosts[0].peers().next().expect("B");
+        peer.stats().resend_timeout
+    };
+    for _ in 0..300 {
+        after(200);
+    }
+    let expected = Duration::from_millis(200);
+    let timeout = after(200);
+    assert!(timeout.abs_diff(expected) < Duration::from_millis(2));
+    after(1000);
+    assert_eq!(after(200), timeout);
+}
+
+/// A flush is not cut short by a host that is called seldom, but by its deadline.
+#[test]
+fn a_flush_of_a_slow_host_is_a_flush() {
+    let mut pair = stepped([Duration::from_millis(500), Duration::from_millis(16)]);
+    events(&mut pair.world, B);
+    queue(&mut pair, A, 40);
+    disconnect(&mut pair, A, flush(6));
+    pair.world.run_for(Duration::from_secs(29));
+    let end = (DisconnectReason::ByPeer(6), 0);
+    assert_told(&mut pair, B, end, "flushed");
+    assert_eq!(pair.receive_all(B).len(), 40, "{}", seed());
+}
+
+/// Hosts whose paces change all the time keep every promise on a bad line.
+#[test]
+fn uneven_steps_break_no_promise() {
+    for number in 0..4 {
+        let seed = Seed::new(number);
+        let mut pair = quiet_pair(seed, line());
+        pair.world.network_mut().set_all(line().loss(10.0));
+        let mut traffic = Traffic::new(&pair, A, 3000, number + 1);
+        let b = pair.peer(B);
+        for n in 0..600_u64 {
+            let millis = |salt: u64| 1 + (n * 7919 + salt * 104_729 + number) % 900;
+            let tick = |salt| Service::tick(Duration::from_millis(millis(salt)));
+            set_services(&mut pair, [tick(1), tick(2)]);
+            traffic.send(&mut pair.world);
+            pair.world.run_for(Duration::from_millis(100));
+            traffic.receive(&mut pair.world, b);
+        }
+        set_services(&mut pair, [Service::Event; 2]);
+        pair.world.network_mut().set_all(line());
+        pair.world.run_for(Duration::from_secs(10));
+        traffic.receive(&mut pair.world, b);
+        assert!(traffic.model.is_complete(), "{seed}");
+        assert_connected(&mut pair, "uneven steps");
+    }
+}

@@ -1,0 +1,98 @@
+//! Channels that are silent while others are not, for longer than ids on the wire can tell apart.
+//! Between A and B a datagram takes 20 ms.
+
+use core::time::Duration;
+
+use porous_proto::{Config, Disposition, Ecn, Ignored, Mode, Priority};
+use porous_sim::Pair;
+use porous_tests::{Kind, Model, Tape, config, line, quiet_pair, record, seed};
+
+const A: u32 = Pair::A;
+const B: u32 = Pair::B;
+
+/// More than all that two bytes can tell apart.
+const ROUND: u32 = (1 << 16) + 100;
+
+fn pair() -> Pair {
+    let two = |config: Config| config.channels(&[Priority::Low; 2]).expect("two");
+    let (a, b) = (two(config::client()), two(config::new()));
+    let mut pair = Pair::new(seed(), line(), a, b);
+    pair.connect_to_listener();
+    pair
+}
+
+/// So many packets of four bytes from A to B on this channel, of these modes in turn. All arrive.
+fn carry(pair: &mut Pair, model: &mut Model, channel: u8, count: u32, modes: &[Mode]) {
+    let seed = pair.world.seed();
+    let mode = |n: u32| modes[n as usize % modes.len()];
+    let packets = (0..count).map(|n| (channel, mode(n), n.to_le_bytes().to_vec()));
+    for (channel, mode, packet) in packets.clone() {
+        model.sent(channel, mode, packet);
+    }
+    let got = pair.exchange(A, packets, Duration::from_secs(600));
+    for packet in &got {
+        model.delivered(packet, &seed.to_string());
+    }
+    assert_eq!(got.len(), count as usize, "{seed}");
+}
+
+const ALL: [Mode; 3] = [Mode::Unreliable, Mode::Reliable, Mode::Passive];
+
+#[test]
+fn a_channel_goes_on_after_another_went_round() {
+    let (mut pair, mut model) = (pair(), Model::new(2));
+    for mode in ALL {
+        carry(&mut pair, &mut model, 0, 50, &ALL);
+        carry(&mut pair, &mut model, 1, ROUND, &[mode]);
+    }
+    carry(&mut pair, &mut model, 0, 50, &ALL);
+}
+
+/// What was sent reliably before is no dependency of what comes a round later, and reliable
+/// packets are waited for again (Q7).
+#[test]
+fn reliable_packets_are_waited_for_after_a_round_without_any() {
+    let (mut pair, mut model) = (pair(), Model::new(2));
+    carry(&mut pair, &mut model, 0, 5, &[Mode::Reliable]);
+    carry(&mut pair, &mut model, 0, ROUND, &[Mode::Unreliable]);
+    let lossy = line().loss(30.0);
+    pair.world.network_mut().set_all(lossy);
+    carry(&mut pair, &mut model, 0, 500, &[Mode::Reliable]);
+}
+
+/// The datagrams that A sent with this packet in them.
+fn with_packet(tape: &Tape, packet: &[u8]) -> Vec<Vec<u8>> {
+    let short = tape.of(A, Kind::Short).into_iter();
+    short
+        .map(|taped| taped.datagram)
+        .filter(|datagram| datagram.windows(packet.len()).any(|part| part == packet))
+        .collect()
+}
+
+/// T11: of a frame that is too old nobody can say whether it is a duplicate.
+#[test]
+fn a_frame_outside_the_window_is_not_acknowledged() {
+    let mut pair = quiet_pair(seed(), line());
+    let seed = pair.world.seed();
+    let tape = record(&mut pair.world);
+    // More than the 256 frames that may be late.
+    let packet = |n: u32| [n.to_be_bytes(), *b"mark"].concat().repeat(125);
+    let packets = (0..300).map(|n| (0, Mode::Reliable, packet(n)));
+    let got = pair.exchange(A, packets, Duration::from_secs(60));
+    assert_eq!(got.len(), 300, "{seed}");
+    pair.world.run_for(Duration::from_secs(1));
+    let now = pair.world.now();
+    let host = pair.world.host_mut(B);
+    for (n, disposition, answered) in [
+        (0, Ignored::TooOld, false),
+        (299, Ignored::Duplicate, true),
+        (1, Ignored::TooOld, false),
+    ] {
+        let datagrams = with_packet(&tape, &packet(n));
+        assert_eq!(datagrams.len(), 1, "{n}; {seed}");
+        let taken = host.handle_datagram(now, A, Ecn::NotEct, &datagrams[0]);
+        assert_eq!(taken, Disposition::Ignored(disposition), "{n}; {seed}");
+        let answer = host.poll_transmit(now, &mut [0; 1200]).is_some();
+        assert_eq!(answer, answered, "{n}; {seed}");
+    }
+}

@@ -6,12 +6,15 @@ use alloc::collections::BTreeMap;
 use porous_proto::{DisconnectReason, Event, Mode, PeerId, Received};
 use porous_tests::Model;
 
-/// Packets of at least so many bytes begin with their number, and tell whose they are.
-pub const NAMED: usize = 4;
+/// Packets of at least so many bytes begin with their number, and tell whose they are. Shorter ones
+/// are sent when others have told which peers of the two hosts are the ends of one connection.
+const NAMED: usize = 4;
 
 /// A peer as its application knows it.
 #[derive(Debug)]
 pub struct Life {
+    /// It waits to be let in: `Request` was told.
+    pub asking: bool,
     /// `Connected` was told.
     pub connected: bool,
     /// `Disconnected` was told, with so many packets undelivered.
@@ -24,8 +27,6 @@ pub struct Life {
     pub sent: Model,
     /// What the other host calls this connection, once a packet has told.
     other: Option<PeerId>,
-    /// Packets too short to tell.
-    nameless: Vec<Received>,
 }
 
 /// What happened on the two sides.
@@ -41,22 +42,27 @@ impl Contract {
     /// The application has named a peer, or has heard of it.
     pub fn begin(&mut self, side: usize, peer: PeerId, connected: bool) -> &mut Life {
         let life = self.peers[side].entry(peer).or_insert_with(|| Life {
+            asking: false,
             connected: false,
             ended: None,
             readable: false,
             full: false,
             sent: Model::new(255),
             other: None,
-            nameless: Vec::new(),
         });
-        assert!(!(life.connected && connected) && life.ended.is_none(), "connected twice or late");
+        assert!(
+            !(life.connected && connected) && life.ended.is_none(),
+            "connected twice or late"
+        );
         life.connected |= connected;
+        life.asking &= !connected;
         life
     }
 
-    /// At most one `Connected`, then exactly one `Disconnected`, and nothing after it.
+    /// At most one `Request`, at most one `Connected`, then exactly one `Disconnected`, and nothing after it.
     pub fn told(&mut self, side: usize, event: Event<u8>) {
-        let (Event::Connected { peer, .. }
+        let (Event::Request { peer, .. }
+        | Event::Connected { peer, .. }
         | Event::Readable { peer }
         | Event::Writable { peer }
         | Event::Disconnected { peer, .. }) = event
@@ -67,16 +73,29 @@ impl Contract {
             self.begin(side, peer, true);
             return;
         }
-        let life = self.peers[side].get_mut(&peer).expect("a peer that was told");
+        if matches!(event, Event::Request { .. }) {
+            assert!(!self.peers[side].contains_key(&peer), "{event:?} is late");
+            self.begin(side, peer, false).asking = true;
+            return;
+        }
+        let life = self.peers[side]
+            .get_mut(&peer)
+            .expect("a peer that was told");
         assert_eq!(life.ended, None, "{event:?} after the end");
-        if let Event::Disconnected { reason, undelivered, .. } = event {
+        if let Event::Disconnected {
+            reason,
+            undelivered,
+            ..
+        } = event
+        {
             assert_ne!(reason, DisconnectReason::InternalError, "a bug was caught");
             life.ended = Some((reason, undelivered));
             return;
         }
         let readable = matches!(event, Event::Readable { .. });
         assert!(life.connected, "{event:?} before `Connected`");
-        assert_ne!(if readable { life.readable } else { !life.full }, true, "{event:?} twice");
+        let before = if readable { life.readable } else { !life.full };
+        assert!(!before, "{event:?} twice");
         if readable {
             life.readable = true;
         } else {
@@ -84,22 +103,24 @@ impl Contract {
         }
     }
 
-    /// The packet that this side sends next to a peer, of `len` bytes.
-    pub fn packet(&self, side: usize, len: usize) -> Vec<u8> {
+    /// The packet that this side sends next to a peer, of about `len` bytes.
+    pub fn packet(&mut self, side: usize, peer: PeerId, len: usize) -> Vec<u8> {
+        let is_known = self.begin(side, peer, false).other.is_some();
         let number = u32::try_from(self.named[side].len()).expect("few packets");
         let mut packet = number.to_le_bytes().to_vec();
-        packet.extend((NAMED..len).map(|n| n.to_le_bytes()[0]));
-        if len < NAMED {
-            packet.fill(0);
+        if len < NAMED && is_known {
+            return vec![0; len];
         }
-        packet.truncate(len);
+        packet.extend((NAMED..len).map(|n| n.to_le_bytes()[0]));
         packet
     }
 
     /// `send` has accepted it.
     pub fn sent(&mut self, side: usize, peer: PeerId, channel: u8, mode: Mode, packet: Vec<u8>) {
         self.named[side].push(peer);
-        self.begin(side, peer, false).sent.sent(channel, mode, packet);
+        self.begin(side, peer, false)
+            .sent
+            .sent(channel, mode, packet);
     }
 
     /// `receive` has given it out: in order, once, as it was sent, to one peer only.
@@ -113,13 +134,12 @@ impl Contract {
             life.other = Some(other);
             let sender = theirs.get_mut(&other).expect("a peer that was told");
             let before = sender.other.replace(peer);
-            assert!(before.is_none_or(|known| known == peer), "two peers hear one connection");
+            assert!(
+                before.is_none_or(|known| known == peer),
+                "two peers hear one connection"
+            );
         }
-        life.nameless.push(packet);
-        if let Some(sender) = life.other.and_then(|other| theirs.get_mut(&other)) {
-            for packet in life.nameless.drain(..) {
-                sender.sent.delivered(&packet, "");
-            }
-        }
+        let sender = life.other.and_then(|other| theirs.get_mut(&other));
+        sender.expect("a packet told").sent.delivered(&packet, "");
     }
 }

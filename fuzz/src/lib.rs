@@ -3,8 +3,32 @@
 
 extern crate alloc;
 
+use bolero::generator::ValueGenerator;
+use bolero::generator::bolero_generator::driver;
+use porous_sim::Seed;
+use porous_sim::rand_core::Rng;
+
 mod contract;
+mod fill;
+pub mod forms;
 pub mod ops;
 pub mod pair;
+mod remote;
+pub mod target;
+pub mod wire;
 
-pub use contract::Contract;
+pub use contract::{Contract, Life};
+pub use remote::Remote;
+
+/// A value that is the same on every machine, for tests of the generators themselves.
+///
+/// # Panics
+///
+/// If the generator gives none.
+pub fn drawn<G: ValueGenerator>(seed: Seed, generator: &G) -> G::Output {
+    let mut bytes = vec![0; 32_768];
+    seed.stream("drawn", 0).fill_bytes(&mut bytes);
+    let options = driver::Options::default().with_max_len(bytes.len());
+    let mut driver = driver::bytes::Driver::new(bytes, &options);
+    generator.generate(&mut driver).expect("enough bytes")
+}

@@ -1,6 +1,7 @@
 //! What is done to two hosts and to the network between them.
 
 use bolero::TypeGenerator;
+use bolero::generator::{ValueGenerator, produce};
 use core::time::Duration;
 use porous_proto::{Config, ConfigError, Integrity, Mode, Priority};
 
@@ -17,10 +18,18 @@ pub enum Op {
     Link(Side, Link),
     /// Something happens to a datagram that is under way.
     Datagram(u8, Fate),
-    /// Time passes, and nothing arrives.
+    /// Time passes, so many times 3 ms, and nothing arrives.
     Pass(u8),
-    /// Time passes, and all that is under way arrives in its order.
+    /// Time passes, so many times 4 ms, and all that is under way arrives in its order.
     Run(u8),
+}
+
+/// A run of some length.
+pub fn run() -> impl ValueGenerator<Output = (Setup, Vec<Op>)> {
+    (
+        produce::<Setup>(),
+        produce::<Vec<Op>>().with().len(0..150_usize),
+    )
 }
 
 /// One of the two hosts.
@@ -91,8 +100,21 @@ pub enum Link {
     Disconnect,
     /// From the newest peer, after so many eighths of a second at most.
     Flush(u8),
-    /// Strangers are answered from now on, or not.
-    Listen(bool),
+    /// Strangers are answered from now on, or not, or the application is asked.
+    Listen(Policy),
+    /// Whoever asks is let in, or is refused.
+    Answer(bool),
+}
+
+/// Who may connect.
+#[derive(Clone, Copy, Debug, TypeGenerator)]
+pub enum Policy {
+    /// Nobody.
+    Closed,
+    /// Everybody.
+    Open,
+    /// Whoever the application lets in.
+    Ask,
 }
 
 /// What becomes of a datagram.
@@ -127,7 +149,7 @@ pub struct Setup {
     priorities: u8,
     #[generator(0..4_u8)]
     budget: u8,
-    #[generator(0..3_u8)]
+    #[generator(0..4_u8)]
     send_budget: u8,
     datagram: bool,
     /// Datagrams carry a checksum.
@@ -135,6 +157,10 @@ pub struct Setup {
     short_timeout: bool,
     /// Both connect to each other, instead of A to B, which listens.
     pub both: bool,
+    /// The listener asks its application.
+    pub asks: bool,
+    /// The two are connected before anything else happens, if they can be.
+    pub begun: bool,
     /// Connections are ended and begun anew.
     pub links: bool,
 }
@@ -156,8 +182,8 @@ impl Setup {
     ///
     /// None: all values are within their ranges.
     pub fn config(&self) -> Result<Config, ConfigError> {
-        let (frames, packets) = [(16, 16), (64, 16), (4096, 4096), (65_536, 65_536)]
-            [usize::from(self.windows)];
+        let (frames, packets) =
+            [(16, 16), (64, 16), (4096, 4096), (65_536, 65_536)][usize::from(self.windows)];
         let wraps = [0, 1 << 16, 1 << 24, 1 << 31, 1 << 32, 1 << 40][usize::from(self.first_id)];
         let (largest, budget) = [
             (1 << 20, 4 << 20),
@@ -176,9 +202,13 @@ impl Setup {
             .first_id(u64::saturating_sub(wraps, self.before.into()))
             .channels(&priorities)?
             .receive_budget(largest, budget)?
-            .send_budget([1, 10_000, 1 << 20][usize::from(self.send_budget)])
+            .send_budget([1, 10_000, 1 << 20, 1 << 20][usize::from(self.send_budget)])
             .max_datagram(if self.datagram { 512 } else { 1200 })?
-            .integrity(if self.checksum { Integrity::Crc32c } else { Integrity::None })
+            .integrity(if self.checksum {
+                Integrity::Crc32c
+            } else {
+                Integrity::None
+            })
             .timeout(timeout))
     }
 }

@@ -3,13 +3,14 @@
 use core::time::Duration;
 
 use porous_proto::{
-    ChannelId, ConfigError, Disconnect, Ecn, Host, Instant, Listen, PeerId, PeerState, SendError,
+    ChannelId, ConfigError, Disconnect, Ecn, Host, Instant, Listen, Peer, PeerId, PeerState,
+    SendError,
 };
 use porous_sim::{ChaCha8Rng, Seed};
 use porous_tests::{Kind, kind};
 
 use crate::Contract;
-use crate::ops::{Fate, Link, Op, Packets, Setup};
+use crate::ops::{Fate, Link, Op, Packets, Policy, Setup};
 
 /// How long a datagram takes, when it may.
 const DELAY: Duration = Duration::from_millis(10);
@@ -17,8 +18,9 @@ const DELAY: Duration = Duration::from_millis(10);
 const LATENESS: Duration = Duration::from_millis(1900);
 /// More than that is not under way.
 const UNDER_WAY: usize = 300;
-/// So much time must be enough for everything.
-const PATIENCE: Duration = Duration::from_secs(90);
+const SECOND: Duration = Duration::from_secs(1);
+/// So many seconds must be enough for everything.
+const PATIENCE: u32 = 90;
 /// A host that has more to do than this within one call or one instant does not come to rest.
 const RESTLESS: usize = 20_000;
 
@@ -37,6 +39,7 @@ pub struct Pair {
     now: Instant,
     under_way: Vec<Datagram>,
     reading: [bool; 2],
+    healed: bool,
     /// What was promised, and what happened.
     pub contract: Contract,
     /// A canary: every so many packets the harness takes one and tells nobody.
@@ -59,6 +62,7 @@ impl Pair {
             now: Instant::ZERO,
             under_way: Vec::new(),
             reading: [true; 2],
+            healed: false,
             contract: Contract::default(),
             loses: None,
             received: 0,
@@ -66,9 +70,19 @@ impl Pair {
         if setup.both {
             pair.link(1, Link::Connect);
         } else {
-            pair.link(1, Link::Listen(true));
+            let policy = if setup.asks {
+                Policy::Ask
+            } else {
+                Policy::Open
+            };
+            pair.link(1, Link::Listen(policy));
         }
         pair.link(0, Link::Connect);
+        if setup.begun {
+            pair.run(SECOND / 4, true);
+            pair.answer(1, true);
+            pair.run(SECOND / 4, true);
+        }
         Ok(pair)
     }
 
@@ -86,18 +100,18 @@ impl Pair {
             Op::Link(side, link) if self.setup.links => self.link(side as usize, link),
             Op::Link(..) => {}
             Op::Datagram(which, fate) => self.datagram(which, fate),
-            Op::Pass(eighths) => {
-                self.run(Duration::from_millis(u64::from(eighths) * 12), false);
+            Op::Pass(part) => {
+                self.run(Duration::from_millis(u64::from(part) * 3), false);
             }
-            Op::Run(eighths) => self.run(Duration::from_millis(u64::from(eighths) * 4), true),
+            Op::Run(part) => self.run(Duration::from_millis(u64::from(part) * 4), true),
         }
         self.poll();
     }
 
     fn newest(&self, side: usize) -> Option<PeerId> {
         let peers = &self.contract.peers[side];
-        let live = peers.iter().filter(|(_, life)| life.ended.is_none());
-        live.last().map(|(&peer, _)| peer)
+        let mut live = peers.iter().filter(|(_, life)| life.ended.is_none());
+        live.next_back().map(|(&peer, _)| peer)
     }
 
     fn link(&mut self, side: usize, link: Link) {
@@ -109,11 +123,16 @@ impl Pair {
                 }
                 return;
             }
-            Link::Listen(open) => {
-                let policy = if open { Listen::Open } else { Listen::Closed };
+            Link::Listen(policy) => {
+                let policy = match policy {
+                    Policy::Closed => Listen::Closed,
+                    Policy::Open => Listen::Open,
+                    Policy::Ask => Listen::Ask,
+                };
                 assert_eq!(host.listen(policy), Ok(()));
                 return;
             }
+            Link::Answer(yes) => return self.answer(side, yes),
             Link::Disconnect => Disconnect::Now { reason: 1 },
             Link::Flush(eighths) => Disconnect::Flush {
                 reason: 2,
@@ -125,14 +144,32 @@ impl Pair {
         }
     }
 
+    /// Answers all that ask.
+    fn answer(&mut self, side: usize, yes: bool) {
+        let (host, now) = (&mut self.hosts[side], self.now);
+        for (&peer, life) in &mut self.contract.peers[side] {
+            if core::mem::take(&mut life.asking) && life.ended.is_none() {
+                let answered = match yes {
+                    true => host.accept(now, peer),
+                    false => host.refuse(now, peer, b"no"),
+                };
+                assert_eq!(answered, Ok(()));
+            }
+        }
+    }
+
     fn send(&mut self, side: usize, packets: Packets) {
-        let Some(peer) = self.newest(side) else { return };
-        let channels = self.hosts[side].peer(peer).map_or(0, |peer| peer.channels());
+        let Some(peer) = self.newest(side) else {
+            return;
+        };
+        let channels = self.hosts[side]
+            .peer(peer)
+            .map_or(0, |peer| peer.channels());
         let channel = packets.channel % channels.max(1);
         // Many long packets would take the heap, and show nothing that some do not.
         let count = usize::from(packets.count).min(1 + 50_000 / (packets.len() + 1));
         for _ in 0..count {
-            let packet = self.contract.packet(side, packets.len());
+            let packet = self.contract.packet(side, peer, packets.len());
             let (id, mode) = (ChannelId(channel), packets.mode());
             match self.hosts[side].send(peer, id, packet.clone(), mode) {
                 Ok(()) => self.contract.sent(side, peer, channel, mode, packet),
@@ -233,7 +270,12 @@ impl Pair {
                 self.contract.told(side, event);
             }
             // Whoever has ended is read while it is remembered.
-            let ended = self.contract.peers[side].values().any(|life| life.readable && life.ended.is_some());
+            if self.healed {
+                self.answer(side, true);
+            }
+            let ended = self.contract.peers[side]
+                .values()
+                .any(|life| life.readable && life.ended.is_some());
             if self.reading[side] || ended {
                 self.receive(side, usize::MAX);
             }
@@ -246,11 +288,17 @@ impl Pair {
         for _ in 0..RESTLESS {
             self.poll();
             let due = self.hosts.iter().filter_map(Host::poll_timeout).min();
-            let arrival = self.under_way.iter().map(|datagram| datagram.since + DELAY).min();
+            let arrival = self
+                .under_way
+                .iter()
+                .map(|datagram| datagram.since + DELAY)
+                .min();
             let next = due.into_iter().chain(arrival.filter(|_| arrive)).min();
             let Some(next) = next.filter(|&next| next <= end) else {
                 self.now = end;
-                self.hosts.iter_mut().for_each(|host| host.handle_timeout(end));
+                self.hosts
+                    .iter_mut()
+                    .for_each(|host| host.handle_timeout(end));
                 return;
             };
             self.now = self.now.max(next);
@@ -262,42 +310,78 @@ impl Pair {
                 arrived.iter().for_each(|datagram| self.deliver(datagram));
             }
             let now = self.now;
-            self.hosts.iter_mut().for_each(|host| host.handle_timeout(now));
+            self.hosts
+                .iter_mut()
+                .for_each(|host| host.handle_timeout(now));
         }
         panic!("the hosts do not come to rest");
     }
 
     /// The network heals and the applications read: all that was promised must come true.
     pub fn heal(&mut self) {
-        self.reading = [true; 2];
+        (self.reading, self.healed) = ([true; 2], true);
         for side in 0..2 {
             self.receive(side, usize::MAX);
         }
-        for _ in 0..90 {
-            self.run(PATIENCE / 90, true);
+        let mut settled = Err(String::new());
+        for _ in 0..PATIENCE {
+            self.run(SECOND, true);
+            settled = self.check();
+            if settled.is_ok() {
+                break;
+            }
         }
-        let alive = [0, 1].map(|side| self.check_side(side));
-        assert_eq!(alive[0], alive[1], "one is connected to nobody");
+        // It stays like this.
+        self.run(3 * SECOND, true);
+        assert_eq!(settled.and_then(|()| self.check()), Ok(()));
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.check_side(0)? == self.check_side(1)? {
+            Ok(())
+        } else {
+            Err("one is connected to nobody".into())
+        }
     }
 
     /// How many peers are connected. They owe nothing, and nobody else is there.
-    fn check_side(&self, side: usize) -> usize {
+    fn check_side(&self, side: usize) -> Result<usize, String> {
         let mut alive = 0;
         for (&id, life) in &self.contract.peers[side] {
-            let context = format!("{side} {id:?}");
+            let lack = |what: &str| {
+                let stats = self.hosts[side].peer(id).map(Peer::stats);
+                let others = self.hosts[1 - side].stats();
+                Err(format!(
+                    "{what}; side {side}, {id:?}, {stats:?}; the other: {others:?}"
+                ))
+            };
             if let Some((_, undelivered)) = life.ended {
-                let all = undelivered > 0 || !life.connected || life.sent.is_complete();
-                assert!(all, "acknowledged, but not delivered; {context}");
+                if undelivered == 0 && life.connected && !life.sent.is_complete() {
+                    return lack("acknowledged, but not delivered");
+                }
                 continue;
             }
-            let peer = self.hosts[side].peer(id).expect("who has not ended is there");
-            assert_eq!((peer.state(), life.connected), (PeerState::Connected, true), "{context}");
-            assert_eq!((peer.queued_bytes(), peer.stats().flight), (0, 0), "{context}");
-            assert!(!life.full, "`Writable` was not told; {context}");
-            assert!(life.sent.is_complete(), "a reliable packet is missing; {context}");
+            let Some(peer) = self.hosts[side].peer(id) else {
+                return lack("gone without an end");
+            };
+            match (peer.state(), life.connected) {
+                (PeerState::Connected, true) => {}
+                _ => return lack("neither connected nor ended"),
+            }
+            if (peer.queued_bytes(), peer.stats().flight) != (0, 0) {
+                return lack("still sending");
+            }
+            if life.full {
+                return lack("`Writable` was not told");
+            }
+            if !life.sent.is_complete() {
+                return lack("a reliable packet is missing");
+            }
             alive += 1;
         }
-        assert!(alive <= 1, "{alive} connections to one address");
-        alive
+        if alive > 1 {
+            return Err(format!("{alive} connections of {side} to one address"));
+        }
+        Ok(alive)
     }
 }

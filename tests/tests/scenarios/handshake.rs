@@ -97,7 +97,7 @@ fn assert_one_connection_in_spite_of(way: Way, faults: &[(Place, Intercept)], se
     // Nothing that is late does any harm.
     world.run_for(Duration::from_secs(40));
     for (address, peer) in [(A, ends[0]), (B, ends[1])] {
-        let told = porous_tests::events(&mut world, address);
+        let told = events(&mut world, address);
         let news = (porous_tests::connected(&told), porous_tests::ended(&told));
         assert_eq!(news, (vec![], vec![]), "{context}; {}", world.seed());
         let state = state(&world, address, peer);
@@ -213,7 +213,7 @@ fn half_of_everything_is_lost() {
             let mut world = begin(way, seed, line().loss(50.0));
             world.run_until(limit);
             // By now everyone who has called `connect` knows the outcome.
-            let mut told = [A, B].map(|address| porous_tests::events(&mut world, address));
+            let mut told = [A, B].map(|address| events(&mut world, address));
             for (told, asked) in told.iter().zip([true, way != Way::Listener]) {
                 let news = !porous_tests::connected(told).is_empty()
                     || !porous_tests::ended(told).is_empty();
@@ -225,7 +225,7 @@ fn half_of_everything_is_lost() {
             world.run_for(Duration::from_secs(60));
             let mut live = [0, 0];
             for (n, address) in [A, B].into_iter().enumerate() {
-                told[n].extend(porous_tests::events(&mut world, address));
+                told[n].extend(events(&mut world, address));
                 let context = format!("{way:?}, {address}: {:?}; replay with {seed}", told[n]);
                 let connected = porous_tests::connected(&told[n]);
                 let ended = porous_tests::ended(&told[n]);

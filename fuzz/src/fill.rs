@@ -1,0 +1,185 @@
+//! From what was drawn to bytes.
+
+use crate::forms::{self, Form, Long, Message, Nonces, Place, Whose};
+use crate::target::{FRAGMENT, Target};
+use crate::wire;
+
+/// The datagram of a form that comes from somewhere.
+pub(crate) fn encode(target: &mut Target, from: Place, form: &Form) -> Vec<u8> {
+    match form {
+        Form::Short(short) | Form::Short2(short) => encode_short(target, from, short),
+        Form::Long(long) => encode_long(target, from, long),
+    }
+}
+
+/// A request of a stranger, with nothing wrong.
+pub(crate) fn request() -> Vec<u8> {
+    let body = offer(forms::Offer::Same).body(&[9; 4]);
+    let mut datagram = wire::long(0xC0, 1, [9, 0], &body);
+    datagram.resize(wire::PADDED, 0);
+    datagram
+}
+
+fn encode_long(target: &mut Target, from: Place, form: &Long) -> Vec<u8> {
+    let long = |target: &Target, byte0, nonces: &Nonces, body: &[u8]| {
+        wire::long(byte0, 1, nonces.map(|nonce| target.nonce(nonce)), body)
+    };
+    let body = |change: &forms::Offer| offer(*change).body(&[from as u8; 4]);
+    match form {
+        Long::Request(nonces, change, cookie, padded, version) => {
+            let (byte0, body) = match cookie {
+                true => (0xC1, offer(*change).body(&[])),
+                false => (0xC0, body(change)),
+            };
+            let mut datagram = long(target, byte0, nonces, &body);
+            if !version {
+                datagram[3] = 2;
+            }
+            if *padded {
+                datagram.resize(wire::PADDED, 0);
+            }
+            datagram
+        }
+        Long::Acknowledge(nonces, change) => long(target, 0xD0, nonces, &body(change)),
+        Long::Both(nonces, change) => {
+            let mut datagram = long(target, 0xD0, nonces, &body(change));
+            datagram.extend(long(target, 0xC0, nonces, &body(change)));
+            datagram.resize(wire::PADDED, 0);
+            datagram
+        }
+        Long::AcknowledgeShort(nonces, change, short) => {
+            let mut datagram = long(target, 0xD0, nonces, &body(change));
+            datagram.extend(encode_short(target, from, short));
+            datagram
+        }
+        Long::Refuse([_, peer], reason) => {
+            let mut body = vec![*reason, 1, 0, 0, 0, 0];
+            if *reason == 3 {
+                body[5] = 2;
+                body.extend(b"no");
+            }
+            long(target, 0xE0, &[forms::Nonce::Zero, *peer], &body)
+        }
+        Long::Disconnect(nonces, reason) => long(target, 0xF0, nonces, &reason.to_le_bytes()),
+        Long::DisconnectAck(nonces) => long(target, 0xF1, nonces, &[]),
+        Long::Reset(id) => {
+            let mut body = vec![8];
+            body.extend(id.to_le_bytes());
+            wire::long(0xF2, 1, [0; 2], &body)
+        }
+    }
+}
+
+/// The offer of the host, but for one parameter.
+pub(crate) fn offer(change: forms::Offer) -> wire::Offer {
+    let mut offer = wire::Offer {
+        application: 0,
+        channels: 3,
+        datagram: 512,
+        packet: 1000,
+        budget: 1064,
+        windows: [6, 6],
+        rates: [u32::MAX; 2],
+        integrity: 0,
+        extensions: 0,
+    };
+    match change {
+        forms::Offer::Same | forms::Offer::Same2 => {}
+        forms::Offer::Application(id) => offer.application = id,
+        forms::Offer::Channels(count) => offer.channels = count,
+        forms::Offer::Datagram(longest) => offer.datagram = longest,
+        forms::Offer::Packet(longest, more) => {
+            (offer.packet, offer.budget) = (longest, longest.saturating_add(more % 100_000));
+        }
+        forms::Offer::Windows(frames, packets) => offer.windows = [frames, packets],
+        forms::Offer::Rates(send, receive) => offer.rates = [send, receive],
+        forms::Offer::Integrity(integrity) => offer.integrity = integrity,
+        forms::Offer::Extensions(bits) => offer.extensions = bits,
+    }
+    offer
+}
+
+fn encode_short(target: &mut Target, from: Place, short: &forms::Short) -> Vec<u8> {
+    let to = match short.to {
+        Whose::Own | Whose::Own2 | Whose::Own3 => from,
+        Whose::Of(place) => place,
+    };
+    let id = target.frame(to, short.frame);
+    let Some(remote) = target.remote(to) else {
+        return vec![0x40, 1, 2, 3, 4, 0];
+    };
+    let mut shape = remote.shape;
+    if !short.sealed {
+        shape.sealed = None;
+    }
+    let form = wire::Short {
+        connection_id: remote.connection_id.clone(),
+        id,
+        width: short.width,
+        nonce: short.flags[0],
+        ack_now: short.flags[1],
+        ack: short
+            .ack
+            .as_ref()
+            .map(|ack| acknowledgement(ack, remote.newest)),
+        messages: short.messages.iter().map(message).collect(),
+    };
+    form.encode(&shape)
+}
+
+fn acknowledgement(ack: &forms::Ack, (newest, width): (u32, u8)) -> wire::Ack {
+    let largest = newest.saturating_add_signed(-i32::from(ack.behind));
+    // Ids below 0 count as received.
+    let below = u32::MAX.checked_shl(largest).unwrap_or(0);
+    wire::Ack {
+        largest,
+        width,
+        map: ack.map | below,
+        delay: ack.delay,
+        ranges: ack
+            .range
+            .iter()
+            .map(|&(gap, len)| (gap.into(), len.into()))
+            .collect(),
+        nonces: ack.nonces,
+    }
+}
+
+fn message(message: &Message) -> wire::Message {
+    let packet = |packet: &forms::Packet, fragment, len| {
+        wire::Message::Packet(wire::Packet {
+            mode: packet.mode,
+            channel: packet.channel,
+            id: packet.id.into(),
+            dependency: packet.dependency.into(),
+            fragment,
+            payload: vec![packet.id; len],
+        })
+    };
+    match *message {
+        Message::Packet(ref of, len)
+        | Message::Packet2(ref of, len)
+        | Message::Packet3(ref of, len) => packet(of, None, len.into()),
+        Message::Fragment(ref of, index, count, wrong) => {
+            let index = index % count;
+            let is_last = index + 1 == count;
+            let len = if is_last { 100 } else { FRAGMENT } + usize::from(wrong == 0);
+            packet(of, Some((index.into(), count.into())), len)
+        }
+        Message::Signal(kind, fields) => {
+            let lengths = [0, 2, 2, 5, 4, 4, 6, 8, 8, 8];
+            let mut bytes = vec![kind];
+            bytes.extend(&fields[..lengths[usize::from(kind)]]);
+            wire::Message::Control(bytes)
+        }
+        Message::Place(kind, channel, id, dependency) => {
+            let mut bytes = vec![kind, channel, id, 0];
+            if kind == 3 {
+                bytes.extend([0, 0]);
+            } else {
+                bytes.push(dependency);
+            }
+            wire::Message::Control(bytes)
+        }
+    }
+}

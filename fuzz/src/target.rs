@@ -1,0 +1,323 @@
+//! One host with peers of every kind around it, at which datagrams are thrown. The peers are not
+//! hosts: they speak through `wire` alone.
+
+use core::time::Duration;
+
+use porous_proto::{
+    ChannelId, Config, ConfigError, Disposition, Ecn, Event, Host, Instant, Integrity, Listen,
+    Mode, PeerId, PeerState, Received,
+};
+use porous_sim::{ChaCha8Rng, Seed};
+
+use crate::forms::{self, Frame, Nonce, Place, Step};
+use crate::remote::{Remote, attempt, handshake, nonce};
+use crate::{fill, wire};
+
+/// The agreed length of datagrams, less 48.
+pub const FRAGMENT: usize = 512 - 48;
+/// More than a host has to say between two datagrams.
+const RESTLESS: usize = 3000;
+const SECOND: Duration = Duration::from_secs(1);
+
+/// The host, and who is around it.
+#[derive(Debug)]
+pub struct Target {
+    /// The host.
+    pub host: Host<ChaCha8Rng, u8>,
+    now: Instant,
+    remotes: Vec<Remote>,
+    /// The newest cookie that was given out.
+    pub cookie: u64,
+    friend: Host<ChaCha8Rng, u8>,
+    friends: [PeerId; 2],
+    sealed: PeerId,
+    /// Who must not come to harm.
+    innocent: Vec<PeerId>,
+}
+
+const HOST: u8 = 100;
+
+/// The address of a place.
+#[must_use]
+pub const fn address(place: Place) -> u8 {
+    place as u8
+}
+
+fn config(seal: Integrity) -> Result<Config, ConfigError> {
+    Ok(Config::new()
+        .channels(&[porous_proto::Priority::Low; 3])?
+        .max_datagram(512)?
+        .receive_budget(1000, 1064)?
+        .windows(64, 64)?
+        .max_peers(8)
+        .connect_timeout(3600 * SECOND)
+        .timeout(3600 * SECOND)
+        .integrity(seal))
+}
+
+impl Target {
+    /// A host with all its peers.
+    ///
+    /// # Panics
+    ///
+    /// If the handshakes do not go as the document says.
+    ///
+    /// # Errors
+    ///
+    /// None: the configuration is valid.
+    pub fn new() -> Result<Self, ConfigError> {
+        let seed = Seed::new(1);
+        let mut host = Host::new(config(Integrity::None)?, seed.stream("host", 0));
+        let mut friend = Host::new(config(Integrity::Crc32c)?, seed.stream("host", 1));
+        let now = Instant::ZERO;
+        assert_eq!(host.listen(Listen::Open), Ok(()));
+        let there = friend.connect(now, HOST).expect("the first peer");
+        for _ in 0..3 {
+            carry(
+                now,
+                (&mut friend, address(Place::Friend)),
+                (&mut host, HOST),
+            );
+        }
+        let here = host.peers().next().expect("the friend").0;
+        let offer = fill::offer(forms::Offer::Same);
+        let sealing = wire::Offer {
+            integrity: 1,
+            ..offer
+        };
+        let plain = handshake(&mut host, Place::Plain, &offer);
+        let seal = handshake(&mut host, Place::Sealed, &sealing);
+        let sealed = host.peers().last().expect("it is connected").0;
+        let attempt = attempt(&mut host);
+        let gone = handshake(&mut host, Place::Gone, &offer);
+        let goodbye = wire::long(0xF0, 1, gone.nonces, &[0; 4]);
+        host.handle_datagram(now, address(Place::Gone), Ecn::NotEct, &goodbye);
+        let mut target = Self {
+            host,
+            now,
+            remotes: vec![plain, seal, attempt, gone],
+            cookie: 1,
+            friend,
+            friends: [here, there],
+            sealed,
+            innocent: vec![here],
+        };
+        target.drain(&mut |_, _| {});
+        Ok(target)
+    }
+
+    /// Nobody names the nonces of the peer with a checksum from now on, or knows how to seal.
+    pub fn spare_sealed(&mut self) {
+        self.innocent.push(self.sealed);
+    }
+
+    /// What is known of whoever is there: of the friend and of strangers nothing.
+    #[must_use]
+    pub fn remote(&self, place: Place) -> Option<&Remote> {
+        self.remotes.get(place as usize)
+    }
+
+    /// Does it. Whether a datagram came that belonged to a peer, `None` if none came.
+    pub fn apply(&mut self, step: &Step) -> Option<bool> {
+        let (from, datagram) = match step {
+            Step::Form(from, form) => (from, fill::encode(self, from.place(), form)),
+            Step::Damaged(from, form, at, bits) => {
+                let mut datagram = fill::encode(self, from.place(), form);
+                let at = usize::from(*at) % datagram.len();
+                datagram[at] ^= bits;
+                (from, datagram)
+            }
+            Step::Event(event) => {
+                self.happen(*event);
+                return None;
+            }
+        };
+        let handled = self.deliver(address(from.place()), &datagram);
+        self.answer(address(from.place()), datagram.len());
+        Some(handled)
+    }
+
+    fn happen(&mut self, event: forms::Event) {
+        match event {
+            forms::Event::Pass(millis) => self.pass(Duration::from_millis(millis.into())),
+            forms::Event::Read => self.read(),
+            forms::Event::Listen(open) => {
+                let policy = if open > 0 {
+                    Listen::Open
+                } else {
+                    Listen::Closed
+                };
+                assert_eq!(self.host.listen(policy), Ok(()));
+            }
+            forms::Event::Flood(eighth) => {
+                let (datagram, count) = (fill::request(), 8 * usize::from(eighth));
+                for _ in 0..count {
+                    self.deliver(address(Place::Stranger), &datagram);
+                }
+                self.answer(address(Place::Stranger), count * datagram.len());
+            }
+        }
+    }
+
+    /// Hands a datagram to the host. Whether it belonged to a peer.
+    pub fn deliver(&mut self, from: u8, datagram: &[u8]) -> bool {
+        match self
+            .host
+            .handle_datagram(self.now, from, Ecn::NotEct, datagram)
+        {
+            Disposition::Handled(_) | Disposition::Accepted(_) => true,
+            Disposition::Ignored(_) => false,
+        }
+    }
+
+    /// Lets the host answer to `len` bytes. Whoever is no peer gets no more than that.
+    pub fn answer(&mut self, to: u8, len: usize) {
+        let is_peer = self
+            .host
+            .peers()
+            .any(|(id, _)| self.host.address(id) == Some(to));
+        let mut sent = 0;
+        self.drain(&mut |address, bytes| {
+            if address == to {
+                sent += bytes;
+            }
+        });
+        assert!(is_peer || sent <= len, "{sent} bytes for {len}");
+    }
+
+    /// Takes out all that the host has to say, and lets the friend answer.
+    fn drain(&mut self, count: &mut dyn FnMut(u8, usize)) {
+        let mut buf = [0; 1200];
+        let mut calls = 0..RESTLESS;
+        while let Some(transmit) = self.host.poll_transmit(self.now, &mut buf) {
+            assert!(calls.next().is_some(), "datagrams without end");
+            let (to, datagram) = (transmit.to, transmit.datagram);
+            count(to, datagram.len());
+            if to == address(Place::Friend) {
+                self.friend
+                    .handle_datagram(self.now, HOST, Ecn::NotEct, datagram);
+            } else if datagram[0] == 0xC1 {
+                self.cookie = nonce(datagram);
+            } else if let (Some(remote), 0x40..=0x7F) =
+                (self.remotes.get_mut(usize::from(to)), datagram[0])
+            {
+                let width = usize::from(datagram[0] >> 4 & 3) + 1;
+                let mut low = [0; 4];
+                low[..width].copy_from_slice(&datagram[5..5 + width]);
+                let width = (datagram[0] >> 4 & 3) + 1;
+                remote.newest = (u32::from_le_bytes(low), width);
+            }
+        }
+        while let Some(event) = self.host.poll_event() {
+            assert!(calls.next().is_some(), "events without end");
+            if let Event::Disconnected { peer, .. } = event {
+                assert!(!self.innocent.contains(&peer), "{event:?}");
+            }
+        }
+        let peers = self.host.peers().count();
+        assert!(peers <= 8 + 2 * 8 + 2, "{peers} peers");
+    }
+
+    /// Lets time pass.
+    pub fn pass(&mut self, time: Duration) {
+        let end = self.now + time;
+        for _ in 0..RESTLESS {
+            self.friendship();
+            let hosts = [&self.host, &self.friend];
+            let due = hosts.into_iter().filter_map(Host::poll_timeout).min();
+            let Some(due) = due.filter(|&due| due <= end) else {
+                self.now = end;
+                return;
+            };
+            self.now = self.now.max(due);
+            self.host.handle_timeout(self.now);
+            self.friend.handle_timeout(self.now);
+        }
+        panic!("the host does not come to rest");
+    }
+
+    fn friendship(&mut self) {
+        let friend = (&mut self.friend, address(Place::Friend));
+        carry(self.now, friend, (&mut self.host, HOST));
+        self.drain(&mut |_, _| {});
+        while self.friend.poll_event().is_some() {}
+    }
+
+    fn read(&mut self) {
+        let peers: Vec<_> = self.host.peers().map(|(id, _)| id).collect();
+        for peer in peers {
+            let mut calls = 0..RESTLESS;
+            while self.host.receive(peer).is_some() {
+                assert!(calls.next().is_some(), "packets without end");
+            }
+        }
+    }
+
+    /// Whoever was connected and did nothing wrong is connected still, and talks.
+    pub fn assert_unharmed(&mut self) {
+        self.read();
+        for peer in &self.innocent {
+            let state = self.host.peer(*peer).map(porous_proto::Peer::state);
+            assert_eq!(state, Some(PeerState::Connected));
+        }
+        let [here, there] = self.friends;
+        let word = "a word".as_bytes();
+        assert_eq!(
+            self.host.send(here, ChannelId(2), word, Mode::Reliable),
+            Ok(())
+        );
+        assert_eq!(
+            self.friend.send(there, ChannelId(1), word, Mode::Reliable),
+            Ok(())
+        );
+        self.pass(SECOND);
+        let heard = [self.host.receive(here), self.friend.receive(there)];
+        let heard = heard.map(|packet: Option<Received>| packet.map(|packet| packet.payload));
+        assert_eq!(heard.map(|word| word.unwrap_or_default()), [word, word]);
+    }
+
+    /// The id of this frame for this peer.
+    pub fn frame(&mut self, to: Place, frame: Frame) -> u64 {
+        let Some(remote) = self.remotes.get_mut(to as usize) else {
+            return 0;
+        };
+        let id = match frame {
+            Frame::Any(id) if id % 16 == 0 => return id.into(),
+            Frame::Next | Frame::Next2 | Frame::Next3 | Frame::Any(_) => remote.next,
+            Frame::Ahead(by) => remote.next + u64::from(by),
+            Frame::Behind(by) => remote.next.saturating_sub(by.into()),
+        };
+        remote.next = remote.next.max(id + 1);
+        id
+    }
+
+    /// The value of a nonce.
+    #[must_use]
+    pub fn nonce(&self, nonce: Nonce) -> u64 {
+        let of = |place, which: usize| self.remote(place).map_or(7, |remote| remote.nonces[which]);
+        match nonce {
+            Nonce::Zero => 0,
+            Nonce::Peer(place) => of(place, 0),
+            Nonce::Host(place) => of(place, 1),
+            Nonce::Cookie => self.cookie,
+            Nonce::Other(nonce) => nonce,
+        }
+    }
+}
+
+/// `from` sends what it has to say to the other, which is the host.
+fn carry(
+    now: Instant,
+    (from, name): (&mut Host<ChaCha8Rng, u8>, u8),
+    (to, other): (&mut Host<ChaCha8Rng, u8>, u8),
+) {
+    let mut buf = [0; 1200];
+    while let Some(transmit) = from.poll_transmit(now, &mut buf) {
+        to.handle_datagram(now, name, Ecn::NotEct, transmit.datagram);
+    }
+    while let Some(transmit) = to.poll_transmit(now, &mut buf) {
+        if transmit.to == name {
+            from.handle_datagram(now, other, Ecn::NotEct, transmit.datagram);
+        }
+    }
+}

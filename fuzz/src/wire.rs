@@ -1,0 +1,287 @@
+//! An encoder of datagrams that was written from `docs/wire.md` and knows nothing of the library's:
+//! what it writes, the library has to understand.
+
+use alloc::collections::BTreeMap;
+
+use crc::{CRC_32_ISCSI, Crc};
+
+/// A request is padded to this length.
+pub const PADDED: usize = 1200;
+
+/// What a connection agreed on that shapes its short forms.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// The bytes of a packet id.
+    pub id_bytes: usize,
+    /// N_Q.
+    pub window: u32,
+    /// The nonces of both hosts, if datagrams are sealed.
+    pub sealed: Option<[u64; 2]>,
+}
+
+/// A long form: its first byte, the nonces of its sender and its receiver, and its body.
+#[must_use]
+pub fn long(byte0: u8, version: u32, nonces: [u64; 2], body: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(20 + body.len()).expect("a short body");
+    let mut bytes = vec![byte0];
+    bytes.extend(length.to_le_bytes());
+    bytes.extend(version.to_le_bytes());
+    bytes.extend(nonces[0].to_le_bytes());
+    bytes.extend(nonces[1].to_le_bytes());
+    bytes.extend(body);
+    bytes
+}
+
+/// What REQ and ACK say about their sender.
+#[derive(Clone, Copy, Debug)]
+pub struct Offer {
+    /// 1: the application id.
+    pub application: u64,
+    /// 2: how many channels, all of low priority.
+    pub channels: u8,
+    /// 3: the longest datagram.
+    pub datagram: u16,
+    /// 4: the longest packet.
+    pub packet: u32,
+    /// 5: the budget for received packets.
+    pub budget: u32,
+    /// 6: the logarithms of N_P and N_Q.
+    pub windows: [u8; 2],
+    /// 7 and 8: bytes a second to send and to receive.
+    pub rates: [u32; 2],
+    /// 9: 1 asks for a checksum.
+    pub integrity: u8,
+    /// 10.
+    pub extensions: u32,
+}
+
+impl Offer {
+    /// The body of a REQ or an ACK.
+    #[must_use]
+    pub fn body(&self, connection_id: &[u8]) -> Vec<u8> {
+        let mut body = vec![u8::try_from(connection_id.len()).expect("8 at most")];
+        body.extend(connection_id);
+        let mut parameter = |kind: u8, value: &[u8]| {
+            body.extend([kind, u8::try_from(value.len()).expect("65 at most")]);
+            body.extend(value);
+        };
+        parameter(1, &self.application.to_le_bytes());
+        let mut channels = vec![self.channels];
+        channels.resize(1 + usize::from(self.channels).div_ceil(4), 0);
+        parameter(2, &channels);
+        parameter(3, &self.datagram.to_le_bytes());
+        parameter(4, &self.packet.to_le_bytes());
+        parameter(5, &self.budget.to_le_bytes());
+        parameter(6, &self.windows);
+        parameter(7, &self.rates[0].to_le_bytes());
+        parameter(8, &self.rates[1].to_le_bytes());
+        parameter(9, &[self.integrity]);
+        parameter(10, &self.extensions.to_le_bytes());
+        body
+    }
+}
+
+/// An acknowledgement block.
+#[derive(Clone, Debug)]
+pub struct Ack {
+    /// The newest id, of which so many bytes are sent.
+    pub largest: u32,
+    /// 1 to 4.
+    pub width: u8,
+    /// Bit i: `largest - 1 - i` was received.
+    pub map: u32,
+    /// How long it was held back, in its own notation.
+    pub delay: Option<u8>,
+    /// Gaps and lengths.
+    pub ranges: Vec<(u32, u32)>,
+    /// The sum of the nonces.
+    pub nonces: bool,
+}
+
+impl Ack {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let map = self.map.to_le_bytes();
+        let sent = map
+            .iter()
+            .rposition(|&byte| byte != 0xFF)
+            .map_or(0, |last| last + 1);
+        let sent_bits = u8::try_from(sent).expect("4 at most");
+        let flags = u8::from(self.delay.is_some()) << 2
+            | u8::from(!self.ranges.is_empty()) << 1
+            | u8::from(self.nonces);
+        out.push((self.width - 1) << 6 | sent_bits << 3 | flags);
+        out.extend(&self.largest.to_le_bytes()[..usize::from(self.width)]);
+        out.extend(self.delay);
+        out.extend(&map[..sent]);
+        if !self.ranges.is_empty() {
+            out.push(u8::try_from(self.ranges.len()).expect("16 at most"));
+        }
+        for &(gap, length) in &self.ranges {
+            varint(out, gap);
+            varint(out, length);
+        }
+    }
+}
+
+/// A message: a packet or a part of one, or the bytes of a control message behind its head.
+#[derive(Clone, Debug)]
+pub enum Message {
+    /// A packet.
+    Packet(Packet),
+    /// Signalling.
+    Control(Vec<u8>),
+}
+
+/// A packet, or a fragment of one.
+#[derive(Clone, Debug)]
+pub struct Packet {
+    /// 0 unreliable, 1 reliable, 2 passive.
+    pub mode: u8,
+    /// On which channel.
+    pub channel: u8,
+    /// Which one.
+    pub id: u32,
+    /// How far back the reliable packet is that it depends on.
+    pub dependency: u32,
+    /// Index and count.
+    pub fragment: Option<(u16, u16)>,
+    /// What is in it.
+    pub payload: Vec<u8>,
+}
+
+/// A short form.
+#[derive(Clone, Debug)]
+pub struct Short {
+    /// The receiver's.
+    pub connection_id: Vec<u8>,
+    /// The frame id, of which so many bytes are sent.
+    pub id: u64,
+    /// 1 to 4.
+    pub width: u8,
+    /// N.
+    pub nonce: bool,
+    /// R, if there is a message.
+    pub ack_now: bool,
+    /// The acknowledgement.
+    pub ack: Option<Ack>,
+    /// The messages.
+    pub messages: Vec<Message>,
+}
+
+impl Short {
+    /// The datagram.
+    #[must_use]
+    pub fn encode(&self, shape: &Shape) -> Vec<u8> {
+        let now = self.ack_now && !self.messages.is_empty();
+        let flags = u8::from(self.ack.is_some()) << 2 | u8::from(self.nonce) << 1 | u8::from(now);
+        let mut out = vec![0x40 | (self.width - 1) << 4 | flags];
+        out.extend(&self.connection_id);
+        out.extend(&self.id.to_le_bytes()[..usize::from(self.width)]);
+        if let Some(ack) = &self.ack {
+            ack.encode(&mut out);
+        }
+        let mut predictor = Predictor::default();
+        for (n, message) in self.messages.iter().enumerate() {
+            match message {
+                Message::Control(fields) => {
+                    out.push(0xC0);
+                    out.extend(fields);
+                }
+                Message::Packet(packet) => {
+                    predictor.encode(packet, n + 1 == self.messages.len(), shape, &mut out);
+                }
+            }
+        }
+        if let Some([a, b]) = shape.sealed {
+            let crc = Crc::<u32>::new(&CRC_32_ISCSI);
+            let mut digest = crc.digest();
+            for number in [a.min(b), a.max(b), self.id] {
+                digest.update(&number.to_le_bytes());
+            }
+            digest.update(&out);
+            out.extend(digest.finalize().to_le_bytes());
+        }
+        out
+    }
+}
+
+/// What the fields of a packet are predicted from.
+#[derive(Debug, Default)]
+struct Predictor {
+    channel: u8,
+    length: Option<usize>,
+    /// By channel: id, dependency, whether it was reliable.
+    last: BTreeMap<u8, (u32, u32, bool)>,
+}
+
+impl Predictor {
+    fn encode(&mut self, packet: &Packet, is_last: bool, shape: &Shape, out: &mut Vec<u8>) {
+        let (mask, length) = ((1 << (8 * shape.id_bytes)) - 1, packet.payload.len());
+        let reliable = packet.mode == 1;
+        let id = self
+            .last
+            .get(&packet.channel)
+            .map(|last| (last.0 + 1) & mask);
+        let predicted = match self.last.get(&packet.channel) {
+            None => u32::from(reliable),
+            Some(&(before, dependency, was_reliable)) => {
+                let step = packet.id.wrapping_sub(before) & mask;
+                let sum = match (was_reliable, dependency) {
+                    (true, _) => step,
+                    (false, 0) => 0,
+                    (false, dependency) => dependency + step,
+                };
+                if step >= 1 && sum < shape.window {
+                    sum
+                } else {
+                    0
+                }
+            }
+        };
+        let (has_channel, has_id) = (packet.channel != self.channel, id != Some(packet.id));
+        let has_dependency = predicted != packet.dependency;
+        let length_form = match (is_last, self.length) {
+            (true, _) => 0,
+            (false, Some(before)) if before == length => 1,
+            (false, _) => {
+                if length <= 255 {
+                    2
+                } else {
+                    3
+                }
+            }
+        };
+        let kind = packet.mode + if packet.fragment.is_some() { 3 } else { 0 };
+        let bits =
+            u8::from(has_channel) << 4 | u8::from(has_id) << 3 | u8::from(has_dependency) << 2;
+        out.push(kind << 5 | bits | length_form);
+        if has_channel {
+            out.push(packet.channel);
+        }
+        if has_id {
+            out.extend(&packet.id.to_le_bytes()[..shape.id_bytes]);
+        }
+        if has_dependency {
+            varint(out, packet.dependency);
+        }
+        let bytes = length.to_le_bytes();
+        out.extend(&bytes[..usize::from(length_form).saturating_sub(1)]);
+        if let Some((index, count)) = packet.fragment {
+            varint(out, index.into());
+            varint(out, count.into());
+        }
+        out.extend(&packet.payload);
+        (self.channel, self.length) = (packet.channel, Some(length));
+        self.last
+            .insert(packet.channel, (packet.id, packet.dependency, reliable));
+    }
+}
+
+/// Appends a number in seven bits a byte, the low ones first.
+pub fn varint(out: &mut Vec<u8>, mut number: u32) {
+    while number > 0x7F {
+        out.push(0x80 | (number & 0x7F).to_le_bytes()[0]);
+        number >>= 7;
+    }
+    out.push(number.to_le_bytes()[0]);
+}

@@ -1,0 +1,290 @@
+//! Any call in any order with any argument: no panic, and every error is one that is documented for
+//! what was called.
+
+use bolero::generator::produce;
+use bolero::{TypeGenerator, check};
+use core::time::Duration;
+use porous_fuzz::drawn;
+use porous_proto::{
+    AnswerError, ChannelId, Config, ConnectError, Disconnect, Ecn, Host, Instant, Integrity,
+    Listen, Mode, Peer, PeerId, PeerState, SendError,
+};
+use porous_sim::{ChaCha8Rng, Seed};
+
+/// What a host can be configured with.
+#[derive(Clone, Copy, Debug, TypeGenerator)]
+struct Setup {
+    #[generator(0..8_u8)]
+    application: u8,
+    channels: u8,
+    datagram: u16,
+    packet: (u32, u32),
+    send_budget: u32,
+    windows: (u8, u8),
+    rates: (u32, u32),
+    checksum: bool,
+    connection_id: u8,
+    max_peers: u8,
+    timeouts: [Duration; 3],
+    first_id: u64,
+}
+
+/// A call. The host is at 0, another at 1, and nobody at the other addresses.
+#[derive(Clone, Debug, TypeGenerator)]
+enum Call {
+    Listen(#[generator(0..3_u8)] u8),
+    Connect(#[generator(0..4_u8)] u8),
+    Send(Name, u8, #[generator(0..3_u8)] u8, Length),
+    /// Lets in, or refuses with so many bytes.
+    Answer(Name, Option<u8>),
+    Receive(Name),
+    Disconnect(Name, Option<Duration>, u32),
+    Datagram(
+        u8,
+        #[generator(produce::<Vec<u8>>().with().len(0..100_usize))] Vec<u8>,
+    ),
+    Timeout,
+    Event,
+    Inspect(Name),
+    /// The other host connects to this one.
+    Called,
+    /// The two hosts exchange what they have to say, so many times.
+    Exchange(#[generator(0..8_u8)] u8),
+    /// The clock goes on, or jumps anywhere.
+    Clock(u32),
+    Jump(u64),
+}
+
+/// A peer.
+#[derive(Clone, Copy, Debug, TypeGenerator)]
+enum Name {
+    /// One of those that there are.
+    Known(u8),
+    /// Any number.
+    Any(u64),
+}
+
+#[derive(Clone, Copy, Debug, TypeGenerator)]
+enum Length {
+    Short(u8),
+    Long(#[generator(0..200_000_u32)] u32),
+}
+
+/// Every setter takes what it may, or else says so and the rest goes on without it.
+fn config(setup: &Setup) -> Config {
+    let priorities = vec![porous_proto::Priority::High; setup.channels.into()];
+    let mut config = Config::new();
+    for next in [
+        config.clone().channels(&priorities),
+        config.clone().max_datagram(setup.datagram),
+        config
+            .clone()
+            .receive_budget(setup.packet.0, setup.packet.1),
+        config
+            .clone()
+            .windows(1 << (setup.windows.0 % 20), 1 << (setup.windows.1 % 20)),
+        config.clone().bandwidth(setup.rates.0, setup.rates.1),
+        config.clone().connection_id_len(setup.connection_id % 10),
+    ] {
+        config = next.unwrap_or(config);
+    }
+    config
+        .application_id(u64::from(setup.application == 0))
+        .send_budget(setup.send_budget)
+        .max_peers(setup.max_peers.into())
+        .integrity(if setup.checksum {
+            Integrity::Crc32c
+        } else {
+            Integrity::None
+        })
+        .connect_timeout(setup.timeouts[0])
+        .timeout(setup.timeouts[1])
+        .disconnect_timeout(setup.timeouts[2])
+        .first_id(setup.first_id >> 8)
+}
+
+const fn is_over(state: PeerState) -> bool {
+    matches!(state, PeerState::Disconnected | PeerState::Zombie)
+}
+
+struct Pair {
+    hosts: [Host<ChaCha8Rng, u8>; 2],
+    now: Instant,
+}
+
+impl Pair {
+    fn peer(&self, name: Name) -> PeerId {
+        match name {
+            Name::Any(n) => PeerId::from_u64(n),
+            Name::Known(n) => {
+                let peers: Vec<_> = self.hosts[0].peers().map(|(id, _)| id).collect();
+                let index = usize::from(n).checked_rem(peers.len());
+                index.map_or_else(|| PeerId::from_u64(n.into()), |index| peers[index])
+            }
+        }
+    }
+
+    fn exchange(&mut self) {
+        for side in 0..2 {
+            let [a, b] = &mut self.hosts;
+            let (from, to) = if side == 0 { (a, b) } else { (b, a) };
+            let mut buf = vec![0; from.max_datagram_size()];
+            for _ in 0..100 {
+                let Some(transmit) = from.poll_transmit(self.now, &mut buf) else {
+                    break;
+                };
+                if transmit.to == 1 - side {
+                    to.handle_datagram(self.now, side, Ecn::Ect0, transmit.datagram);
+                }
+            }
+        }
+        self.hosts[1].handle_timeout(self.now);
+        while self.hosts[1].poll_event().is_some() {}
+    }
+
+    fn send(&mut self, name: Name, channel: u8, mode: u8, length: Length) {
+        let id = self.peer(name);
+        let len = match length {
+            Length::Short(len) => usize::from(len),
+            Length::Long(len) => usize::try_from(len).expect("a short length"),
+        };
+        let before = self.hosts[0].peer(id).map(|peer| {
+            let over = channel >= peer.channels();
+            (
+                peer.state(),
+                over,
+                len > peer.max_packet(),
+                peer.queued_bytes(),
+            )
+        });
+        let mode = [Mode::Unreliable, Mode::Reliable, Mode::Passive][usize::from(mode)];
+        let sent = self.hosts[0].send(id, ChannelId(channel), vec![7; len], mode);
+        let expected = match (before, sent) {
+            (None | Some((PeerState::Disconnected | PeerState::Zombie, ..)), sent) => {
+                sent == Err(SendError::UnknownPeer)
+            }
+            (Some((PeerState::Connecting, ..)), sent) => sent == Err(SendError::NotConnected),
+            (Some((PeerState::Disconnecting, ..)), sent) => sent == Err(SendError::Disconnecting),
+            // A flush is under way.
+            (Some(_), Err(SendError::Disconnecting)) => true,
+            (Some((_, true, ..)), sent) => sent == Err(SendError::UnknownChannel),
+            (Some((_, _, true, _)), sent) => sent == Err(SendError::TooLarge),
+            (Some((_, _, _, queued)), Err(SendError::Full)) => queued > 0,
+            (Some(_), sent) => sent.is_ok(),
+        };
+        assert!(expected, "{before:?} {sent:?}");
+    }
+
+    fn call(&mut self, call: &Call, client: bool) {
+        let now = self.now;
+        match call {
+            Call::Listen(open) => {
+                let policy = [Listen::Closed, Listen::Open, Listen::Ask][usize::from(*open)];
+                assert_eq!(self.hosts[0].listen(policy).is_err(), *open > 0 && client);
+            }
+            Call::Connect(to) => {
+                let host = &mut self.hosts[0];
+                let known: Vec<_> = host.peers().map(|(id, peer)| (id, peer.state())).collect();
+                let live = known
+                    .iter()
+                    .any(|(id, state)| host.address(*id) == Some(*to) && !is_over(*state));
+                let connects = host.connect(now, *to);
+                let expected = match connects {
+                    Ok(_) | Err(ConnectError::OutOfConnectionIds) => !live,
+                    Err(_) => live,
+                };
+                assert!(expected, "{connects:?}");
+            }
+            Call::Send(name, channel, mode, length) => self.send(*name, *channel, *mode, *length),
+            Call::Answer(name, yes) => {
+                let id = self.peer(*name);
+                let host = &mut self.hosts[0];
+                let state = host.peer(id).map(Peer::state);
+                let answered = match yes {
+                    Some(len) => host.refuse(now, id, &vec![1; usize::from(*len)]),
+                    None => host.accept(now, id),
+                };
+                let expected = match (answered, state) {
+                    (Err(AnswerError::UnknownPeer), state) => state.is_none_or(is_over),
+                    (Err(AnswerError::TooLong), _) => yes.is_some_and(|len| len > 64),
+                    (Ok(()) | Err(_), state) => state.is_some(),
+                };
+                assert!(expected, "{answered:?} {state:?}");
+            }
+            Call::Receive(name) => drop(self.hosts[0].receive(self.peer(*name))),
+            Call::Disconnect(name, flush, reason) => {
+                let (id, reason) = (self.peer(*name), *reason);
+                let known = self.hosts[0].peer(id).is_some();
+                let how = match *flush {
+                    Some(deadline) => Disconnect::Flush { reason, deadline },
+                    None => Disconnect::Now { reason },
+                };
+                assert_eq!(self.hosts[0].disconnect(now, id, how).is_ok(), known);
+            }
+            Call::Datagram(from, bytes) => {
+                self.hosts[0].handle_datagram(now, *from, Ecn::Ce, bytes);
+            }
+            Call::Timeout => self.hosts[0].handle_timeout(now),
+            Call::Event => drop(self.hosts[0].poll_event()),
+            Call::Inspect(name) => {
+                let (host, id) = (&self.hosts[0], self.peer(*name));
+                assert_eq!(host.peer(id).is_some(), host.address(id).is_some());
+                let told = host.peer(id).map(|peer| (peer.stats().rtt, peer.rtt()));
+                assert!(
+                    told.is_none_or(|(a, b)| a == b) && host.stats().ignored_total() < u64::MAX
+                );
+            }
+            Call::Exchange(times) => (0..*times).for_each(|_| self.exchange()),
+            Call::Called => drop(self.hosts[1].connect(now, 0)),
+            Call::Clock(micros) => self.now = now + Duration::from_micros((*micros).into()),
+            Call::Jump(to) => self.now = Instant::from_micros(*to),
+        }
+    }
+}
+
+type Run = (Setup, Setup, bool, Vec<Call>);
+
+fn run((a, b, same, calls): &Run) -> Pair {
+    let b = if *same { a } else { b };
+    let host = |setup, index| Host::new(config(setup), Seed::new(1).stream("host", index));
+    let mut hosts = [host(a, 0), host(b, 1)];
+    let client = hosts[0].listen(Listen::Open).is_err();
+    assert_eq!(
+        client,
+        a.connection_id % 10 == 0,
+        "only who has no connection ids cannot listen"
+    );
+    assert_eq!(hosts[0].listen(Listen::Closed), Ok(()));
+    assert_eq!(
+        hosts[1].listen(Listen::Open).is_err(),
+        b.connection_id % 10 == 0
+    );
+    let mut pair = Pair {
+        hosts,
+        now: Instant::ZERO,
+    };
+    pair.call(&Call::Connect(1), client);
+    pair.call(&Call::Exchange(5), client);
+    for call in calls {
+        pair.call(call, client);
+    }
+    pair
+}
+
+#[test]
+fn any_call_with_any_argument_does_what_is_documented() {
+    check!()
+        .with_type::<Run>()
+        .with_iterations(10_000)
+        .for_each(|input| drop(run(input)));
+}
+
+#[test]
+fn the_calls_reach_connections() {
+    let mut connected = 0;
+    for n in 0..200 {
+        let input = drawn(Seed::new(n), &produce::<Run>());
+        connected += run(&input).hosts[0].stats().connected;
+    }
+    assert!(connected > 100, "{connected} connections");
+}

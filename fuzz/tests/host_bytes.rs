@@ -1,0 +1,77 @@
+//! Any bytes, from anywhere: a host takes them, and its peers do not notice.
+
+use allocation_counter::measure;
+use bolero::generator::produce;
+use bolero::{TypeGenerator, check};
+use core::time::Duration;
+use porous_fuzz::forms::Place;
+use porous_fuzz::target::{Target, address};
+
+/// No more memory is taken for so many datagrams, whatever is in them.
+const MEMORY: u64 = 2 << 20;
+
+/// A datagram: what leads it, what follows, and how often it comes.
+#[derive(Clone, Debug, TypeGenerator)]
+struct Datagram {
+    from: Place,
+    head: Head,
+    #[generator(produce::<Vec<u8>>().with().len(0..1600_usize))]
+    bytes: Vec<u8>,
+    #[generator(1..5_u8)]
+    times: u8,
+    millis: u8,
+}
+
+#[derive(Clone, Copy, Debug, TypeGenerator)]
+enum Head {
+    Nothing,
+    /// Byte 0 of a form that there is.
+    Kind(#[generator(0..9_u8)] u8),
+    /// The long form's kind, a length that is true, and version 1.
+    Long(#[generator(0..9_u8)] u8),
+    /// A short form with the connection id of a peer.
+    Short(#[generator(0x40..0x80_u8)] u8, Place),
+}
+
+fn bytes(target: &Target, datagram: &Datagram) -> Vec<u8> {
+    const KINDS: [u8; 9] = [0x40, 0x54, 0xC0, 0xC1, 0xD0, 0xE0, 0xF0, 0xF1, 0xF2];
+    let mut bytes = match datagram.head {
+        Head::Nothing => Vec::new(),
+        Head::Kind(kind) => vec![KINDS[usize::from(kind)]],
+        Head::Long(kind) => {
+            let [low, high, ..] = (datagram.bytes.len() + 4).to_le_bytes();
+            vec![KINDS[usize::from(kind)], low, high, 1, 0, 0, 0]
+        }
+        Head::Short(byte0, place) => {
+            let id = target
+                .remote(place)
+                .map(|remote| remote.connection_id.clone());
+            [vec![byte0], id.unwrap_or_default()].concat()
+        }
+    };
+    bytes.extend(&datagram.bytes);
+    bytes
+}
+
+#[test]
+fn a_host_stands_any_bytes() {
+    check!()
+        .with_type::<Vec<Datagram>>()
+        .with_iterations(300)
+        .for_each(|datagrams| {
+            let memory = measure(|| {
+                let mut target = Target::new().expect("all values are valid");
+                target.spare_sealed();
+                for datagram in datagrams {
+                    let (bytes, from) = (bytes(&target, datagram), address(datagram.from));
+                    for _ in 0..datagram.times {
+                        target.deliver(from, &bytes);
+                        target.answer(from, bytes.len());
+                    }
+                    target.pass(Duration::from_millis(datagram.millis.into()));
+                }
+                target.assert_unharmed();
+            });
+            assert!(memory.bytes_max < MEMORY, "{memory:?}");
+        });
+}

@@ -1,0 +1,74 @@
+//! Datagrams of the protocol with arbitrary fields, some of them from where and with what a peer
+//! would send them: a host stays whole, and its other peers do not notice.
+
+use bolero::check;
+
+use porous_fuzz::drawn;
+use porous_fuzz::forms::{self, Step};
+use porous_fuzz::target::Target;
+use porous_proto::{HostStats, Ignored, Malformed};
+use porous_sim::Seed;
+
+const RUNS: u64 = 150;
+
+/// How many datagrams came, and how many of them belonged to a peer.
+fn run(steps: &[Step]) -> (u64, u64, HostStats) {
+    let mut target = Target::new().expect("all values are valid");
+    let (mut came, mut handled) = (0, 0);
+    for step in steps {
+        let fate = target.apply(step);
+        came += u64::from(fate.is_some());
+        handled += u64::from(fate == Some(true));
+    }
+    let stats = target.host.stats();
+    target.assert_unharmed();
+    (came, handled, stats)
+}
+
+#[test]
+fn a_host_stands_any_frames() {
+    check!()
+        .with_generator(forms::run())
+        .with_iterations(300)
+        .for_each(|steps| {
+            let (came, handled, _) = run(steps);
+            assert!(handled <= came);
+        });
+}
+
+/// Frames that the decoder refuses test the decoder only: enough of them have to come further, and
+/// in a run of some length everything has to happen that can make a host ignore a datagram.
+#[test]
+fn the_frames_reach_every_cause_to_ignore_them() {
+    let causes = [
+        Ignored::Malformed(Malformed::Truncated),
+        Ignored::UnknownConnection,
+        Ignored::WrongAddress,
+        Ignored::UnknownNonce,
+        Ignored::NotListening,
+        Ignored::Unpadded,
+        Ignored::Stateless,
+        Ignored::TooManyReplies,
+        Ignored::Duplicate,
+        Ignored::TooOld,
+        Ignored::BadAck,
+        Ignored::BadMessage,
+        Ignored::OverBudget,
+        Ignored::WrongState,
+    ];
+    let mut counts = [0; 14];
+    let (mut came, mut handled) = (0, 0);
+    for n in 0..RUNS {
+        let steps = drawn(Seed::new(n), &forms::run());
+        let (all, taken, stats) = run(&steps);
+        came += all;
+        handled += taken;
+        for (count, cause) in counts.iter_mut().zip(causes) {
+            *count += stats.ignored(cause);
+        }
+    }
+    let context = format!("{came} came, {handled} handled, {counts:?} of {causes:?}");
+    assert!(2 * counts[0] < came, "too many are malformed: {context}");
+    assert!(16 * handled > came, "too few belong to a peer: {context}");
+    assert!(counts.iter().all(|&count| count > 0), "{context}");
+}

@@ -29,6 +29,9 @@ impl Instant {
     /// A time that never comes: the deadline of something that is not scheduled.
     pub(crate) const NEVER: Self = Self(u64::MAX);
 
+    /// The latest time that can come.
+    pub(crate) const LAST: Self = Self(u64::MAX - 1);
+
     /// The time `micros` microseconds after the epoch.
     ///
     /// ```

@@ -28,16 +28,17 @@ impl Doubt {
 }
 
 impl Peer {
-    /// Whether this is a connection whose datagrams we send with this id.
+    /// Whether this is a live connection whose datagrams we send with this id.
     pub(crate) fn sends_as(&self, connection_id: ConnectionId) -> bool {
         let id = self.session.as_deref().map(Session::remote_connection_id);
-        self.state == PeerState::Connected && id == Some(connection_id)
+        self.state.is_live() && id == Some(connection_id)
     }
 
     /// A reset with that id came from the remote host's address. Nothing is ever sent because of
     /// it. A second one changes nothing, until something valid came.
     pub(crate) fn on_reset(&mut self, tick: Tick) {
-        let (None, Some(session)) = (self.doubt, &self.session) else {
+        let (PeerState::Connected, None, Some(session)) = (self.state, self.doubt, &self.session)
+        else {
             return;
         };
         self.doubt = Some(Doubt {

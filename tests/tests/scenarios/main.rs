@@ -13,6 +13,7 @@ mod figures;
 mod handshake;
 mod refusals;
 mod reliability;
+mod resets;
 mod restart;
 mod silence;
 mod slow;

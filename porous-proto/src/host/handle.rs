@@ -186,6 +186,11 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
 
     /// The request has brought its cookie back: whoever sent it receives at this address.
     fn on_proved(&mut self, tick: Tick, from: A, connect: &Connect, agreement: Agreement) -> Taken {
+        let taken = |peer: &Peer| peer.sends_as(connect.connection_id);
+        if self.peers.find(from, taken).is_some() {
+            // What we sent to the old peer would be taken for the newcomer's: not before that ends.
+            return Err(Ignored::WrongState);
+        }
         let full = Refusal::Full;
         let Some(connection_id) = self.draw_connection_id() else {
             return self.turn_away(from, connect.nonce_self, full);

@@ -41,6 +41,10 @@ impl Deadlines {
         self.0 = [Instant::NEVER; COUNT];
     }
 
+    pub(crate) const fn is_set(&self, which: Deadline) -> bool {
+        !self.0[which as usize].is_never()
+    }
+
     /// The earliest of all.
     pub(crate) fn next(&self) -> Instant {
         self.0.iter().copied().min().unwrap_or(Instant::NEVER)

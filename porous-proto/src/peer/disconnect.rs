@@ -142,6 +142,7 @@ impl Peer {
 
     /// Ends the peer: exactly one terminal event (`deviations.md` C10, C11).
     pub(super) fn end(&mut self, cause: Cause, reason: DisconnectReason, now: Instant) {
+        let established = self.state != PeerState::Connecting;
         if !self.enter(cause) {
             return;
         }
@@ -156,7 +157,7 @@ impl Peer {
         self.disconnect_due = false;
         self.deadlines.clear();
         self.forget_if_read();
-        if !self.is_over() {
+        if !self.is_over() || self.inbound && established {
             self.deadlines.set(Deadline::Linger, now + LINGER);
         }
     }
@@ -172,8 +173,10 @@ impl Peer {
         }
     }
 
-    /// Whether nothing is left to do for the peer: it can be deleted.
+    /// Whether nothing is left to do for the peer: it can be deleted. One that connected to us is
+    /// known until its cookie is of no use any more: a delayed request of it is not a new one.
     pub(crate) fn is_over(&self) -> bool {
-        self.state == PeerState::Zombie && self.session.is_none()
+        let known = self.inbound && self.deadlines.is_set(Deadline::Linger);
+        self.state == PeerState::Zombie && self.session.is_none() && !known
     }
 }

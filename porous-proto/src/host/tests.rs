@@ -132,3 +132,21 @@ fn nobody_is_let_in_while_thousands_of_events_wait() {
         assert_eq!(first, Some(answer), "{events}");
     }
 }
+
+#[test]
+fn a_host_that_sleeps_after_a_reset_does_not_blame_its_peer() {
+    let (mut host, peer) = example_pair();
+    let tick = host.advance(Instant::ZERO);
+    let (_, doubted) = host.peers.at_mut(peer.slot).unwrap();
+    doubted.on_reset(tick);
+    host.settle(peer.slot);
+    // T23: the answer to our ping may have come while we slept.
+    let back = Instant::ZERO + Duration::from_secs(8);
+    host.handle_timeout(back);
+    assert_eq!(state(&host, peer), Some(PeerState::Connected));
+    run(&mut host, back + Duration::from_secs(5));
+    assert!(matches!(
+        last_event(&mut host),
+        Some(Event::Disconnected { .. })
+    ));
+}

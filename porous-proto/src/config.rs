@@ -294,7 +294,9 @@ impl Config {
 
     /// The length of the connection ids that peers put into datagrams to this host, 0 to 8 bytes.
     /// A longer id is harder to guess from off the path; with 0 the host tells its peers apart by
-    /// address alone and cannot listen. Default 4.
+    /// address alone and cannot listen; killed and started again at the same address, it is let in
+    /// when its old connection has timed out, and what comes late from an old connection is only
+    /// told from the new one with [`Integrity::Crc32c`]. Default 4.
     ///
     /// # Errors
     ///

@@ -9,7 +9,7 @@ use crate::{Config, Ecn, Host, Instant, Listen, PeerId};
 
 /// Numbers that are good enough for an example, and for nothing else.
 #[derive(Clone, Debug)]
-pub struct ExampleRng(u64);
+pub struct ExampleRng(pub(crate) u64);
 
 impl TryRng for ExampleRng {
     type Error = Infallible;
@@ -72,7 +72,11 @@ pub fn example_request() -> (Host<ExampleRng, u32>, PeerId) {
     (b, peer)
 }
 
-fn carry(from: &mut Host<ExampleRng, u32>, address: u32, to: &mut Host<ExampleRng, u32>) {
+pub(crate) fn carry(
+    from: &mut Host<ExampleRng, u32>,
+    address: u32,
+    to: &mut Host<ExampleRng, u32>,
+) {
     let mut buf = [0; 1200];
     while let Some(transmit) = from.poll_transmit(Instant::ZERO, &mut buf) {
         to.handle_datagram(Instant::ZERO, address, Ecn::NotEct, transmit.datagram);

@@ -24,8 +24,9 @@ impl Peer {
         match self.state {
             PeerState::Connecting if self.asked => {} // the application is deciding
             PeerState::Connecting | PeerState::Connected => self.ack_due = true,
-            PeerState::Disconnecting | PeerState::Disconnected => self.disconnect_due = true,
-            PeerState::Zombie => {}
+            PeerState::Disconnecting | PeerState::Disconnected | PeerState::Zombie => {
+                self.disconnect_due = true;
+            }
         }
     }
 

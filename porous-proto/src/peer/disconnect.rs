@@ -142,7 +142,6 @@ impl Peer {
 
     /// Ends the peer: exactly one terminal event (`deviations.md` C10, C11).
     pub(super) fn end(&mut self, cause: Cause, reason: DisconnectReason, now: Instant) {
-        let established = self.state != PeerState::Connecting;
         if !self.enter(cause) {
             return;
         }
@@ -156,10 +155,8 @@ impl Peer {
         self.ack_due = false;
         self.disconnect_due = false;
         self.deadlines.clear();
+        self.deadlines.set(Deadline::Linger, now + LINGER);
         self.forget_if_read();
-        if !self.is_over() || self.inbound && established {
-            self.deadlines.set(Deadline::Linger, now + LINGER);
-        }
     }
 
     /// What had arrived can be received after the end; then the connection is forgotten.
@@ -174,9 +171,10 @@ impl Peer {
     }
 
     /// Whether nothing is left to do for the peer: it can be deleted. One that connected to us is
-    /// known until its cookie is of no use any more: a delayed request of it is not a new one.
+    /// kept until its cookie is void: a delayed request would make a second connection with the
+    /// same nonces, which cannot be told from the first (`deviations.md` P3).
     pub(crate) fn is_over(&self) -> bool {
-        let known = self.inbound && self.deadlines.is_set(Deadline::Linger);
-        self.state == PeerState::Zombie && self.session.is_none() && !known
+        let kept = self.inbound && self.deadlines.is_set(Deadline::Linger);
+        self.state == PeerState::Zombie && self.session.is_none() && !kept
     }
 }

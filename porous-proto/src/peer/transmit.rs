@@ -43,8 +43,9 @@ impl Peer {
         match self.state {
             PeerState::Connecting => self.write_connecting(ours, tick, buf),
             PeerState::Connected => self.write_connected(ours, tick, buf),
-            PeerState::Disconnecting | PeerState::Disconnected => self.write_goodbye(tick, buf),
-            PeerState::Zombie => Ok(None),
+            PeerState::Disconnecting | PeerState::Disconnected | PeerState::Zombie => {
+                self.write_goodbye(tick, buf)
+            }
         }
     }
 

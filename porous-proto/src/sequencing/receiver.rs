@@ -3,10 +3,9 @@
 
 use bytes::Bytes;
 
-use super::dependency::is_satisfied;
-use super::fragment::Reassembly;
-use super::receive_queue::{Content, Entry, ReceiveQueue};
-use super::sentinel::{last_marked, may_consume};
+use super::entry::{Content, Entry};
+use super::receive_queue::ReceiveQueue;
+use super::sentinel::{last_marked, may_consume, next_marked};
 use super::{SequencingParams, Totals, cost};
 use crate::frame::{Mode, Packet};
 use crate::serial;
@@ -40,7 +39,7 @@ pub(crate) fn check_first(
 }
 
 impl Receiver {
-    pub(crate) const fn new(first_id: u64) -> Self {
+    pub(crate) fn new(first_id: u64) -> Self {
         Self {
             queue: ReceiveQueue::new(first_id),
             fired: None,
@@ -114,12 +113,12 @@ impl Receiver {
         if self.queue.get(id).is_none() {
             self.open(id, mode, dependency, false, Content::Sentinel, totals);
         }
-        let Some(entry) = self.queue.get_mut(id) else {
-            return;
-        };
-        let before = entry.cost();
-        entry.add(packet, params.fragment_size);
-        totals.keep(mode, entry.cost() - before);
+        let more = self.queue.change(id, |entry| {
+            let before = entry.cost();
+            entry.add(packet, params.fragment_size);
+            entry.cost() - before
+        });
+        totals.keep(mode, more.unwrap_or(0));
     }
 
     /// A sentinel packet: an unreliable packet with this id was sent (§3.2.2).
@@ -136,16 +135,10 @@ impl Receiver {
         if u64::from(dependency) > id {
             return;
         }
-        match self.queue.get_mut(id) {
-            Some(entry) => entry.sentinel |= entry.mode == Mode::Unreliable,
-            None => self.open(
-                id,
-                Mode::Unreliable,
-                dependency,
-                true,
-                Content::Sentinel,
-                totals,
-            ),
+        let note = |entry: &mut Entry| entry.sentinel |= entry.mode == Mode::Unreliable;
+        if self.queue.change(id, note).is_none() {
+            let nothing = Content::Sentinel;
+            self.open(id, Mode::Unreliable, dependency, true, nothing, totals);
         }
     }
 
@@ -163,21 +156,23 @@ impl Receiver {
         if u64::from(dependency) > id {
             return;
         }
-        if self.queue.get(id).is_none() {
-            self.open(
+        let bury = |entry: &mut Entry| {
+            let before = entry.cost();
+            if matches!(entry.content, Content::Partial(_)) {
+                entry.content = Content::Tombstone;
+            }
+            (entry.mode, before - entry.cost())
+        };
+        match self.queue.change(id, bury) {
+            Some((mode, freed)) => totals.release(mode, freed),
+            None => self.open(
                 id,
                 Mode::Reliable,
                 dependency,
                 false,
                 Content::Tombstone,
                 totals,
-            );
-        } else if let Some(entry) = self.queue.get_mut(id) {
-            if matches!(entry.content, Content::Partial(_)) {
-                let before = entry.cost();
-                entry.content = Content::Tombstone;
-                totals.release(entry.mode, before - entry.cost());
-            }
+            ),
         }
     }
 
@@ -200,24 +195,24 @@ impl Receiver {
         self.queue.insert(id, entry);
     }
 
-    /// The next entry that can be consumed: a complete packet, or a sentinel that blocks the
-    /// window. Stops at the first entry whose dependency was not delivered (§3.2.3).
+    /// The next entry that can be consumed: a complete packet, which may pass sentinels, or else a
+    /// sentinel that blocks the window.
     fn next_consumable(&self, params: &SequencingParams) -> Option<u64> {
-        let mut from = self.base();
-        while let Some((id, entry)) = self.queue.next(from) {
-            if !is_satisfied(id, entry.dependency, self.base()) {
-                return None;
+        let limit = self.queue.limit();
+        let complete = self.queue.first_complete(limit);
+        complete.or_else(|| self.first_blocking(limit, params))
+    }
+
+    /// The first sentinel before `limit` whose packet is missing, if it may be consumed. Only marked
+    /// ids have one.
+    fn first_blocking(&self, limit: u64, params: &SequencingParams) -> Option<u64> {
+        let newest = self.queue.end().checked_sub(1)?;
+        let mut id = next_marked(self.base(), params.spacing);
+        while id < limit && may_consume(id, newest, params.window, params.spacing) {
+            if self.queue.get(id).is_some_and(|entry| entry.sentinel) {
+                return Some(id);
             }
-            let newest = self.queue.end() - 1;
-            match entry.content {
-                Content::Complete(_) | Content::Tombstone => return Some(id),
-                Content::Sentinel | Content::Partial(_) => {
-                    if entry.sentinel && may_consume(id, newest, params.window, params.spacing) {
-                        return Some(id);
-                    }
-                }
-            }
-            from = id + 1;
+            id += params.spacing;
         }
         None
     }
@@ -249,15 +244,12 @@ impl Receiver {
         totals: &mut Totals,
     ) -> Option<(Mode, Bytes)> {
         let base = self.base();
-        for skipped in base..id {
-            let len = match self.queue.remove(skipped) {
-                Some(entry) => {
-                    totals.release(entry.mode, entry.cost());
-                    entry.len()
-                }
-                None => 0,
-            };
-            totals.passed += cost(len);
+        totals.passed += (id - base) * cost(0);
+        while let Some(skipped) = self.queue.first().filter(|&first| first < id) {
+            if let Some(entry) = self.queue.remove(skipped) {
+                totals.release(entry.mode, entry.cost());
+                totals.passed += entry.len() as u64;
+            }
         }
         let entry = self.queue.remove(id)?;
         totals.release(entry.mode, entry.cost());
@@ -271,72 +263,25 @@ impl Receiver {
     }
 
     /// Makes room by forgetting unreliable packets, until `excess` bytes are free: incomplete ones
-    /// only, or complete ones too. Sentinels stay.
-    pub(crate) fn evict(&mut self, complete_too: bool, excess: u64, totals: &mut Totals) {
+    /// or complete ones. Sentinels stay. Whether anything was forgotten.
+    pub(crate) fn evict(&mut self, complete: bool, excess: u64, totals: &mut Totals) -> bool {
         let mut freed = 0;
-        let mut from = self.base();
-        while let Some((id, entry)) = self.queue.next(from) {
-            from = id + 1;
-            let evictable = match entry.content {
-                Content::Partial(_) => true,
-                Content::Complete(_) => complete_too,
-                Content::Sentinel | Content::Tombstone => false,
+        while let Some(id) = self.queue.first_unreliable(complete) {
+            let before = self.queue.get(id).map_or(0, Entry::cost);
+            let keeps_sentinel = |entry: &mut Entry| {
+                entry.content = Content::Sentinel;
+                entry.sentinel
             };
-            if entry.mode != Mode::Unreliable || !evictable {
-                continue;
-            }
-            let (before, sentinel) = (entry.cost(), entry.sentinel);
-            if sentinel {
-                if let Some(entry) = self.queue.get_mut(id) {
-                    entry.content = Content::Sentinel;
-                }
-            } else {
+            if self.queue.change(id, keeps_sentinel) == Some(false) {
                 self.queue.remove(id);
             }
-            let after = self.queue.get(id).map_or(0, Entry::cost);
-            totals.release(Mode::Unreliable, before - after);
-            freed += before - after;
+            totals.release(Mode::Unreliable, before);
+            freed += before;
             if freed >= excess {
-                return;
+                break;
             }
         }
-    }
-}
-
-impl Entry {
-    /// Bytes of the packet that are there.
-    fn len(&self) -> usize {
-        match &self.content {
-            Content::Sentinel | Content::Tombstone => 0,
-            Content::Partial(parts) => parts.len(),
-            Content::Complete(payload) => payload.len(),
-        }
-    }
-
-    fn cost(&self) -> u64 {
-        match self.content {
-            // The sender does not count sentinels either, and of them there are at most N_Q / M.
-            Content::Sentinel => 0,
-            Content::Partial(_) | Content::Complete(_) | Content::Tombstone => cost(self.len()),
-        }
-    }
-
-    /// Adds a message that was checked.
-    fn add(&mut self, packet: &Packet<&[u8]>, fragment_size: usize) {
-        let Some(part) = packet.fragment else {
-            self.content = Content::Complete(Bytes::copy_from_slice(packet.payload));
-            return;
-        };
-        if matches!(self.content, Content::Sentinel) {
-            self.content = Content::Partial(Reassembly::new(part.count));
-        }
-        let Content::Partial(parts) = &mut self.content else {
-            return;
-        };
-        if parts.add(part, packet.payload) {
-            let parts = core::mem::replace(parts, Reassembly::new(0));
-            self.content = Content::Complete(parts.finish(fragment_size));
-        }
+        freed > 0
     }
 }
 

@@ -1,6 +1,7 @@
 //! The figures of §3.2, with the windows that they use.
 
 mod edges;
+mod naive;
 
 use alloc::vec::Vec;
 
@@ -117,7 +118,7 @@ impl Wire {
 
     /// m_b.
     fn m_b(&self) -> u64 {
-        self.receiver.get(0).unwrap().receiver.base()
+        self.receiver.get(0).map_or(0, |made| made.receiver.base())
     }
 
     /// n_b.

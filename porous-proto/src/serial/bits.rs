@@ -13,16 +13,25 @@ const WORD: u64 = u64::BITS as u64;
 /// to a range of ids no wider than the capacity.
 #[derive(Debug)]
 pub(crate) struct Bits {
-    /// A power of two of them.
+    /// A power of two of them, or none.
     words: Vec<u64>,
+    /// How many are set.
+    ones: u64,
 }
 
 impl Bits {
-    /// All clear, for so many ids at least.
+    /// All clear, for so many ids at least. For none nothing is allocated.
     pub(crate) fn new(ids: u64) -> Self {
+        if ids == 0 {
+            return Self {
+                words: Vec::new(),
+                ones: 0,
+            };
+        }
         let words = usize::try_from(ids.div_ceil(WORD)).unwrap_or(usize::MAX);
         Self {
             words: vec![0; words.next_power_of_two()],
+            ones: 0,
         }
     }
 
@@ -35,10 +44,13 @@ impl Bits {
     pub(crate) fn grow(&mut self, ids: u64, kept: Range<u64>) {
         let mut grown = Self::new(ids.max(self.capacity()));
         let mut from = kept.start;
-        while let Some(id) = self.first(from..kept.end, true) {
-            grown.set(id);
-            from = id + 1;
+        while from < kept.end && self.ones > 0 {
+            let (word, mask, next) = self.part(from, kept.end);
+            let (place, _) = grown.position(from);
+            grown.words[place] |= self.words[word] & mask;
+            from = next;
         }
+        grown.ones = self.ones;
         *self = grown;
     }
 
@@ -55,12 +67,23 @@ impl Bits {
 
     pub(crate) fn set(&mut self, id: u64) {
         let (word, bit) = self.position(id);
+        self.ones += u64::from(self.words[word] >> bit & 1 == 0);
         self.words[word] |= 1 << bit;
     }
 
     pub(crate) fn clear(&mut self, id: u64) {
         let (word, bit) = self.position(id);
+        self.ones -= self.words[word] >> bit & 1;
         self.words[word] &= !(1 << bit);
+    }
+
+    /// Sets or clears.
+    pub(crate) fn put(&mut self, id: u64, value: bool) {
+        if value {
+            self.set(id);
+        } else {
+            self.clear(id);
+        }
     }
 
     /// Clears the bits of a range.
@@ -68,6 +91,7 @@ impl Bits {
         let mut from = ids.start;
         while from < ids.end {
             let (word, mask, next) = self.part(from, ids.end);
+            self.ones -= u64::from((self.words[word] & mask).count_ones());
             self.words[word] &= !mask;
             from = next;
         }
@@ -94,6 +118,9 @@ impl Bits {
 
     /// The first id of a range whose bit has this value.
     pub(crate) fn first(&self, ids: Range<u64>, value: bool) -> Option<u64> {
+        if value && self.ones == 0 {
+            return None;
+        }
         let mut from = ids.start;
         while from < ids.end {
             let (word, mask, next) = self.part(from, ids.end);

@@ -6,6 +6,7 @@ use alloc::collections::VecDeque;
 use super::store::List;
 use crate::serial::{Bits, SendWindow};
 use crate::time::Instant;
+use crate::work;
 
 /// How many frames that nobody waits for are remembered: bare acknowledgements and pings, so that
 /// an acknowledgement of one can end the repetition of what it reported, and dropped ones, so that
@@ -177,6 +178,7 @@ impl TransferQueue {
             .record(base)
             .is_some_and(|record| settled(record, base))
         {
+            work::count(1);
             base += 1;
         }
         self.window.advance_to(base);

@@ -29,6 +29,18 @@ pub enum Priority {
 /// # let _ = config;
 /// # Ok::<(), porous_proto::ConfigError>(())
 /// ```
+///
+/// # Limits
+///
+/// What the network sends never makes a host grow past what its configuration says, with these
+/// fixed limits beside it:
+///
+/// - Peers that have ended are kept for 30 s, to answer for their connections: at most two for each
+///   of [`max_peers`](Self::max_peers), the oldest go first.
+/// - 1024 answers to those who are no peers may wait to be sent; further ones are dropped and
+///   counted as [`TooManyReplies`](crate::Ignored::TooManyReplies).
+/// - While 4096 events wait for the application, nobody is let in: requests are refused with
+///   [`Full`](crate::Refusal::Full). Each peer that is there adds a handful of events at most.
 #[derive(Clone, Debug)]
 pub struct Config {
     pub(crate) application_id: u64,
@@ -47,6 +59,8 @@ pub struct Config {
     pub(crate) connection_id_len: u8,
     pub(crate) listen_allowed: bool,
     pub(crate) max_peers: u32,
+    pub(crate) replies_per_address: u32,
+    pub(crate) replies: u32,
     pub(crate) connect_timeout: Duration,
     pub(crate) timeout: Duration,
     pub(crate) disconnect_timeout: Duration,
@@ -84,6 +98,8 @@ impl Config {
             connection_id_len: 4,
             listen_allowed: true,
             max_peers: 1024,
+            replies_per_address: 20,
+            replies: 20_000,
             connect_timeout: Duration::from_secs(10),
             timeout: Duration::from_secs(10),
             disconnect_timeout: Duration::from_secs(5),
@@ -278,7 +294,9 @@ impl Config {
 
     /// The length of the connection ids that peers put into datagrams to this host, 0 to 8 bytes.
     /// A longer id is harder to guess from off the path; with 0 the host tells its peers apart by
-    /// address alone and cannot listen. Default 4.
+    /// address alone and cannot listen; killed and started again at the same address, it is let in
+    /// when its old connection has timed out, and what comes late from an old connection is only
+    /// told from the new one with [`Integrity::Crc32c`]. Default 4.
     ///
     /// # Errors
     ///
@@ -309,6 +327,33 @@ impl Config {
     pub const fn max_peers(mut self, peers: u32) -> Self {
         self.max_peers = peers;
         self
+    }
+
+    /// How many answers a second those get who are no peers (cookies, refusals, resets), and what
+    /// is left of connections that have ended: one address, and all together. 1 to 1,000,000 each;
+    /// a quarter of it may go out at once. What is beyond is not answered, and counted as
+    /// [`TooManyReplies`](crate::Ignored::TooManyReplies). Default 20 and 20,000.
+    ///
+    /// An address is all of it, with the port. Addresses share 4096 buckets, 64 if the host cannot
+    /// listen, by a secret hash. A driver that wants to limit whole networks (a /32 or a /64) has
+    /// to drop what comes from them before the host sees it (`docs/wire.md`, "Limits of answers").
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::ReplyLimit`] outside this range.
+    ///
+    /// ```
+    /// assert!(porous_proto::Config::new().reply_limits(5, 1000).is_ok());
+    /// assert!(porous_proto::Config::new().reply_limits(0, 1000).is_err());
+    /// ```
+    pub const fn reply_limits(mut self, address: u32, all: u32) -> Result<Self, ConfigError> {
+        const MAX: u32 = 1_000_000;
+        if address == 0 || all == 0 || address > MAX || all > MAX {
+            return Err(ConfigError::ReplyLimit);
+        }
+        self.replies_per_address = address;
+        self.replies = all;
+        Ok(self)
     }
 
     /// How long [`connect`](crate::Host::connect) tries. Default 10 s.

@@ -95,6 +95,8 @@ pub enum ConfigError {
     ReceiveBudget,
     /// Connection ids are 0 to 8 bytes.
     ConnectionIdLen,
+    /// Reply limits are 1 to 1,000,000 a second.
+    ReplyLimit,
     /// The value must not be zero.
     Zero,
 }
@@ -105,6 +107,7 @@ describe!(ConfigError {
     Self::Window => "windows are powers of two from 16 to 65536",
     Self::ReceiveBudget => "the receive budget must hold the largest packet and 64 bytes more",
     Self::ConnectionIdLen => "connection ids are 0 to 8 bytes",
+    Self::ReplyLimit => "reply limits are 1 to 1000000 a second",
     Self::Zero => "this value must not be zero",
 });
 

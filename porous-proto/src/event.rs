@@ -119,7 +119,8 @@ pub struct Received {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Listen {
-    /// Silence: only addresses that were named by [`connect`](crate::Host::connect) are heard.
+    /// No request is answered, unless it comes from where we [connect](crate::Host::connect) to.
+    /// Who goes on with a connection that is not here still gets a reset.
     #[default]
     Closed,
     /// Everyone may connect, up to the configured number of peers.
@@ -172,7 +173,8 @@ pub enum Disposition {
 pub enum Ignored {
     /// It is no valid datagram of the protocol.
     Malformed(Malformed),
-    /// A short datagram with a connection id that no peer here has.
+    /// A short datagram with a connection id that no peer here has, answered by a reset; or a
+    /// reset of a connection that is not here.
     UnknownConnection,
     /// A known connection id from another address.
     WrongAddress,
@@ -184,7 +186,8 @@ pub enum Ignored {
     Unpadded,
     /// A proper request that was answered without keeping state (a cookie, a refusal).
     Stateless,
-    /// A request while too many replies wait to be sent.
+    /// What would have been answered, had there not been too many answers: see
+    /// [`reply_limits`](crate::Config::reply_limits).
     TooManyReplies,
     /// A frame that came before, was acknowledged again.
     Duplicate,

@@ -2,9 +2,10 @@
 
 use super::Malformed;
 use super::connect::{Connect, Request};
-use super::disconnect::{Disconnect, DisconnectAck, LongControl, Reset};
+use super::disconnect::{Disconnect, DisconnectAck, LongControl};
 use super::long::{self, Long, VERSION};
 use super::refuse::Refuse;
+use super::reset::{RESET, Reset};
 use super::short::{SHORT, Short};
 
 /// What a datagram says.
@@ -45,6 +46,9 @@ pub(crate) fn decode(datagram: &[u8], connection_id_len: usize) -> Result<Datagr
     if byte0 & 0xC0 == SHORT {
         return alone(Rest::Short(Short::decode(datagram, connection_id_len)?));
     }
+    if let Some(rest) = datagram.strip_prefix(&[RESET]) {
+        return alone(Rest::Reset(Reset::decode(rest)?));
+    }
     match byte0 & 0xF0 {
         long::REQUEST => alone(decode_request(datagram)?),
         long::ACKNOWLEDGE => decode_acknowledge(datagram, connection_id_len),
@@ -52,7 +56,6 @@ pub(crate) fn decode(datagram: &[u8], connection_id_len: usize) -> Result<Datagr
         long::CONTROL => alone(match LongControl::decode(&single(datagram)?)? {
             LongControl::Disconnect(disconnect) => Rest::Disconnect(disconnect),
             LongControl::DisconnectAck(ack) => Rest::DisconnectAck(ack),
-            LongControl::Reset(reset) => Rest::Reset(reset),
         }),
         _ => Err(Malformed::UnknownType),
     }

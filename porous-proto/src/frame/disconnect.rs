@@ -1,15 +1,13 @@
-//! Long forms that end a connection: the disconnection request and its acknowledgement (§2.5), and
-//! the reset of a host that knows nothing of the connection. All name both hosts' ids
-//! (`deviations.md` C6).
+//! Long forms that end a connection: the disconnection request and its acknowledgement (§2.5). Both
+//! name both hosts' ids (`deviations.md` C6).
 
 use crate::wire::{NoRoom, Reader};
 
+use super::Malformed;
 use super::long::{self, CONTROL, Long, VERSION};
-use super::{ConnectionId, Malformed};
 
 const DISCONNECT: u8 = 0;
 const DISCONNECT_ACK: u8 = 1;
-const RESET: u8 = 2;
 
 /// A disconnection request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,18 +25,11 @@ pub(crate) struct DisconnectAck {
     pub(crate) nonce_peer: u64,
 }
 
-/// The answer to a short datagram with an unknown connection id, which it echoes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Reset {
-    pub(crate) connection_id: ConnectionId,
-}
-
 /// A control form of any kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LongControl {
     Disconnect(Disconnect),
     DisconnectAck(DisconnectAck),
-    Reset(Reset),
 }
 
 impl Disconnect {
@@ -60,16 +51,6 @@ impl DisconnectAck {
             nonces,
             |_| Ok(()),
         )
-    }
-}
-
-#[cfg(test)]
-impl Reset {
-    pub(crate) fn encode(&self, buffer: &mut [u8]) -> Result<usize, NoRoom> {
-        debug_assert!(!self.connection_id.is_empty());
-        long::encode(buffer, CONTROL | RESET, VERSION, [0, 0], |w| {
-            self.connection_id.encode(w)
-        })
     }
 }
 
@@ -95,14 +76,6 @@ impl LongControl {
                     nonce_self,
                     nonce_peer,
                 })
-            }
-            RESET if nonce_self != 0 || nonce_peer != 0 => return Err(Malformed::Reserved),
-            RESET => {
-                let connection_id = ConnectionId::decode(&mut reader)?;
-                if connection_id.is_empty() {
-                    return Err(Malformed::BadValue);
-                }
-                Self::Reset(Reset { connection_id })
             }
             _ => return Err(Malformed::UnknownType),
         };

@@ -19,6 +19,7 @@ mod message;
 mod message_codec;
 mod offer;
 mod refuse;
+mod reset;
 mod short;
 
 #[cfg(test)]
@@ -29,8 +30,6 @@ pub(crate) use connection_id::ConnectionId;
 #[cfg(test)]
 pub(crate) use control::MIN_PADDING;
 pub(crate) use datagram::{Datagram, Rest, decode};
-#[cfg(test)]
-pub(crate) use disconnect::Reset;
 pub(crate) use disconnect::{Disconnect, DisconnectAck};
 pub use integrity::Integrity;
 pub(crate) use integrity::{seal, verify};
@@ -44,6 +43,7 @@ pub use refuse::RefusalData;
 pub(crate) use refuse::Refuse;
 #[cfg(test)]
 pub(crate) use refuse::RefuseReason;
+pub(crate) use reset::Reset;
 #[cfg(test)]
 pub(crate) use short::Body;
 pub(crate) use short::{FrameWriter, Header, Short};

@@ -133,7 +133,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     ///
     /// # Errors
     ///
-    /// [`UnknownPeer`] if there is none.
+    /// [`UnknownPeer`] if there is none, or if it has ended.
     ///
     /// ```
     /// use core::time::Duration;
@@ -154,6 +154,9 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let tick = self.advance(now);
         let address = self.address(peer).ok_or(UnknownPeer)?;
         let target = self.peers.get_mut(peer).ok_or(UnknownPeer)?;
+        if !target.state().is_live() {
+            return Err(UnknownPeer);
+        }
         let nonce_self = target.nonce();
         // Who was given up while connecting is told once, as far as we know who it is.
         if let Some(nonce_peer) = target.disconnect(how, tick.now) {

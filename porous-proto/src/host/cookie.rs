@@ -69,6 +69,13 @@ impl Cookies {
         bake(self.current, self.life, address, request)
     }
 
+    /// A hash that nobody can foresee. Another one in the next life of the keys.
+    pub(crate) fn hash(&self, value: &impl Hash) -> u64 {
+        let mut hasher = Portable(SipHasher24::new_with_key(&self.current.0));
+        value.hash(&mut hasher);
+        hasher.finish()
+    }
+
     /// Whether we gave this cookie for this request, not too long ago.
     pub(crate) fn accepts<A: Hash>(&self, cookie: u64, address: &A, request: [&[u8]; 2]) -> bool {
         let lives = [

@@ -3,6 +3,7 @@
 
 use rand_core::CryptoRng;
 
+use super::limits::Answered;
 use super::replies::Reply;
 use super::{Address, Host};
 use crate::event::{Disposition, Ecn, Ignored, Listen, Refusal};
@@ -12,7 +13,7 @@ use crate::frame::{
 use crate::peer::{Agreement, Peer, PeerState, Tick};
 use crate::time::Instant;
 
-/// While so many events wait for the application, nobody is let in.
+/// While so many events wait for the application, nobody is let in (told in `Config`).
 const EVENTS_MAX: usize = 4096;
 
 /// The slot of the peer that took a datagram.
@@ -79,7 +80,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             Rest::DisconnectAck(bye) => Some(self.with_nonces(from, bye.nonce_peer, |peer| {
                 peer.on_disconnect_ack(bye.nonce_self, tick.now)
             })),
-            Rest::Reset(_) => Some(Err(Ignored::UnknownConnection)),
+            Rest::Reset(reset) => Some(self.on_reset(tick, from, reset.connection_id)),
             Rest::Short(short) => {
                 let acknowledged = acknowledge
                     .as_ref()
@@ -108,6 +109,10 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
                 .peers
                 .find(from, |peer| peer.remote_nonce() == Some(nonce))
             {
+                if request.datagram_length < REQUEST_SIZE {
+                    return Err(Ignored::Unpadded); // what it is answered may be longer
+                }
+                self.may_answer_for(slot, from)?;
                 return self.with(slot, |peer| {
                     peer.on_repeated_request();
                     Ok(())
@@ -182,6 +187,11 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
 
     /// The request has brought its cookie back: whoever sent it receives at this address.
     fn on_proved(&mut self, tick: Tick, from: A, connect: &Connect, agreement: Agreement) -> Taken {
+        let taken = |peer: &Peer| peer.sends_as(connect.connection_id);
+        if self.peers.find(from, taken).is_some() {
+            // What we sent to the old peer would be taken for the newcomer's: not before that ends.
+            return Err(Ignored::WrongState);
+        }
         let full = Refusal::Full;
         let Some(connection_id) = self.draw_connection_id() else {
             return self.turn_away(from, connect.nonce_self, full);
@@ -228,7 +238,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     }
 
     fn reply(&mut self, to: A, reply: Reply) -> Taken {
-        let room = self.replies.push(to, reply);
+        let room = self.may_answer(to, Answered::Handshake) && self.replies.push(to, reply);
         Err(if room {
             Ignored::Stateless
         } else {
@@ -254,6 +264,9 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     }
 
     fn on_disconnect(&mut self, tick: Tick, from: A, bye: &crate::frame::Disconnect) -> Taken {
+        if let Some(slot) = self.peers.find(from, |p| p.nonce() == bye.nonce_peer) {
+            self.may_answer_for(slot, from)?;
+        }
         self.with_nonces(from, bye.nonce_peer, |peer| {
             peer.on_disconnect(bye.nonce_self, bye.reason, tick.now)
         })
@@ -281,12 +294,9 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     }
 
     fn on_short(&mut self, tick: Tick, from: A, short: &Short<'_>) -> Taken {
-        let slot = if short.connection_id.is_empty() {
-            self.peers.find(from, |peer| peer.state().is_live())
-        } else {
-            self.peers.by_connection_id(short.connection_id)
+        let Some(slot) = self.find_connection(from, short.connection_id) else {
+            return Err(self.on_unknown_connection(from, short.connection_id));
         };
-        let slot = slot.ok_or(Ignored::UnknownConnection)?;
         let Some((address, peer)) = self.peers.at_mut(slot) else {
             return Err(Ignored::UnknownConnection);
         };

@@ -5,8 +5,10 @@ mod answer;
 mod commands;
 mod cookie;
 mod handle;
+mod limits;
 mod peers;
 mod replies;
+mod reset;
 mod schedule;
 mod transmit;
 
@@ -17,6 +19,7 @@ use rand_core::CryptoRng;
 
 pub use self::address::{Address, ChannelId};
 use self::cookie::Cookies;
+use self::limits::Limits;
 pub use self::peers::PeerId;
 use self::peers::Peers;
 use self::replies::Replies;
@@ -53,6 +56,7 @@ pub struct Host<R, A = core::net::SocketAddr> {
     lingering: VecDeque<PeerId>,
     schedule: Schedule,
     replies: Replies<A>,
+    limits: Limits,
     events: VecDeque<Event<A>>,
     stats: HostStats,
     /// The latest time that was heard of.
@@ -77,6 +81,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         Self {
             offer: config.offer(),
             cookies: Cookies::new(&mut rng),
+            limits: Limits::new(&config),
             config,
             rng,
             listen: Listen::Closed,
@@ -116,7 +121,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// host.handle_timeout(due);
     /// ```
     pub fn handle_timeout(&mut self, now: Instant) {
-        self.measure_step(now);
+        self.measure_step(now.min(Instant::LAST));
         let tick = self.advance(now);
         while let Some(slot) = self.schedule.pop_due(tick.now) {
             if let Some((_, peer)) = self.peers.at_mut(slot) {

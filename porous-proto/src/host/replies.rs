@@ -1,14 +1,15 @@
-//! Datagrams to hosts that are no peers: cookies, refusals. One for each datagram at most, none of
-//! them repeated, and none longer than a quarter of a request (`docs/wire.md`, "Handshake").
+//! Datagrams to hosts that are no peers: cookies, refusals, resets. One for each datagram at most,
+//! none of them repeated, none longer than a quarter of a request (`docs/wire.md`, "Handshake"), or,
+//! of a reset, than what it answers.
 
 use alloc::collections::VecDeque;
 
 use crate::event::Refusal;
-use crate::frame::{Connect, ConnectionId, Disconnect, Offer, Refuse};
+use crate::frame::{Connect, ConnectionId, Disconnect, Offer, Refuse, Reset};
 use crate::wire::NoRoom;
 
-/// How many replies may wait to be sent. A driver that sends after each batch of datagrams never
-/// gets there.
+/// How many replies may wait to be sent (told in `Config`). A driver that sends after each batch of
+/// datagrams hardly ever gets there.
 const WAITING_MAX: usize = 1024;
 
 /// A reply.
@@ -22,6 +23,10 @@ pub(crate) enum Reply {
     Refuse {
         nonce_peer: u64,
         refusal: Refusal,
+    },
+    /// We have no such connection.
+    Reset {
+        connection_id: ConnectionId,
     },
     /// We gave up connecting.
     Disconnect {
@@ -46,6 +51,7 @@ impl Reply {
                 nonce_peer,
                 refusal,
             } => Refuse::new(nonce_peer, refusal).encode(buf),
+            Self::Reset { connection_id } => Reset { connection_id }.encode(buf),
             Self::Disconnect {
                 nonce_self,
                 nonce_peer,
@@ -88,5 +94,28 @@ impl<A: Copy> Replies<A> {
         let len = reply.encode(offer, buf);
         debug_assert!(len.is_ok(), "a reply fits into any legal buffer");
         Some((to, len.ok()?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_so_many_replies_wait() {
+        let mut replies = Replies::new();
+        let reply = Reply::Reset {
+            connection_id: ConnectionId::from_u64(7, 4).unwrap(),
+        };
+        for n in 0..WAITING_MAX {
+            assert!(replies.push(n, reply), "{n}");
+        }
+        assert!(!replies.push(WAITING_MAX, reply));
+        let (mut buf, offer) = ([0; 1200], crate::Config::new().offer());
+        assert_eq!(replies.poll_transmit(&offer, &mut buf), Some((0, 5)));
+        assert!(replies.push(WAITING_MAX, reply));
+        assert!(!replies.push(0, reply));
+        let sent = core::iter::from_fn(|| replies.poll_transmit(&offer, &mut buf)).count();
+        assert_eq!((sent, replies.is_empty()), (1024, true));
     }
 }

@@ -4,8 +4,11 @@ mod work;
 
 use core::time::Duration;
 
-use crate::doc::{ExampleRng, example_pair};
-use crate::{ChannelId, Disconnect, Event, Host, Instant, Mode, PeerId, PeerState};
+use crate::doc::{ExampleRng, example_pair, example_rng};
+use crate::{
+    ChannelId, Config, Disconnect, Disposition, Ecn, Event, Host, Ignored, Instant, Listen, Mode,
+    PeerId, PeerState, UnknownPeer,
+};
 
 #[test]
 fn two_hosts_connect_and_fall_silent() {
@@ -94,4 +97,58 @@ fn a_host_that_was_not_stepped_does_not_blame_its_peer() {
     assert_eq!(state(&host, peer), Some(PeerState::Connected));
     run(&mut host, back + Duration::from_secs(11));
     assert_eq!(state(&host, peer), None);
+}
+
+#[test]
+fn a_peer_that_has_ended_cannot_be_disconnected() {
+    let (mut host, peer) = example_pair();
+    let how = Disconnect::Now { reason: 3 };
+    host.disconnect(Instant::ZERO, peer, how).unwrap();
+    // Once more while it is under way changes nothing.
+    assert_eq!(host.disconnect(Instant::ZERO, peer, how), Ok(()));
+    let (_, ending) = host.peers.at_mut(peer.slot).unwrap();
+    let remote = ending.remote_nonce().unwrap();
+    assert!(ending.on_disconnect(remote, 4, Instant::ZERO));
+    assert_eq!(state(&host, peer), Some(PeerState::Disconnected));
+    let error = host.disconnect(Instant::ZERO, peer, how);
+    assert_eq!(error, Err(UnknownPeer));
+}
+
+#[test]
+fn nobody_is_let_in_while_thousands_of_events_wait() {
+    let mut client = Host::<_, u32>::new(Config::client(), example_rng());
+    let peer = client.connect(Instant::ZERO, 2).unwrap();
+    let mut buf = [0; 1200];
+    let request = client.poll_transmit(Instant::ZERO, &mut buf).unwrap();
+    let request = request.datagram.to_vec();
+    for (events, answer) in [(4095, 0xC1), (4096, 0xE0), (4097, 0xE0)] {
+        let mut host = Host::<_, u32>::new(Config::new(), example_rng());
+        host.listen(Listen::Open).unwrap();
+        for _ in 0..events {
+            host.events.push_back(Event::Readable { peer });
+        }
+        let taken = host.handle_datagram(Instant::ZERO, 1, Ecn::NotEct, &request);
+        assert_eq!(taken, Disposition::Ignored(Ignored::Stateless));
+        let answered = host.poll_transmit(Instant::ZERO, &mut buf);
+        let first = answered.map(|transmit| transmit.datagram[0]);
+        assert_eq!(first, Some(answer), "{events}");
+    }
+}
+
+#[test]
+fn a_host_that_sleeps_after_a_reset_does_not_blame_its_peer() {
+    let (mut host, peer) = example_pair();
+    let tick = host.advance(Instant::ZERO);
+    let (_, doubted) = host.peers.at_mut(peer.slot).unwrap();
+    doubted.on_reset(tick);
+    host.settle(peer.slot);
+    // T23: the answer to our ping may have come while we slept.
+    let back = Instant::ZERO + Duration::from_secs(8);
+    host.handle_timeout(back);
+    assert_eq!(state(&host, peer), Some(PeerState::Connected));
+    run(&mut host, back + Duration::from_secs(5));
+    assert!(matches!(
+        last_event(&mut host),
+        Some(Event::Disconnected { .. })
+    ));
 }

@@ -8,6 +8,7 @@ mod handshake;
 mod inspect;
 mod packets;
 mod request;
+mod reset;
 mod session;
 mod state;
 mod tick;
@@ -20,6 +21,7 @@ pub(crate) use self::agreement::Agreement;
 use self::deadlines::{Deadline, Deadlines};
 use self::disconnect::Closing;
 use self::handshake::Handshake;
+use self::reset::Doubt;
 use self::session::Session;
 pub(crate) use self::state::Cause;
 pub use self::state::PeerState;
@@ -69,6 +71,8 @@ pub struct Peer {
     closing: Option<Closing>,
     deadlines: Deadlines,
     last_heard: Instant,
+    /// A reset came since.
+    doubt: Option<Doubt>,
     /// The application has to say whether it wants the peer.
     asked: bool,
     /// The application did not want it, and said this.
@@ -142,6 +146,7 @@ impl Peer {
             closing: None,
             deadlines: Deadlines::new(),
             last_heard: now,
+            doubt: None,
             asked: false,
             refusal: None,
             ack_due: false,
@@ -260,6 +265,7 @@ impl Peer {
 
     fn heard(&mut self, tick: Tick) {
         self.last_heard = tick.now;
+        self.doubt = None;
         self.deadlines
             .set(Deadline::Silence, tick.now + self.limits.timeout);
     }
@@ -307,8 +313,17 @@ impl Peer {
         }
     }
 
-    fn on_silence(&mut self, tick: Tick) {
+    /// When the connection ends if nothing more is heard (§2.2).
+    fn silence_ends(&self, tick: Tick) -> Instant {
         let ends = self.last_heard.max(tick.awake_since) + self.limits.timeout;
+        match self.doubt {
+            Some(doubt) => ends.min(doubt.ends(tick)),
+            None => ends,
+        }
+    }
+
+    fn on_silence(&mut self, tick: Tick) {
+        let ends = self.silence_ends(tick);
         if ends > tick.now {
             self.deadlines.set(Deadline::Silence, ends);
         } else {

@@ -69,6 +69,11 @@ impl Session {
         }
     }
 
+    /// What we put into our datagrams.
+    pub(crate) const fn remote_connection_id(&self) -> ConnectionId {
+        self.transfer.remote_connection_id()
+    }
+
     pub(crate) const fn agreement(&self) -> &Agreement {
         &self.agreement
     }

@@ -113,6 +113,11 @@ impl Transfer {
         self.step = step;
     }
 
+    /// What leads the datagrams that are sent.
+    pub(crate) const fn remote_connection_id(&self) -> ConnectionId {
+        self.params.connection_id
+    }
+
     pub(crate) const fn rtt(&self) -> &Rtt {
         &self.rtt
     }

@@ -208,6 +208,18 @@ fn a_configuration_holds_valid_values_only() {
             new().connection_id_len(9),
             Some(ConfigError::ConnectionIdLen),
         ),
+        (new().reply_limits(1, 1), None),
+        (new().reply_limits(1_000_000, 1_000_000), None),
+        (new().reply_limits(0, 1), Some(ConfigError::ReplyLimit)),
+        (new().reply_limits(1, 0), Some(ConfigError::ReplyLimit)),
+        (
+            new().reply_limits(1_000_001, 1),
+            Some(ConfigError::ReplyLimit),
+        ),
+        (
+            new().reply_limits(1, 1_000_001),
+            Some(ConfigError::ReplyLimit),
+        ),
         (new().bandwidth(1, 1), None),
         (new().bandwidth(0, 1), Some(ConfigError::Zero)),
         (new().bandwidth(1, 0), Some(ConfigError::Zero)),

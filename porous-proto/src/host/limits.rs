@@ -1,0 +1,177 @@
+//! How many answers that cost no state go out (`docs/wire.md`, "Limits of answers"): so many a
+//! second to each address and so many to all, and in between a quarter of a second's worth at once.
+
+use alloc::boxed::Box;
+use alloc::vec;
+use core::time::Duration;
+
+use crate::config::Config;
+use crate::time::Instant;
+
+/// How much of the allowance may be used at once, in time.
+const BURST: Duration = Duration::from_millis(250);
+
+/// Addresses share this many buckets. At the default limits, so many let through four times what
+/// the host sends to all: a flood from everywhere runs into the latter.
+const BUCKETS: usize = 4096;
+
+/// A host that cannot listen answers hardly anybody.
+const BUCKETS_OF_A_CLIENT: usize = 64;
+
+/// Resets can be provoked by a few bytes, so they get no more than a tenth of the answers.
+const RESETS: u32 = 10;
+
+/// What is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Answered {
+    /// A request, or what is left of a dead connection.
+    Handshake,
+    /// A short datagram of a connection that is not here.
+    UnknownConnection,
+}
+
+/// A token bucket, as the time at which it will be full again.
+#[derive(Clone, Copy, Debug)]
+struct Bucket(Instant);
+
+impl Bucket {
+    /// When the bucket would be full again if a token was taken now; `None` if there is none.
+    fn after(self, now: Instant, interval: Duration) -> Option<Instant> {
+        let full = self.0.max(now) + interval;
+        (full <= now + BURST.max(interval)).then_some(full)
+    }
+}
+
+/// The buckets of a host.
+#[derive(Debug)]
+pub(crate) struct Limits {
+    /// By address, under a hash that nobody else knows.
+    addresses: Box<[Bucket]>,
+    all: Bucket,
+    resets: Bucket,
+    address_interval: Duration,
+    interval: Duration,
+}
+
+impl Limits {
+    pub(crate) fn new(config: &Config) -> Self {
+        let buckets = if config.listen_allowed {
+            BUCKETS
+        } else {
+            BUCKETS_OF_A_CLIENT
+        };
+        let full = Bucket(Instant::ZERO);
+        Self {
+            addresses: vec![full; buckets].into_boxed_slice(),
+            all: full,
+            resets: full,
+            address_interval: interval(config.replies_per_address),
+            interval: interval(config.replies),
+        }
+    }
+
+    /// Whether an address with this hash may be answered once more; it counts as answered then.
+    pub(crate) fn take(&mut self, now: Instant, hash: u64, what: Answered) -> bool {
+        let buckets = self.addresses.len() as u64;
+        let place = usize::try_from(hash % buckets).unwrap_or(0);
+        let resets = match what {
+            Answered::Handshake => Some(self.resets.0),
+            Answered::UnknownConnection => self.resets.after(now, RESETS * self.interval),
+        };
+        let address = self.addresses[place].after(now, self.address_interval);
+        let all = self.all.after(now, self.interval);
+        let (Some(resets), Some(address), Some(all)) = (resets, address, all) else {
+            return false;
+        };
+        self.resets = Bucket(resets);
+        self.addresses[place] = Bucket(address);
+        self.all = Bucket(all);
+        true
+    }
+}
+
+/// From one token to the next.
+fn interval(per_second: u32) -> Duration {
+    Duration::from_micros(1_000_000_u64.div_ceil(per_second.max(1).into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Config;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    /// How many of `tries` at `now` are let through, each from the address that `hash` gives.
+    fn count(
+        limits: &mut Limits,
+        now: Instant,
+        what: Answered,
+        tries: u64,
+        hash: impl Fn(u64) -> u64,
+    ) -> usize {
+        (0..tries)
+            .filter(|&n| limits.take(now, hash(n), what))
+            .count()
+    }
+
+    #[test]
+    fn an_address_gets_twenty_answers_a_second_and_five_at_once() {
+        let mut limits = Limits::new(&Config::new());
+        let now = Instant::ZERO + 1000 * MS;
+        let what = Answered::Handshake;
+        assert_eq!(count(&mut limits, now, what, 100, |_| 7), 5);
+        assert_eq!(count(&mut limits, now + 49 * MS, what, 100, |_| 7), 0);
+        assert_eq!(count(&mut limits, now + 50 * MS, what, 100, |_| 7), 1);
+        assert_eq!(count(&mut limits, now + 50 * MS, what, 100, |_| 8), 5);
+        let second: usize = (51..=1050)
+            .map(|ms| count(&mut limits, now + ms * MS, what, 3, |_| 7))
+            .sum();
+        assert_eq!(second, 20);
+        assert_eq!(count(&mut limits, now + 9999 * MS, what, 100, |_| 7), 5);
+    }
+
+    #[test]
+    fn all_addresses_together_get_twenty_thousand_a_second() {
+        let mut limits = Limits::new(&Config::new());
+        let now = Instant::ZERO + 1000 * MS;
+        let what = Answered::Handshake;
+        assert_eq!(count(&mut limits, now, what, 20_000, |n| n), 5000);
+        let second: usize = (1..=1000)
+            .map(|ms| {
+                count(&mut limits, now + ms * MS, what, 100, |n| {
+                    ms as u64 * 100 + n
+                })
+            })
+            .sum();
+        assert_eq!(second, 20_000);
+    }
+
+    #[test]
+    fn resets_leave_most_of_the_answers_to_others() {
+        let mut limits = Limits::new(&Config::new());
+        let now = Instant::ZERO + 1000 * MS;
+        let resets = Answered::UnknownConnection;
+        assert_eq!(count(&mut limits, now, resets, 10_000, |n| n), 500);
+        let others = count(&mut limits, now, Answered::Handshake, 10_000, |n| n);
+        assert_eq!(others, 4500);
+    }
+
+    #[test]
+    fn limits_of_any_size_work() {
+        for (per_address, all) in [(1, 1), (3, 7), (1_000_000, 1_000_000)] {
+            let config = Config::new().reply_limits(per_address, all).unwrap();
+            let mut limits = Limits::new(&config);
+            let what = Answered::Handshake;
+            let at_once = count(&mut limits, Instant::ZERO, what, 1_000_000, |_| 7);
+            let rate = per_address.min(all) as usize;
+            assert_eq!(at_once, (rate / 4).max(1), "{rate}");
+            let later = Instant::ZERO + 1000 * MS;
+            assert!(limits.take(later, 7, Answered::UnknownConnection));
+        }
+        // Time that has come to its end stops nobody.
+        let mut limits = Limits::new(&Config::client());
+        let end = Instant::from_micros(u64::MAX - 1);
+        assert!(count(&mut limits, end, Answered::Handshake, 10, |n| n) > 4);
+    }
+}

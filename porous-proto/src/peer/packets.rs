@@ -40,9 +40,15 @@ impl Peer {
         Ok(())
     }
 
-    /// Whether the peer came to its end while a datagram was written.
-    pub(crate) const fn has_ended(&self) -> bool {
-        self.outbox.ended.is_some()
+    /// Whether there is something to tell that can come of sending: the end, or room to send.
+    pub(crate) fn has_news(&self) -> bool {
+        self.outbox.ended.is_some() || self.owes_writable()
+    }
+
+    /// Whether a `send` failed for want of room, and half of the budget is free again.
+    fn owes_writable(&self) -> bool {
+        let room = |session: &Session| session.queued() <= self.limits.send_budget / 2;
+        self.outbox.writable_owed && self.session.as_deref().is_some_and(room)
     }
 
     /// Consumes the next packet that can be delivered (§3.2.3).
@@ -72,8 +78,7 @@ impl Peer {
             self.outbox.readable_told = true;
             return Some(News::Readable);
         }
-        let room = |session: &Session| session.queued() <= self.limits.send_budget / 2;
-        if self.outbox.writable_owed && self.session.as_deref().is_some_and(room) {
+        if self.owes_writable() {
             self.outbox.writable_owed = false;
             if self.state == PeerState::Connected {
                 return Some(News::Writable);

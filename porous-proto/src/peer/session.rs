@@ -7,7 +7,9 @@ use super::agreement::Agreement;
 use super::tick::Tick;
 use crate::config::Priority;
 use crate::event::Ignored;
-use crate::frame::{ConnectionId, Context, Control, MAX_MESSAGES, Message, Mode, Short, verify};
+use crate::frame::{
+    ConnectionId, Context, Control, MAX_MESSAGES, Message, Mode, Packet, Short, verify,
+};
 use crate::sequencing::{Delivered, Sequencing, Verdict, cost};
 use crate::stats::ModeCounts;
 use crate::time::Instant;
@@ -100,6 +102,7 @@ impl Session {
             .resend_deadline()
             .min(self.transfer.ping_deadline())
             .min(self.sequencing.report_deadline())
+            .min(self.sequencing.give_up_deadline())
     }
 
     pub(crate) fn handle_timeout(&mut self, tick: Tick) {
@@ -139,13 +142,7 @@ impl Session {
             return Err(Ignored::TooOld);
         }
         if arrival == Arrival::New {
-            let needed = messages
-                .iter()
-                .try_fold(0, |sum, message| match self.check(message) {
-                    Verdict::Take(cost) => Ok(sum + cost),
-                    Verdict::Stale => Ok(sum),
-                    Verdict::Violation => Err(Ignored::BadMessage),
-                })?;
+            let needed = self.needed(&messages)?;
             if needed > 0 && !self.sequencing.make_room(needed) {
                 return Err(Ignored::OverBudget);
             }
@@ -172,6 +169,23 @@ impl Session {
         Ok(())
     }
 
+    /// Checks the messages of a datagram: what they take of the receive budget.
+    fn needed(&self, messages: &[Message<&[u8]>]) -> Result<u64, Ignored> {
+        let mut needed = 0;
+        for (n, message) in messages.iter().enumerate() {
+            let packet = packet_of(message);
+            let len = packet.map_or(0, |packet| packet.payload.len());
+            needed += match self.check(message) {
+                Verdict::Begin if follows(packet, &messages[..n]) => len as u64,
+                Verdict::Begin => cost(len),
+                Verdict::Join => len as u64,
+                Verdict::Stale => 0,
+                Verdict::Violation => return Err(Ignored::BadMessage),
+            };
+        }
+        Ok(needed)
+    }
+
     fn check(&self, message: &Message<&[u8]>) -> Verdict {
         let valid = |valid| {
             if valid {
@@ -188,8 +202,8 @@ impl Session {
             Message::Control(Control::Sentinel { channel, id, .. }) => {
                 self.sequencing.check_sentinel(channel, id)
             }
-            Message::Control(Control::Tombstone { channel, .. }) => {
-                self.sequencing.check_tombstone(channel)
+            Message::Control(Control::Tombstone { channel, id, .. }) => {
+                self.sequencing.check_tombstone(channel, id)
             }
             Message::Control(_) => Verdict::Stale,
         }
@@ -197,7 +211,7 @@ impl Session {
 
     fn take(&mut self, message: &Message<&[u8]>, tick: Tick) {
         match *message {
-            Message::Packet(ref packet) => self.sequencing.on_packet(packet),
+            Message::Packet(ref packet) => self.sequencing.on_packet(packet, tick.now),
             Message::Control(control) => match control {
                 Control::Noop | Control::PathResponse(_) => {}
                 Control::Ping(id) => self.transfer.on_ping(id),
@@ -260,6 +274,22 @@ impl Source for Upward<'_> {
     fn lost(&mut self, message: &Message<Bytes>) {
         self.0.lost(message);
     }
+}
+
+const fn packet_of<'m, 'p>(message: &'m Message<&'p [u8]>) -> Option<&'m Packet<&'p [u8]>> {
+    match message {
+        Message::Packet(packet) => Some(packet),
+        Message::Control(_) => None,
+    }
+}
+
+/// Whether a fragment follows another one of its packet in the same datagram. The packet is charged
+/// once, or the largest one that is allowed would not fit.
+fn follows(packet: Option<&Packet<&[u8]>>, before: &[Message<&[u8]>]) -> bool {
+    packet.is_some_and(|packet| {
+        let same = |other: &Packet<&[u8]>| (other.channel, other.id) == (packet.channel, packet.id);
+        packet.fragment.is_some() && before.iter().filter_map(packet_of).any(same)
+    })
 }
 
 /// What a packet takes of the send budget.

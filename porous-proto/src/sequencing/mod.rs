@@ -4,9 +4,11 @@
 mod channel;
 mod dependency;
 mod fragment;
+mod partials;
 mod receive_queue;
 mod receiver;
 mod reports;
+mod room;
 mod sender;
 mod sentinel;
 #[cfg(test)]
@@ -77,6 +79,10 @@ pub(crate) struct Totals {
     pub(crate) kept_unreliable: u64,
     /// Consumed or skipped since a window acknowledgement was last prompted.
     pub(crate) passed: u64,
+    /// Incomplete unreliable packets that were given up.
+    pub(crate) incomplete: u64,
+    /// Complete ones that made room for others.
+    pub(crate) evicted: u64,
 }
 
 /// The sequencing layer of one peer.
@@ -97,6 +103,8 @@ pub(crate) struct Sequencing {
     reports: VecDeque<u8>,
     /// Since when some channel has passed packets without reporting.
     unreported_since: Option<Instant>,
+    /// No incomplete packet is to be given up before this.
+    give_up_at: Instant,
     first_id: u64,
 }
 
@@ -114,6 +122,7 @@ impl Sequencing {
             arrived: VecDeque::new(),
             reports: VecDeque::new(),
             unreported_since: None,
+            give_up_at: Instant::NEVER,
             first_id,
         }
     }
@@ -272,48 +281,32 @@ impl Sequencing {
     /// Checks a sentinel packet: only marked ids (18) have one.
     pub(crate) fn check_sentinel(&self, channel: u8, id: u32) -> Verdict {
         if channel < self.params.channels && is_marked(u64::from(id), self.params.spacing) {
-            Verdict::Take(cost(0))
+            Verdict::Stale
         } else {
             Verdict::Violation
         }
     }
 
     /// Checks a tombstone.
-    pub(crate) fn check_tombstone(&self, channel: u8) -> Verdict {
-        if channel < self.params.channels {
-            Verdict::Take(cost(0))
-        } else {
-            Verdict::Violation
+    pub(crate) fn check_tombstone(&self, channel: u8, id: u32) -> Verdict {
+        if channel >= self.params.channels {
+            return Verdict::Violation;
         }
-    }
-
-    /// Whether `more` bytes can be kept; unreliable packets make room if they must
-    /// (`docs/wire.md`, "Budgets").
-    pub(crate) fn make_room(&mut self, more: u64) -> bool {
-        let over = |totals: &Totals, budget: u64| (totals.kept + more).saturating_sub(budget);
-        let budget = self.params.receive_budget;
-        if over(&self.totals, budget) > self.totals.kept_unreliable {
-            return false;
+        match self.get(channel) {
+            Some(made) => made.receiver.check_tombstone(id, &self.params),
+            None => Verdict::Begin,
         }
-        for complete_too in [false, true] {
-            for made in self.channels.iter_mut().flatten() {
-                let excess = over(&self.totals, budget);
-                if excess == 0 {
-                    return true;
-                }
-                made.receiver.evict(complete_too, excess, &mut self.totals);
-            }
-        }
-        over(&self.totals, budget) == 0
     }
 
     /// Takes in a packet message that was checked.
-    pub(crate) fn on_packet(&mut self, packet: &Packet<&[u8]>) {
+    pub(crate) fn on_packet(&mut self, packet: &Packet<&[u8]>, now: Instant) {
         let channel = packet.channel;
         let Some((made, params, totals)) = self.get_mut(channel) else {
             return;
         };
-        made.receiver.insert(packet, params, totals);
+        made.receiver.insert(packet, params, totals, now);
+        let due = made.receiver.partials.due();
+        self.give_up_at = self.give_up_at.min(due);
         self.has_arrived(channel);
     }
 

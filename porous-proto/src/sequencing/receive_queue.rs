@@ -2,6 +2,7 @@
 //! next expected packet to the newest; entries stand in a slab, so that memory follows what
 //! arrived.
 
+use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -12,12 +13,15 @@ use crate::frame::Mode;
 
 const EMPTY: u32 = u32::MAX;
 
+/// A slab of so many entries is not worth shrinking.
+const SMALL: usize = 256;
+
 /// What is there of a packet.
 #[derive(Debug)]
 pub(crate) enum Content {
     /// Nothing but its sentinel (§3.2.2).
     Sentinel,
-    Partial(Reassembly),
+    Partial(Box<Reassembly>),
     Complete(Bytes),
     /// A cancelled reliable packet: consumed, not delivered.
     Tombstone,
@@ -128,7 +132,30 @@ impl ReceiveQueue {
         let position = self.position(id);
         self.ring[position] = EMPTY;
         self.free.push(u32::try_from(index).unwrap_or(EMPTY));
-        self.entries[index].take()
+        let entry = self.entries[index].take();
+        if self.entries.capacity() > SMALL && 4 * self.live() < self.entries.capacity() {
+            self.compact();
+        }
+        entry
+    }
+
+    fn live(&self) -> usize {
+        self.entries.len() - self.free.len()
+    }
+
+    /// Moves the entries into a smaller slab: what a channel once kept must not add up with what
+    /// others keep later.
+    fn compact(&mut self) {
+        let mut entries = Vec::with_capacity(2 * self.live());
+        for id in self.base..self.end {
+            if let Some(index) = self.index(id) {
+                let position = self.position(id);
+                self.ring[position] = u32::try_from(entries.len()).unwrap_or(EMPTY);
+                entries.push(self.entries[index].take());
+            }
+        }
+        self.entries = entries;
+        self.free = Vec::new();
     }
 
     /// The next entry at or after `id`.
@@ -177,5 +204,24 @@ mod tests {
         queue.insert(1130, entry(1)); // 1010 + 120 wraps in a ring of 128
         assert_eq!(queue.next(1010).map(|(id, _)| id), Some(1017));
         assert_eq!(queue.entries.len(), 4);
+    }
+
+    #[test]
+    fn a_slab_that_has_become_sparse_shrinks_and_keeps_its_entries() {
+        let mut queue = ReceiveQueue::new(0);
+        for id in 0..1000 {
+            queue.insert(id, entry(u32::try_from(id).unwrap()));
+        }
+        assert!(queue.entries.capacity() >= 1000);
+        for id in (0..1000).filter(|id| id % 20 != 0) {
+            assert!(queue.remove(id).is_some());
+        }
+        assert!(queue.entries.capacity() <= SMALL);
+        for id in 0..1000 {
+            let found = queue.get(id).map(|entry| u64::from(entry.dependency));
+            assert_eq!(found, (id % 20 == 0).then_some(id));
+        }
+        queue.insert(1000, entry(7));
+        assert_eq!(queue.next(981).map(|(id, _)| id), Some(1000));
     }
 }

@@ -1,21 +1,27 @@
 //! The receiving half of a channel: the receive window Q_r (17), and messages becoming packets in
 //! the order they were sent (§3.2.3).
 
+use alloc::boxed::Box;
+
 use bytes::Bytes;
 
 use super::dependency::is_satisfied;
 use super::fragment::Reassembly;
+use super::partials::Partials;
 use super::receive_queue::{Content, Entry, ReceiveQueue};
 use super::sentinel::{last_marked, may_consume};
 use super::{SequencingParams, Totals, cost};
 use crate::frame::{Mode, Packet};
 use crate::serial;
+use crate::time::Instant;
 
 /// What to think of a packet message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It can be kept, and costs so much of the receive budget.
-    Take(u64),
+    /// It begins a packet: its bytes count in the receive budget, and the packet does.
+    Begin,
+    /// It adds to a packet that is there: its bytes count.
+    Join,
     /// Its packet was passed, or it is a duplicate: nothing to do.
     Stale,
     /// No honest sender sends this.
@@ -25,7 +31,10 @@ pub(crate) enum Verdict {
 /// The receiver.
 #[derive(Debug)]
 pub(crate) struct Receiver {
-    queue: ReceiveQueue,
+    pub(super) queue: ReceiveQueue,
+    pub(super) partials: Partials,
+    /// No complete unreliable packet is older than this one.
+    pub(super) complete_from: u64,
     /// The last marked id (18) that m_b passed and that was not reported.
     fired: Option<u64>,
 }
@@ -43,6 +52,8 @@ impl Receiver {
     pub(crate) const fn new(first_id: u64) -> Self {
         Self {
             queue: ReceiveQueue::new(first_id),
+            partials: Partials::new(),
+            complete_from: first_id,
             fired: None,
         }
     }
@@ -77,18 +88,18 @@ impl Receiver {
             return Verdict::Violation;
         }
         let Some(entry) = self.queue.get(id) else {
-            return Verdict::Take(cost(packet.payload.len()));
+            return Verdict::Begin;
         };
         if entry.mode != packet.mode || entry.dependency != packet.dependency {
             return Verdict::Violation; // `deviations.md` Q13
         }
         match (&entry.content, packet.fragment) {
-            (Content::Sentinel, _) => Verdict::Take(packet.payload.len() as u64),
+            (Content::Sentinel, _) => Verdict::Begin,
             (Content::Partial(parts), Some(part)) if parts.count() == part.count => {
                 if parts.has(part.index) {
                     Verdict::Stale
                 } else {
-                    Verdict::Take(packet.payload.len() as u64)
+                    Verdict::Join
                 }
             }
             (Content::Partial(_), _) => Verdict::Violation,
@@ -103,23 +114,37 @@ impl Receiver {
         packet: &Packet<&[u8]>,
         params: &SequencingParams,
         totals: &mut Totals,
+        now: Instant,
     ) {
-        if !matches!(self.check(packet, params), Verdict::Take(_)) {
+        let more = match self.check(packet, params) {
+            Verdict::Begin => cost(packet.payload.len()),
+            Verdict::Join => packet.payload.len() as u64,
+            Verdict::Stale | Verdict::Violation => return,
+        };
+        let (mode, dependency) = (packet.mode, packet.dependency);
+        // The packet that it was to join may have made room for others of the datagram.
+        if mode == Mode::Unreliable && totals.kept + more > params.receive_budget {
             return;
         }
         let Some(id) = self.expand(packet.id, params) else {
             return;
         };
-        let (mode, dependency) = (packet.mode, packet.dependency);
         if self.queue.get(id).is_none() {
             self.open(id, mode, dependency, false, Content::Sentinel, totals);
         }
         let Some(entry) = self.queue.get_mut(id) else {
             return;
         };
-        let before = entry.cost();
         entry.add(packet, params.fragment_size);
-        totals.keep(mode, entry.cost() - before);
+        totals.keep(mode, more);
+        if mode == Mode::Unreliable {
+            if matches!(entry.content, Content::Partial(_)) {
+                self.grows(id, totals, now);
+            } else {
+                self.partials.forget(id);
+                self.complete_from = self.complete_from.min(id);
+            }
+        }
     }
 
     /// A sentinel packet: an unreliable packet with this id was sent (§3.2.2).
@@ -163,21 +188,31 @@ impl Receiver {
         if u64::from(dependency) > id {
             return;
         }
-        if self.queue.get(id).is_none() {
-            self.open(
+        match self.queue.get_mut(id) {
+            None => self.open(
                 id,
                 Mode::Reliable,
                 dependency,
                 false,
                 Content::Tombstone,
                 totals,
-            );
-        } else if let Some(entry) = self.queue.get_mut(id) {
-            if matches!(entry.content, Content::Partial(_)) {
-                let before = entry.cost();
-                entry.content = Content::Tombstone;
-                totals.release(entry.mode, before - entry.cost());
+            ),
+            Some(entry) => {
+                let partial = matches!(entry.content, Content::Partial(_));
+                if partial && entry.mode == Mode::Reliable {
+                    let before = entry.cost();
+                    entry.content = Content::Tombstone;
+                    totals.release(entry.mode, before - entry.cost());
+                }
             }
+        }
+    }
+
+    /// Whether a tombstone takes the place of nothing.
+    pub(crate) fn check_tombstone(&self, id: u32, params: &SequencingParams) -> Verdict {
+        match self.expand(id, params) {
+            Some(id) if self.queue.get(id).is_none() => Verdict::Begin,
+            Some(_) | None => Verdict::Stale,
         }
     }
 
@@ -263,42 +298,11 @@ impl Receiver {
         totals.release(entry.mode, entry.cost());
         totals.passed += cost(entry.len());
         self.queue.advance_to(id + 1);
+        self.partials.forget_through(id);
         self.fired = last_marked(base, id + 1, params.spacing).or(self.fired);
         match entry.content {
             Content::Complete(payload) => Some((entry.mode, payload)),
             Content::Sentinel | Content::Partial(_) | Content::Tombstone => None,
-        }
-    }
-
-    /// Makes room by forgetting unreliable packets, until `excess` bytes are free: incomplete ones
-    /// only, or complete ones too. Sentinels stay.
-    pub(crate) fn evict(&mut self, complete_too: bool, excess: u64, totals: &mut Totals) {
-        let mut freed = 0;
-        let mut from = self.base();
-        while let Some((id, entry)) = self.queue.next(from) {
-            from = id + 1;
-            let evictable = match entry.content {
-                Content::Partial(_) => true,
-                Content::Complete(_) => complete_too,
-                Content::Sentinel | Content::Tombstone => false,
-            };
-            if entry.mode != Mode::Unreliable || !evictable {
-                continue;
-            }
-            let (before, sentinel) = (entry.cost(), entry.sentinel);
-            if sentinel {
-                if let Some(entry) = self.queue.get_mut(id) {
-                    entry.content = Content::Sentinel;
-                }
-            } else {
-                self.queue.remove(id);
-            }
-            let after = self.queue.get(id).map_or(0, Entry::cost);
-            totals.release(Mode::Unreliable, before - after);
-            freed += before - after;
-            if freed >= excess {
-                return;
-            }
         }
     }
 }
@@ -313,8 +317,13 @@ impl Entry {
         }
     }
 
-    fn cost(&self) -> u64 {
-        cost(self.len())
+    /// What it counts in the receive budget. A sentinel alone counts nothing, as its sender is
+    /// charged for packets only; marked ids (18) bound the number.
+    pub(super) fn cost(&self) -> u64 {
+        match self.content {
+            Content::Sentinel => 0,
+            Content::Partial(_) | Content::Complete(_) | Content::Tombstone => cost(self.len()),
+        }
     }
 
     /// Adds a message that was checked.
@@ -324,13 +333,13 @@ impl Entry {
             return;
         };
         if matches!(self.content, Content::Sentinel) {
-            self.content = Content::Partial(Reassembly::new(part.count));
+            self.content = Content::Partial(Box::new(Reassembly::new(part.count)));
         }
         let Content::Partial(parts) = &mut self.content else {
             return;
         };
-        if parts.add(part, packet.payload) {
-            let parts = core::mem::replace(parts, Reassembly::new(0));
+        if parts.add(part, packet.payload, fragment_size) {
+            let parts = core::mem::replace(&mut **parts, Reassembly::new(0));
             self.content = Content::Complete(parts.finish(fragment_size));
         }
     }
@@ -344,7 +353,7 @@ impl Totals {
         }
     }
 
-    fn release(&mut self, mode: Mode, bytes: u64) {
+    pub(super) fn release(&mut self, mode: Mode, bytes: u64) {
         self.kept -= bytes;
         if mode == Mode::Unreliable {
             self.kept_unreliable -= bytes;

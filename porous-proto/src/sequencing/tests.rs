@@ -77,9 +77,9 @@ impl Wire {
                     let packet = borrow(&packet);
                     assert!(matches!(
                         self.receiver.check_packet(&packet),
-                        Verdict::Take(_)
+                        Verdict::Begin
                     ));
-                    self.receiver.on_packet(&packet);
+                    self.receiver.on_packet(&packet, NOW);
                 }
                 Message::Control(Control::Sentinel {
                     channel,
@@ -238,7 +238,7 @@ fn figure_11_a_missing_reliable_packet_stalls_its_channel() {
         unreachable!()
     };
     assert_eq!(wire.receiver.check_packet(&borrow(&packet)), Verdict::Stale);
-    wire.receiver.on_packet(&borrow(&packet));
+    wire.receiver.on_packet(&borrow(&packet), NOW);
     assert!(wire.delivered().is_empty());
 }
 

@@ -9,6 +9,7 @@ mod determinism;
 mod disconnect;
 mod duplicates;
 mod figures;
+mod flow;
 mod handshake;
 mod refusals;
 mod reliability;

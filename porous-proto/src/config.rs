@@ -50,6 +50,7 @@ pub struct Config {
     pub(crate) connect_timeout: Duration,
     pub(crate) timeout: Duration,
     pub(crate) disconnect_timeout: Duration,
+    pub(crate) unreliable_age: Duration,
     pub(crate) first_id: u64,
 }
 
@@ -87,6 +88,7 @@ impl Config {
             connect_timeout: Duration::from_secs(10),
             timeout: Duration::from_secs(10),
             disconnect_timeout: Duration::from_secs(5),
+            unreliable_age: Duration::from_secs(2),
             first_id: 0,
         }
     }
@@ -356,6 +358,29 @@ impl Config {
     #[must_use]
     pub const fn first_id(mut self, id: u64) -> Self {
         self.first_id = id;
+        self
+    }
+
+    /// How long an unreliable packet may wait to be sent, while the network or the remote host
+    /// takes no more: an older one is dropped, counted in
+    /// [`packets_expired`](crate::PeerStats::packets_expired), and leaves the send budget. One that
+    /// has been sent in part is sent to its end. `Duration::MAX`: for ever.
+    ///
+    /// [`send`](crate::Host::send) is told no time: a packet's age counts from when the host is
+    /// [polled](crate::Host::poll_transmit) for the first time afterwards. So what has no age is
+    /// sent at once or not at all.
+    ///
+    /// Default 2 s: what is older is of no use in a game, and a network that was interrupted for a
+    /// moment has recovered by then.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    ///
+    /// let _config = porous_proto::Config::new().unreliable_age(Duration::from_millis(500));
+    /// ```
+    #[must_use]
+    pub const fn unreliable_age(mut self, age: Duration) -> Self {
+        self.unreliable_age = age;
         self
     }
 }

@@ -67,7 +67,7 @@ impl Peer {
             agreement,
             nonces,
             remote.connection_id,
-            self.limits.first_id,
+            &self.limits,
         )));
     }
 

@@ -103,6 +103,11 @@ impl Peer {
             stats.frames_lost = transfer.frames_lost();
             stats.packets_sent = session.sent;
             stats.packets_received = session.received;
+            (
+                stats.packets_expired,
+                stats.packets_incomplete,
+                stats.packets_evicted,
+            ) = session.dropped();
         }
         stats
     }

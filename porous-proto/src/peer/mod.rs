@@ -39,6 +39,7 @@ struct Limits {
     send_budget: u64,
     timeout: Duration,
     disconnect_timeout: Duration,
+    unreliable_age: Duration,
     first_id: u64,
 }
 
@@ -122,6 +123,7 @@ impl Peer {
                 send_budget: u64::from(config.send_budget),
                 timeout: config.timeout,
                 disconnect_timeout: config.disconnect_timeout,
+                unreliable_age: config.unreliable_age,
                 first_id: config.first_id,
             },
             remote: None,
@@ -239,12 +241,7 @@ impl Peer {
         let remote = sole.cloned().ok_or(Ignored::WrongState)?;
         let agreement = Agreement::new(ours, &remote.offer).ok_or(Ignored::WrongState)?;
         let nonces = [self.nonce, remote.nonce_self];
-        let mut probe = Session::new(
-            agreement,
-            nonces,
-            remote.connection_id,
-            self.limits.first_id,
-        );
+        let mut probe = Session::new(agreement, nonces, remote.connection_id, &self.limits);
         probe.handle_short(short, tick)?;
         self.accept_remote(&remote, ours, tick.now);
         Ok(())
@@ -279,6 +276,7 @@ impl Peer {
                 session.handle_timeout(tick);
             }
             self.refresh_session_deadline();
+            self.check_flushed(now);
         }
         if self.deadlines.expired(Deadline::Silence, now) {
             self.on_silence(tick);

@@ -9,9 +9,10 @@ use crate::frame::Mode;
 use crate::time::Instant;
 
 impl Peer {
-    /// Queues a packet (§2.4).
+    /// Queues a packet (§2.4). `now` is the latest time that the host was told.
     pub(crate) fn send(
         &mut self,
+        now: Instant,
         channel: ChannelId,
         packet: bytes::Bytes,
         mode: Mode,
@@ -31,6 +32,7 @@ impl Peer {
         if packet.len() as u64 > u64::from(session.agreement().max_packet) {
             return Err(SendError::TooLarge);
         }
+        session.drop_expired(now);
         let queued = session.queued();
         if queued > 0 && queued + send_cost(packet.len()) > self.limits.send_budget {
             self.outbox.writable_owed = true;

@@ -3,6 +3,7 @@
 
 use bytes::Bytes;
 
+use super::Limits;
 use super::agreement::Agreement;
 use super::tick::Tick;
 use crate::config::Priority;
@@ -33,8 +34,9 @@ impl Session {
         agreement: Agreement,
         nonces: [u64; 2],
         connection_id: ConnectionId,
-        first_id: u64,
+        limits: &Limits,
     ) -> Self {
+        let (first_id, age) = (limits.first_id, limits.unreliable_age);
         let context = agreement.context();
         let params = TransferParams {
             connection_id,
@@ -51,7 +53,7 @@ impl Session {
             context,
             nonces,
             transfer: Transfer::new(params, first_id),
-            sequencing: Sequencing::new(agreement.sequencing(), first_id),
+            sequencing: Sequencing::new(agreement.sequencing(), first_id, age),
             sent: ModeCounts::default(),
             received: ModeCounts::default(),
         }
@@ -84,6 +86,18 @@ impl Session {
         self.sequencing.send(channel, payload, mode);
     }
 
+    /// Drops unreliable packets that have waited too long.
+    pub(crate) fn drop_expired(&mut self, now: Instant) {
+        self.sequencing.drop_expired(now);
+    }
+
+    /// Packets that were dropped by plan: expired where they waited, given up incomplete, evicted
+    /// complete.
+    pub(crate) const fn dropped(&self) -> (u64, u64, u64) {
+        let totals = self.sequencing.totals();
+        (totals.expired, totals.incomplete, totals.evicted)
+    }
+
     pub(crate) fn receive(&mut self, now: Instant) -> Option<Delivered> {
         let delivered = self.sequencing.receive(now);
         if let Some((_, mode, _)) = delivered {
@@ -103,6 +117,7 @@ impl Session {
             .min(self.transfer.ping_deadline())
             .min(self.sequencing.report_deadline())
             .min(self.sequencing.give_up_deadline())
+            .min(self.sequencing.expiry_deadline())
     }
 
     pub(crate) fn handle_timeout(&mut self, tick: Tick) {
@@ -118,6 +133,7 @@ impl Session {
         tick: Tick,
         buf: &mut [u8],
     ) -> Result<Option<usize>, NoRoom> {
+        self.sequencing.look(tick.now);
         self.transfer
             .poll_transmit(&mut Upward(&mut self.sequencing), tick.now, buf)
     }

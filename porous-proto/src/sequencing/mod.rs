@@ -1,6 +1,8 @@
 //! §3.2: the sequencing layer. Channel objects turn packets into messages and back, in order, and
 //! know nothing of frames.
 
+mod ageing;
+mod backlog;
 mod channel;
 mod dependency;
 mod fragment;
@@ -18,9 +20,11 @@ mod window_ack;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use bytes::Bytes;
 
+use self::ageing::Ageing;
 use self::channel::Channel;
 pub(crate) use self::receiver::Verdict;
 use self::sentinel::is_marked;
@@ -79,6 +83,8 @@ pub(crate) struct Totals {
     pub(crate) kept_unreliable: u64,
     /// Consumed or skipped since a window acknowledgement was last prompted.
     pub(crate) passed: u64,
+    /// Unreliable packets that waited too long to be sent.
+    pub(crate) expired: u64,
     /// Incomplete unreliable packets that were given up.
     pub(crate) incomplete: u64,
     /// Complete ones that made room for others.
@@ -105,12 +111,14 @@ pub(crate) struct Sequencing {
     unreported_since: Option<Instant>,
     /// No incomplete packet is to be given up before this.
     give_up_at: Instant,
+    ageing: Ageing,
     first_id: u64,
 }
 
 impl Sequencing {
-    /// Both hosts' ids start at 0 (`docs/deviations.md` Q12); tests start elsewhere.
-    pub(crate) fn new(params: SequencingParams, first_id: u64) -> Self {
+    /// Both hosts' ids start at 0 (`docs/deviations.md` Q12); tests start elsewhere. Unreliable
+    /// packets that are older than `age` are not sent.
+    pub(crate) fn new(params: SequencingParams, first_id: u64, age: Duration) -> Self {
         let mut channels = Vec::new();
         channels.resize_with(usize::from(params.channels), || None);
         Self {
@@ -123,6 +131,7 @@ impl Sequencing {
             reports: VecDeque::new(),
             unreported_since: None,
             give_up_at: Instant::NEVER,
+            ageing: Ageing::new(age),
             first_id,
         }
     }
@@ -150,6 +159,7 @@ impl Sequencing {
             return;
         };
         made.sender.queue(payload, mode, totals);
+        self.ageing.fresh |= mode == Mode::Unreliable;
         self.wants_turn(channel);
     }
 

@@ -61,6 +61,7 @@ impl Sequencing {
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
+        self.look(now);
         self.give_up_overdue(now);
         if self.report_deadline() <= now {
             self.report_all();

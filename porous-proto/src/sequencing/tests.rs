@@ -1,6 +1,7 @@
 //! The figures of §3.2, with the windows that they use.
 
 mod edges;
+mod incomplete;
 
 use alloc::vec::Vec;
 
@@ -10,6 +11,7 @@ use super::reports::REPORT_AFTER;
 use super::*;
 
 const NOW: Instant = Instant::ZERO;
+const AGE: Duration = Duration::from_secs(2);
 
 fn params(window: u64, spacing: u64) -> SequencingParams {
     SequencingParams {
@@ -39,8 +41,8 @@ impl Wire {
 
     fn starting_at(params: SequencingParams, first: u64) -> Self {
         Self {
-            sender: Sequencing::new(params, first),
-            receiver: Sequencing::new(params, first),
+            sender: Sequencing::new(params, first, AGE),
+            receiver: Sequencing::new(params, first, AGE),
             messages: Vec::new(),
         }
     }

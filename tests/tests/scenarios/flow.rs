@@ -4,9 +4,9 @@
 
 use core::time::Duration;
 
-use porous_proto::{Config, Event, Ignored, Mode, SendError};
-use porous_sim::{LinkConfig, Pair};
-use porous_tests::{config, events, seed};
+use porous_proto::{Config, DisconnectReason, Ecn, Event, Ignored, Mode, PeerStats, SendError};
+use porous_sim::{LinkConfig, Pair, Queue};
+use porous_tests::{assert_told, config, disconnect, events, flush, seed};
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -106,4 +106,133 @@ fn a_lost_unreliable_packet_takes_nothing_of_the_budget() {
         assert_eq!(got.len(), 1, "round {round}; {context}");
     }
     assert_eq!(over_budget(&pair, Pair::B), 0, "{context}");
+}
+
+fn stats(pair: &Pair, at: u32) -> PeerStats {
+    let peer = pair.world.host(at).peer(pair.peer(at));
+    peer.unwrap().stats()
+}
+
+/// A pair of which B takes 1064 bytes until it reads.
+fn narrow(age: Duration) -> Pair {
+    let reader = config::new().receive_budget(1000, 1064).unwrap();
+    let sender = config::new().send_budget(10_000).unreliable_age(age);
+    let mut pair = pair(10, sender, reader);
+    // What this takes of B's budget is not given back before B reads.
+    assert_eq!(pair.send(Pair::A, 0, Mode::Reliable, vec![0; 1000]), Ok(()));
+    pair.world.run_for(500 * MS);
+    assert_eq!(stats(&pair, Pair::A).queued_bytes, 0);
+    pair
+}
+
+#[test]
+fn unreliable_packets_that_wait_too_long_are_not_sent_and_make_room() {
+    let mut pair = narrow(1000 * MS);
+    let context = pair.world.seed();
+    let writable = Event::Writable {
+        peer: pair.peer(Pair::A),
+    };
+    // One that is reliable is in front, and blocked as well.
+    assert_eq!(pair.send(Pair::A, 0, Mode::Reliable, vec![1; 100]), Ok(()));
+    assert_eq!(fill(&mut pair, Pair::A, Mode::Unreliable, 936), 9);
+    pair.world.run_for(999 * MS);
+    assert_eq!(stats(&pair, Pair::A).packets_expired, 0, "{context}");
+    assert_eq!(events(&mut pair.world, Pair::A), [], "{context}");
+    pair.world.run_for(101 * MS);
+    assert_eq!(stats(&pair, Pair::A).packets_expired, 9, "{context}");
+    assert_eq!(stats(&pair, Pair::A).queued_bytes, 164, "{context}");
+    assert_eq!(events(&mut pair.world, Pair::A), [writable], "{context}");
+    // They leave no hole: what comes afterwards comes at once, once there is room.
+    assert_eq!(
+        pair.send(Pair::A, 0, Mode::Unreliable, vec![2; 100]),
+        Ok(())
+    );
+    assert_eq!(pair.receive_all(Pair::B).len(), 1, "{context}");
+    pair.world.run_for(100 * MS);
+    let got = pair.receive_all(Pair::B);
+    let first: Vec<_> = got.iter().map(|packet| packet.payload[0]).collect();
+    assert_eq!(first, [1, 2], "{context}");
+    assert_eq!(stats(&pair, Pair::A).packets_expired, 9, "{context}");
+}
+
+#[test]
+fn unreliable_packets_that_may_wait_for_ever_do() {
+    let mut pair = narrow(Duration::MAX);
+    let context = pair.world.seed();
+    assert_eq!(fill(&mut pair, Pair::A, Mode::Unreliable, 936), 10);
+    pair.world.run_for(3_600_000 * MS);
+    assert_eq!(stats(&pair, Pair::A).packets_expired, 0, "{context}");
+    for left in (0..=10).rev() {
+        assert_eq!(pair.receive_all(Pair::B).len(), 1, "{left}; {context}");
+        pair.world.run_for(600 * MS);
+    }
+    assert_eq!(pair.receive_all(Pair::B), [], "{context}");
+}
+
+#[test]
+fn of_no_age_is_what_leaves_before_time_goes_on() {
+    let mut pair = narrow(Duration::ZERO);
+    let context = pair.world.seed();
+    assert_eq!(pair.send(Pair::A, 0, Mode::Unreliable, vec![1; 10]), Ok(()));
+    pair.world.run_for(MS);
+    assert_eq!(stats(&pair, Pair::A).packets_expired, 1, "{context}");
+    assert_eq!(pair.receive_all(Pair::B).len(), 1, "{context}");
+    pair.world.run_for(1000 * MS);
+    assert_eq!(pair.send(Pair::A, 0, Mode::Unreliable, vec![2; 10]), Ok(()));
+    pair.world.run_for(100 * MS);
+    assert_eq!(pair.receive_all(Pair::B).len(), 1, "{context}");
+}
+
+#[test]
+fn a_host_that_was_not_called_drops_old_packets_when_it_is() {
+    let mut pair = narrow(1000 * MS);
+    let context = pair.world.seed();
+    let (peer, later) = (pair.peer(Pair::A), pair.world.now() + 1100 * MS);
+    assert_eq!(fill(&mut pair, Pair::A, Mode::Unreliable, 936), 10);
+    pair.world.flush(Pair::A);
+    // To be stepped is enough, and so is to be told the time before the next packet.
+    let host = pair.world.host_mut(Pair::A);
+    host.handle_timeout(later);
+    assert_eq!(host.peer(peer).unwrap().queued_bytes(), 0, "{context}");
+    assert_eq!(
+        host.poll_event(),
+        Some(Event::Writable { peer }),
+        "{context}"
+    );
+    for time in [later, later + 1100 * MS] {
+        assert_eq!(fill(&mut pair, Pair::A, Mode::Unreliable, 936), 10);
+        let host = pair.world.host_mut(Pair::A);
+        while host.poll_transmit(time, &mut [0; 1200]).is_some() {}
+        host.handle_datagram(time + 1100 * MS, 9, Ecn::NotEct, &[]);
+    }
+    assert_eq!(stats(&pair, Pair::A).packets_expired, 20, "{context}");
+}
+
+#[test]
+fn a_packet_that_was_sent_in_part_is_sent_to_its_end() {
+    let line = LinkConfig::new().delay(10 * MS).rate(64_000);
+    let line = line.queue(Queue::Bytes(100_000));
+    let age = config::new().unreliable_age(200 * MS);
+    let mut pair = Pair::new(seed(), line, age, config::new());
+    let context = pair.world.seed();
+    pair.connect_to_listener();
+    // More than two seconds' worth of line each: the second has not begun when it is too old.
+    for n in 1..=2 {
+        let sent = pair.send(Pair::A, 0, Mode::Unreliable, vec![n; 20_000]);
+        assert_eq!(sent, Ok(()), "{context}");
+    }
+    pair.world.run_for(60_000 * MS);
+    let got = pair.receive_all(Pair::B);
+    assert_eq!(got.len(), 1, "{context}");
+    assert_eq!(got[0].payload, vec![1; 20_000], "{context}");
+    assert_eq!(stats(&pair, Pair::A).packets_expired, 1, "{context}");
+}
+
+#[test]
+fn a_flush_does_not_wait_for_what_has_expired() {
+    let mut pair = narrow(1000 * MS);
+    assert_eq!(fill(&mut pair, Pair::A, Mode::Unreliable, 936), 10);
+    disconnect(&mut pair, Pair::A, flush(0));
+    pair.world.run_for(1200 * MS);
+    assert_told(&mut pair, Pair::A, (DisconnectReason::ByUs(0), 0), "");
 }

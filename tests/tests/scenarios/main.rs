@@ -11,6 +11,7 @@ mod duplicates;
 mod figures;
 mod flow;
 mod handshake;
+mod readers;
 mod refusals;
 mod reliability;
 mod restart;

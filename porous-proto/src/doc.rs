@@ -9,7 +9,7 @@ use crate::{Config, Ecn, Host, Instant, Listen, PeerId};
 
 /// Numbers that are good enough for an example, and for nothing else.
 #[derive(Clone, Debug)]
-pub struct ExampleRng(u64);
+pub struct ExampleRng(pub(crate) u64);
 
 impl TryRng for ExampleRng {
     type Error = Infallible;
@@ -57,7 +57,26 @@ pub fn example_pair() -> (Host<ExampleRng, u32>, PeerId) {
     (a, peer)
 }
 
-fn carry(from: &mut Host<ExampleRng, u32>, address: u32, to: &mut Host<ExampleRng, u32>) {
+/// A host that was asked to let a peer in, and has not answered.
+#[must_use]
+pub fn example_request() -> (Host<ExampleRng, u32>, PeerId) {
+    let mut a = Host::new(Config::new(), ExampleRng(1));
+    let mut b = Host::new(Config::new(), ExampleRng(2));
+    b.listen(Listen::Ask).unwrap();
+    a.connect(Instant::ZERO, 2).unwrap();
+    for _ in 0..2 {
+        carry(&mut a, 1, &mut b);
+        carry(&mut b, 2, &mut a);
+    }
+    let (peer, _) = b.peers().next().unwrap();
+    (b, peer)
+}
+
+pub(crate) fn carry(
+    from: &mut Host<ExampleRng, u32>,
+    address: u32,
+    to: &mut Host<ExampleRng, u32>,
+) {
     let mut buf = [0; 1200];
     while let Some(transmit) = from.poll_transmit(Instant::ZERO, &mut buf) {
         to.handle_datagram(Instant::ZERO, address, Ecn::NotEct, transmit.datagram);

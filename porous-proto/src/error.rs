@@ -63,6 +63,24 @@ pub struct UnknownPeer;
 
 describe!(UnknownPeer { Self => "no such peer: it was never there or has ended" });
 
+/// Why [`Host::accept`](crate::Host::accept) or [`Host::refuse`](crate::Host::refuse) did nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AnswerError {
+    /// There is no such peer, or it has ended: whoever asked gave up, or waited for too long.
+    UnknownPeer,
+    /// The peer does not wait for an answer: it was answered before, or never asked.
+    NotAsked,
+    /// More data than fits into a refusal.
+    TooLong,
+}
+
+describe!(AnswerError {
+    Self::UnknownPeer => "no such peer: whoever asked has given up or waited for too long",
+    Self::NotAsked => "the peer does not wait for an answer: only an Event::Request asks for one",
+    Self::TooLong => "a refusal carries at most 64 bytes: say less",
+});
+
 /// A value that [`Config`](crate::Config) cannot hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -2,16 +2,25 @@
 
 use bytes::Bytes;
 
-use crate::{ChannelId, Malformed, Mode, PeerId};
+use crate::{ChannelId, Malformed, Mode, PeerId, RefusalData};
 
 /// Something happened that the application wants to know. Events carry no packets: they say that
 /// something is there to be pulled, and pulling is the back-pressure.
 ///
-/// A peer has at most one `Connected`, and exactly one `Disconnected`, which is its last event
-/// (`deviations.md` C11).
+/// A peer has at most one `Request`, then at most one `Connected`, and exactly one `Disconnected`,
+/// which is its last event (`deviations.md` C11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event<A> {
+    /// Somebody wants to connect to this host, which [asks](Listen::Ask): to be answered by
+    /// [`accept`](crate::Host::accept) or [`refuse`](crate::Host::refuse) within the configured
+    /// [`connect_timeout`](crate::Config::connect_timeout).
+    Request {
+        /// The peer to be.
+        peer: PeerId,
+        /// Where it is; this is proved.
+        address: A,
+    },
     /// The connection is established: packets can be sent (§2.3).
     Connected {
         /// The peer.
@@ -51,7 +60,7 @@ pub enum DisconnectReason {
     /// Nothing valid came for the configured time; or the handshake or the disconnection was not
     /// answered in its time.
     TimedOut,
-    /// The remote host refused the connection.
+    /// The remote host refused the connection; or we refused it, with `Refusal::Application`.
     Refused(Refusal),
     /// The remote host came back from the same address with a new connection.
     Restarted,
@@ -74,8 +83,8 @@ pub enum Refusal {
     Incompatible,
     /// It has as many peers as it allows.
     Full,
-    /// Its application does not want the connection.
-    Application,
+    /// Its application does not want the connection, and says this.
+    Application(RefusalData),
 }
 
 /// How to [disconnect](crate::Host::disconnect) (§2.5).
@@ -115,6 +124,9 @@ pub enum Listen {
     Closed,
     /// Everyone may connect, up to the configured number of peers.
     Open,
+    /// As `Open`, but the application decides about each: see [`Event::Request`]. Who waits for an
+    /// answer counts as a peer.
+    Ask,
 }
 
 /// The explicit congestion notification bits of a datagram's IP header (RFC 3168 §5).

@@ -79,7 +79,7 @@
 #![doc(test(attr(deny(warnings))))]
 
 extern crate alloc;
-#[cfg(test)]
+#[cfg(any(test, feature = "count-work"))]
 extern crate std;
 
 mod config;
@@ -96,14 +96,16 @@ mod stats;
 mod time;
 mod transfer;
 mod wire;
+#[doc(hidden)]
+pub mod work;
 
 pub use config::{Config, Priority};
-pub use error::{ConfigError, ConnectError, ListenError, SendError, UnknownPeer};
+pub use error::{AnswerError, ConfigError, ConnectError, ListenError, SendError, UnknownPeer};
 pub use event::{
     Disconnect, DisconnectReason, Disposition, Ecn, Event, Ignored, Listen, Received, Refusal,
     Transmit,
 };
-pub use frame::{Integrity, Malformed, Mode};
+pub use frame::{Integrity, Malformed, Mode, RefusalData};
 pub use host::{Address, ChannelId, Host, PeerId};
 pub use peer::{Peer, PeerState};
 pub use stats::{HostStats, ModeCounts, PeerStats};

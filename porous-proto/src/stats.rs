@@ -6,23 +6,23 @@ use core::time::Duration;
 use crate::event::Ignored;
 use crate::frame::Mode;
 
-/// Counts by delivery mode.
+/// Counts by delivery mode: of packets, or of the bytes in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ModeCounts {
-    /// Unreliable packets.
+    /// Of unreliable packets.
     pub unreliable: u64,
-    /// Reliable packets.
+    /// Of reliable packets.
     pub reliable: u64,
-    /// Passive packets.
+    /// Of passive packets.
     pub passive: u64,
 }
 
 impl ModeCounts {
-    pub(crate) const fn count(&mut self, mode: Mode) {
+    pub(crate) const fn add(&mut self, mode: Mode, count: u64) {
         match mode {
-            Mode::Unreliable => self.unreliable += 1,
-            Mode::Reliable => self.reliable += 1,
-            Mode::Passive => self.passive += 1,
+            Mode::Unreliable => self.unreliable += count,
+            Mode::Reliable => self.reliable += count,
+            Mode::Passive => self.passive += count,
         }
     }
 
@@ -55,11 +55,11 @@ pub struct PeerStats {
     pub queued_bytes: u32,
     /// Datagrams sent.
     pub datagrams_sent: u64,
-    /// Valid datagrams received.
+    /// Datagrams received and taken: all that were not [ignored](crate::Disposition::Ignored).
     pub datagrams_received: u64,
     /// UDP payload bytes sent.
     pub bytes_sent: u64,
-    /// UDP payload bytes received in valid datagrams.
+    /// UDP payload bytes in them.
     pub bytes_received: u64,
     /// Frames whose acknowledgement is or was awaited.
     pub frames_sent: u64,
@@ -67,8 +67,14 @@ pub struct PeerStats {
     pub frames_lost: u64,
     /// Packets accepted by `send`.
     pub packets_sent: ModeCounts,
+    /// Bytes in them.
+    pub packet_bytes_sent: ModeCounts,
     /// Packets given to the application by `receive`.
     pub packets_received: ModeCounts,
+    /// Bytes in them.
+    pub packet_bytes_received: ModeCounts,
+    /// Pings and path challenges that came within 10 ms of an answer, and got none.
+    pub answers_withheld: u64,
     /// Unreliable packets that were never sent, as they had waited longer than
     /// [`Config::unreliable_age`](crate::Config::unreliable_age). They count as sent, too.
     pub packets_expired: u64,

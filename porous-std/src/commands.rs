@@ -4,8 +4,8 @@ use core::net::SocketAddr;
 use std::io;
 
 use porous_proto::{
-    ChannelId, ConnectError, Disconnect, Event, Host, HostStats, Instant, Listen, ListenError,
-    Mode, Peer, PeerId, Received, SendError, UnknownPeer,
+    AnswerError, ChannelId, ConnectError, Disconnect, Event, Host, HostStats, Instant, Listen,
+    ListenError, Mode, Peer, PeerId, Received, SendError, UnknownPeer,
 };
 
 use crate::address::normalise;
@@ -27,6 +27,42 @@ impl<C> UdpHost<C> {
     /// ```
     pub fn listen(&mut self, policy: Listen) -> Result<(), ListenError> {
         self.host.listen(policy)
+    }
+
+    /// Lets a peer in that asked by [`Event::Request`], under [`Listen::Ask`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Host::accept`].
+    ///
+    /// ```
+    /// use porous_std::{AnswerError, Config, PeerId, UdpHost};
+    ///
+    /// let mut server = UdpHost::bind("127.0.0.1:0", Config::new())?;
+    /// let nobody = PeerId::from_u64(0);
+    /// assert_eq!(server.accept(nobody), Err(AnswerError::UnknownPeer));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn accept(&mut self, peer: PeerId) -> Result<(), AnswerError> {
+        self.host.accept(self.clock.now(), peer)
+    }
+
+    /// Turns a peer away that asked by [`Event::Request`], with up to 64 bytes for its application.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Host::refuse`].
+    ///
+    /// ```
+    /// use porous_std::{AnswerError, Config, PeerId, UdpHost};
+    ///
+    /// let mut server = UdpHost::bind("127.0.0.1:0", Config::new())?;
+    /// let nobody = PeerId::from_u64(0);
+    /// assert_eq!(server.refuse(nobody, b"no"), Err(AnswerError::UnknownPeer));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn refuse(&mut self, peer: PeerId, data: &[u8]) -> Result<(), AnswerError> {
+        self.host.refuse(self.clock.now(), peer, data)
     }
 
     /// Begins to connect. [`Event::Connected`] or [`Event::Disconnected`] will tell.

@@ -76,7 +76,7 @@ pub use host::{OsRng, UdpHost};
 pub use socket::SocketStats;
 
 pub use porous_proto::{
-    ChannelId, Config, ConfigError, ConnectError, Disconnect, DisconnectReason, Event, Host,
-    HostStats, Instant, Integrity, Listen, ListenError, Mode, ModeCounts, Peer, PeerId, PeerState,
-    PeerStats, Priority, Received, Refusal, SendError, UnknownPeer,
+    AnswerError, ChannelId, Config, ConfigError, ConnectError, Disconnect, DisconnectReason, Event,
+    Host, HostStats, Instant, Integrity, Listen, ListenError, Mode, ModeCounts, Peer, PeerId,
+    PeerState, PeerStats, Priority, Received, Refusal, RefusalData, SendError, UnknownPeer,
 };

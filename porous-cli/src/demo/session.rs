@@ -149,7 +149,7 @@ impl Session {
                         client.ended(reason);
                     }
                 }
-                _ => {}
+                Event::Request { .. } | _ => {}
             }
         }
     }

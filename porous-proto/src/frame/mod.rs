@@ -39,7 +39,10 @@ pub use malformed::Malformed;
 pub use message::Mode;
 pub(crate) use message::{Control, Fragment, MAX_MESSAGES, Message, Packet};
 pub(crate) use offer::{Channels, Offer, PACKET_CHARGE};
-pub(crate) use refuse::{Refuse, RefuseReason};
+pub use refuse::RefusalData;
+pub(crate) use refuse::Refuse;
+#[cfg(test)]
+pub(crate) use refuse::RefuseReason;
 #[cfg(test)]
 pub(crate) use short::Body;
 pub(crate) use short::{FrameWriter, Header, Short};

@@ -1,14 +1,75 @@
 //! The answer to a request that leads nowhere.
 
-use arrayvec::ArrayVec;
+use core::fmt;
 
 use crate::wire::{NoRoom, Reader};
 
 use super::Malformed;
-use super::long::{self, Long, REFUSE};
+use super::long::{self, Long, REFUSE, VERSION};
+use crate::event::Refusal;
 
-/// The most that an application can say with a refusal, in bytes.
-pub(crate) const MAX_REFUSAL: usize = 64;
+/// What an application says with a refusal: at most 64 bytes, which mean what the two applications
+/// agreed that they mean (`docs/wire.md`, "REJ").
+///
+/// ```
+/// use porous_proto::RefusalData;
+///
+/// assert_eq!(RefusalData::new(b"too late").unwrap().as_bytes(), b"too late");
+/// assert_eq!(RefusalData::new(&[0; 65]), None);
+/// assert_eq!(RefusalData::default().as_bytes(), b"");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct RefusalData {
+    length: u8,
+    /// Zeros beyond the length.
+    bytes: [u8; Self::MAX],
+}
+
+impl RefusalData {
+    /// The most that can be said, in bytes.
+    pub const MAX: usize = 64;
+
+    /// These bytes; `None` if there are more than [`MAX`](Self::MAX).
+    ///
+    /// ```
+    /// assert!(porous_proto::RefusalData::new(&[7; 64]).is_some());
+    /// ```
+    #[must_use]
+    pub fn new(data: &[u8]) -> Option<Self> {
+        let mut bytes = [0; Self::MAX];
+        bytes.get_mut(..data.len())?.copy_from_slice(data);
+        let length = u8::try_from(data.len()).ok()?;
+        Some(Self { length, bytes })
+    }
+
+    /// The bytes.
+    ///
+    /// ```
+    /// # use porous_proto::RefusalData;
+    /// assert_eq!(RefusalData::default().as_bytes(), b"");
+    /// ```
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        self.bytes
+            .get(..usize::from(self.length))
+            .unwrap_or_default()
+    }
+}
+
+impl Default for RefusalData {
+    fn default() -> Self {
+        Self {
+            length: 0,
+            bytes: [0; Self::MAX],
+        }
+    }
+}
+
+impl fmt::Debug for RefusalData {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_bytes().fmt(f)
+    }
+}
 
 /// Why a host refuses a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,12 +93,51 @@ pub(crate) struct Refuse {
     pub(crate) newest_version: u32,
     pub(crate) oldest_version: u32,
     /// Empty unless the reason is the application's.
-    pub(crate) data: ArrayVec<u8, MAX_REFUSAL>,
+    pub(crate) data: RefusalData,
 }
 
 impl Refuse {
+    /// Refuses whoever has this nonce.
+    pub(crate) fn new(nonce_peer: u64, refusal: Refusal) -> Self {
+        let (mut oldest_version, mut newest_version) = (VERSION, VERSION);
+        let mut data = RefusalData::default();
+        let reason = match refusal {
+            Refusal::Version { oldest, newest } => {
+                (oldest_version, newest_version) = (oldest, newest);
+                RefuseReason::Version
+            }
+            Refusal::Incompatible => RefuseReason::Incompatible,
+            Refusal::Full => RefuseReason::Full,
+            Refusal::Application(said) => {
+                data = said;
+                RefuseReason::Application
+            }
+        };
+        Self {
+            nonce_peer,
+            reason,
+            newest_version,
+            oldest_version,
+            data,
+        }
+    }
+
+    /// What it tells the application.
+    pub(crate) const fn refusal(&self) -> Refusal {
+        match self.reason {
+            RefuseReason::Version => Refusal::Version {
+                oldest: self.oldest_version,
+                newest: self.newest_version,
+            },
+            RefuseReason::Incompatible => Refusal::Incompatible,
+            RefuseReason::Full => Refusal::Full,
+            RefuseReason::Application => Refusal::Application(self.data),
+        }
+    }
+
     pub(crate) fn encode(&self, buffer: &mut [u8]) -> Result<usize, NoRoom> {
-        debug_assert!(self.data.is_empty() || self.reason == RefuseReason::Application);
+        let data = self.data.as_bytes();
+        debug_assert!(data.is_empty() || self.reason == RefuseReason::Application);
         long::encode(
             buffer,
             REFUSE,
@@ -51,8 +151,8 @@ impl Refuse {
                     RefuseReason::Application => 3,
                 })?;
                 writer.u32(self.oldest_version)?;
-                writer.u8(u8::try_from(self.data.len()).map_err(|_| NoRoom)?)?;
-                writer.bytes(&self.data)
+                writer.u8(self.data.length)?;
+                writer.bytes(data)
             },
         )
     }
@@ -74,11 +174,11 @@ impl Refuse {
         };
         let oldest_version = reader.u32()?;
         let length = usize::from(reader.u8()?);
-        let data = ArrayVec::try_from(reader.bytes(length)?).map_err(|_| Malformed::BadValue)?;
+        let data = RefusalData::new(reader.bytes(length)?).ok_or(Malformed::BadValue)?;
         if reader.remaining() != 0 {
             return Err(Malformed::TrailingBytes);
         }
-        if !data.is_empty() && reason != RefuseReason::Application {
+        if length > 0 && reason != RefuseReason::Application {
             return Err(Malformed::BadValue);
         }
         let newest_version = long.version;

@@ -7,7 +7,7 @@ use super::replies::Reply;
 use super::{Address, Host};
 use crate::event::{Disposition, Ecn, Ignored, Listen, Refusal};
 use crate::frame::{
-    Connect, Datagram, REQUEST_SIZE, Refuse, RefuseReason, Request, Rest, Short, VERSION, decode,
+    Connect, Datagram, REQUEST_SIZE, Refuse, Request, Rest, Short, VERSION, decode,
 };
 use crate::peer::{Agreement, Peer, PeerState, Tick};
 use crate::time::Instant;
@@ -46,6 +46,9 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let taken = self.route(tick, from, datagram);
         match taken {
             Ok(slot) => {
+                if let Some((_, peer)) = self.peers.at_mut(slot) {
+                    peer.count_received(datagram.len());
+                }
                 self.settle(slot);
                 let peer = self.peers.id(slot);
                 if self.stats.accepted > known {
@@ -131,7 +134,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let compatible = Agreement::new(&self.offer, &connect.offer).is_some();
         if !compatible && !connect.cookie {
             // It proves nothing yet, so that it must not end our own attempt.
-            return self.refuse(from, connect.nonce_self, Refusal::Incompatible);
+            return self.turn_away(from, connect.nonce_self, Refusal::Incompatible);
         }
         let Some((_, peer)) = self.peers.at_mut(slot) else {
             return Err(Ignored::UnknownNonce);
@@ -156,15 +159,15 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         }
         let connect = &request.connect;
         let Some(agreement) = Agreement::new(&self.offer, &connect.offer) else {
-            return self.refuse(from, connect.nonce_self, Refusal::Incompatible);
+            return self.turn_away(from, connect.nonce_self, Refusal::Incompatible);
         };
         if self.inbound >= self.config.max_peers || self.events.len() >= EVENTS_MAX {
-            return self.refuse(from, connect.nonce_self, Refusal::Full);
+            return self.turn_away(from, connect.nonce_self, Refusal::Full);
         }
         self.cookies.rotate(tick.now, &mut self.rng);
         let covered = request.cookie_input();
         if self.cookies.accepts(connect.nonce_peer, &from, covered) {
-            return self.accept(tick, from, connect, agreement);
+            return self.on_proved(tick, from, connect, agreement);
         }
         let cookie = self.cookies.bake(&from, covered);
         self.reply(
@@ -177,24 +180,19 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     }
 
     /// The request has brought its cookie back: whoever sent it receives at this address.
-    fn accept(&mut self, tick: Tick, from: A, connect: &Connect, agreement: Agreement) -> Taken {
+    fn on_proved(&mut self, tick: Tick, from: A, connect: &Connect, agreement: Agreement) -> Taken {
         let full = Refusal::Full;
         let Some(connection_id) = self.draw_connection_id() else {
-            return self.refuse(from, connect.nonce_self, full);
+            return self.turn_away(from, connect.nonce_self, full);
         };
-        let occupied = self
-            .peers
-            .find(from, |peer| peer.state().is_live())
-            .is_some();
+        let occupied = self.is_occupied(from);
         let identity = (connect.nonce_peer, connection_id);
-        let peer = Peer::incoming(
-            tick.now,
-            identity,
-            connect,
-            agreement,
-            occupied,
-            &self.config,
-        );
+        let mut peer = Peer::incoming(tick.now, identity, connect, agreement, &self.config);
+        if self.listen == Listen::Ask {
+            peer.ask();
+        } else {
+            peer.admit(occupied, tick.now);
+        }
         let id = self.peers.insert(from, peer);
         self.inbound += 1;
         self.stats.accepted += 1;
@@ -208,7 +206,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         if datagram.len() < REQUEST_SIZE {
             return Err(Ignored::Unpadded);
         }
-        self.refuse(
+        self.turn_away(
             from,
             nonce,
             Refusal::Version {
@@ -218,7 +216,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         )
     }
 
-    fn refuse(&mut self, to: A, nonce_peer: u64, refusal: Refusal) -> Taken {
+    fn turn_away(&mut self, to: A, nonce_peer: u64, refusal: Refusal) -> Taken {
         self.reply(
             to,
             Reply::Refuse {
@@ -248,17 +246,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     }
 
     fn on_refuse(&mut self, tick: Tick, from: A, refuse: &Refuse) -> Taken {
-        let refusal = match refuse.reason {
-            RefuseReason::Version => Refusal::Version {
-                oldest: refuse.oldest_version,
-                newest: refuse.newest_version,
-            },
-            RefuseReason::Incompatible => Refusal::Incompatible,
-            RefuseReason::Full => Refusal::Full,
-            RefuseReason::Application => Refusal::Application,
-        };
         self.with_nonces(from, refuse.nonce_peer, |peer| {
-            peer.on_refused(refusal, tick.now);
+            peer.on_refused(refuse.refusal(), tick.now);
             true
         })
     }

@@ -1,6 +1,7 @@
 //! §2.1: the host object, and its verbs.
 
 mod address;
+mod answer;
 mod commands;
 mod cookie;
 mod handle;
@@ -181,6 +182,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let address = *address;
         while let Some(news) = peer.next_news() {
             let event = match news {
+                News::Request => Event::Request { peer: id, address },
                 News::Connected => {
                     self.stats.connected += 1;
                     Event::Connected { peer: id, address }

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use super::Address;
 use crate::frame::ConnectionId;
 use crate::peer::Peer;
+use crate::work;
 
 /// Names a peer of a host. The name of a peer that has ended is never given to another.
 ///
@@ -146,7 +147,10 @@ impl<A: Address> Peers<A> {
     /// themselves, and those that ended a while ago.
     pub(crate) fn by_address(&self, address: A) -> impl Iterator<Item = (u32, &Peer)> {
         let range = self.by_address.range((address, 0)..=(address, u32::MAX));
-        range.filter_map(|&(_, slot)| Some((slot, &self.at(slot)?.1)))
+        range.filter_map(|&(_, slot)| {
+            work::count(1);
+            Some((slot, &self.at(slot)?.1))
+        })
     }
 
     /// The first peer at an address for which this holds.

@@ -3,10 +3,8 @@
 
 use alloc::collections::VecDeque;
 
-use arrayvec::ArrayVec;
-
 use crate::event::Refusal;
-use crate::frame::{Connect, ConnectionId, Disconnect, Offer, Refuse, RefuseReason, VERSION};
+use crate::frame::{Connect, ConnectionId, Disconnect, Offer, Refuse};
 use crate::wire::NoRoom;
 
 /// How many replies may wait to be sent. A driver that sends after each batch of datagrams never
@@ -47,19 +45,7 @@ impl Reply {
             Self::Refuse {
                 nonce_peer,
                 refusal,
-            } => Refuse {
-                nonce_peer,
-                reason: match refusal {
-                    Refusal::Version { .. } => RefuseReason::Version,
-                    Refusal::Incompatible => RefuseReason::Incompatible,
-                    Refusal::Full => RefuseReason::Full,
-                    Refusal::Application => RefuseReason::Application,
-                },
-                newest_version: VERSION,
-                oldest_version: VERSION,
-                data: ArrayVec::new(),
-            }
-            .encode(buf),
+            } => Refuse::new(nonce_peer, refusal).encode(buf),
             Self::Disconnect {
                 nonce_self,
                 nonce_peer,

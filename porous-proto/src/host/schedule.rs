@@ -5,6 +5,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use crate::time::Instant;
+use crate::work;
 
 const ABSENT: usize = usize::MAX;
 
@@ -119,6 +120,7 @@ impl Schedule {
     }
 
     fn swap(&mut self, from: usize, to: usize) -> usize {
+        work::count(1);
         self.heap.swap(from, to);
         self.places[self.heap[from].1 as usize] = from;
         self.places[self.heap[to].1 as usize] = to;

@@ -1,5 +1,7 @@
 //! Two hosts in memory, for what the scenario tests do not look at.
 
+mod work;
+
 use core::time::Duration;
 
 use crate::doc::{ExampleRng, example_pair};

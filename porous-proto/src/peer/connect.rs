@@ -19,12 +19,14 @@ impl Peer {
     }
 
     /// The remote host repeats the request of this connection: our acknowledgement was lost, or we
-    /// are on the way out (§2.3).
+    /// are on the way out, or have refused it (§2.3).
     pub(crate) const fn on_repeated_request(&mut self) {
         match self.state {
+            PeerState::Connecting if self.asked => {} // the application is deciding
             PeerState::Connecting | PeerState::Connected => self.ack_due = true,
-            PeerState::Disconnecting | PeerState::Disconnected => self.disconnect_due = true,
-            PeerState::Zombie => {}
+            PeerState::Disconnecting | PeerState::Disconnected | PeerState::Zombie => {
+                self.disconnect_due = true;
+            }
         }
     }
 

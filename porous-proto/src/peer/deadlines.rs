@@ -14,7 +14,7 @@ pub(crate) enum Deadline {
     /// The oldest frame in the transfer queue counts as dropped (§3.1.5), a ping is due (§3.1.3),
     /// or a window acknowledgement is.
     Session,
-    /// The final timeout of a disconnected peer (§2.2).
+    /// The final timeout of a peer that has ended (§2.2).
     Linger,
 }
 
@@ -35,6 +35,11 @@ impl Deadlines {
 
     pub(crate) const fn stop(&mut self, which: Deadline) {
         self.0[which as usize] = Instant::NEVER;
+    }
+
+    /// Whether this one is to come.
+    pub(crate) const fn is_set(&self, which: Deadline) -> bool {
+        !self.0[which as usize].is_never()
     }
 
     pub(crate) const fn clear(&mut self) {

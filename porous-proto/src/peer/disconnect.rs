@@ -6,6 +6,7 @@ use core::time::Duration;
 use super::state::{Cause, PeerState};
 use super::{Deadline, LINGER, Peer};
 use crate::event::{Disconnect, DisconnectReason};
+use crate::frame::RefusalData;
 use crate::time::Instant;
 
 /// The first interval between disconnection requests; each is half as long again as the one
@@ -29,6 +30,11 @@ impl Peer {
             Disconnect::Now { reason } => (reason, None),
         };
         match self.state {
+            PeerState::Connecting if self.asked => {
+                let reason = DisconnectReason::ByUs(reason);
+                self.turn_away(RefusalData::default(), reason, now);
+                None
+            }
             PeerState::Connecting => {
                 let pending = self.remote.map(|remote| remote.nonce);
                 let told = self
@@ -149,10 +155,8 @@ impl Peer {
         self.ack_due = false;
         self.disconnect_due = false;
         self.deadlines.clear();
+        self.deadlines.set(Deadline::Linger, now + LINGER);
         self.forget_if_read();
-        if !self.is_over() {
-            self.deadlines.set(Deadline::Linger, now + LINGER);
-        }
     }
 
     /// What had arrived can be received after the end; then the connection is forgotten.
@@ -166,8 +170,11 @@ impl Peer {
         }
     }
 
-    /// Whether nothing is left to do for the peer: it can be deleted.
+    /// Whether nothing is left to do for the peer: it can be deleted. One that connected to us is
+    /// kept until its cookie is void: a delayed request would make a second connection with the
+    /// same nonces, which cannot be told from the first (`deviations.md` P3).
     pub(crate) fn is_over(&self) -> bool {
-        self.state == PeerState::Zombie && self.session.is_none()
+        let kept = self.inbound && self.deadlines.is_set(Deadline::Linger);
+        self.state == PeerState::Zombie && self.session.is_none() && !kept
     }
 }

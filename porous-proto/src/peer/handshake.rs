@@ -36,8 +36,11 @@ pub(crate) struct Handshake {
     candidates: ArrayVec<Candidate, CANDIDATES_MAX>,
     /// The newest cookie that a listener gave us.
     pub(crate) cookie: Option<u64>,
-    /// The acknowledgement that fixed who the remote host is.
+    /// The newest acknowledgement of our own nonce.
     locked: Option<Connect>,
+    /// Somebody else asked since then: the remote host may have given up the attempt that
+    /// acknowledged us, and begun another.
+    contested: bool,
     /// The remote host connects to us, as we to it.
     punching: bool,
     pub(crate) request_due: bool,
@@ -53,6 +56,7 @@ impl Handshake {
             candidates: ArrayVec::new_const(),
             cookie: None,
             locked: None,
+            contested: false,
             punching: false,
             request_due: true,
             acks: ArrayVec::new_const(),
@@ -108,6 +112,11 @@ impl Handshake {
             };
             self.candidates.remove(victim);
         }
+        let nonce = request.nonce_self;
+        self.contested |= self
+            .locked
+            .as_ref()
+            .is_some_and(|ack| ack.nonce_self != nonce);
         self.candidates.push(Candidate {
             request: request.clone(),
             echoed,
@@ -121,11 +130,10 @@ impl Handshake {
             .any(|candidate| candidate.request.nonce_self == nonce)
     }
 
-    /// An acknowledgement of our own nonce came: the first one decides who the remote host is.
+    /// An acknowledgement of our own nonce came: the newest one decides who the remote host is.
     pub(crate) fn on_acknowledge(&mut self, ack: &Connect) {
-        if self.locked.is_none() {
-            self.locked = Some(ack.clone());
-        }
+        self.locked = Some(ack.clone());
+        self.contested = false;
     }
 
     /// The remote host, once both a request and an acknowledgement have come, in either order
@@ -138,10 +146,11 @@ impl Handshake {
 
     /// The remote host that a short datagram can only have come from: the one that has acknowledged
     /// us, or else the only one whose request was seen. Such a datagram stands for what is missing,
-    /// the request or the acknowledgement (`docs/deviations.md` C9).
+    /// the request or the acknowledgement (`docs/deviations.md` C9). None if it is not clear who that
+    /// is: our next request is acknowledged again.
     pub(crate) fn sole_candidate(&self) -> Option<&Connect> {
         match (self.candidates.as_slice(), &self.locked) {
-            (_, Some(locked)) => Some(locked),
+            (_, Some(locked)) => Some(locked).filter(|_| !self.contested),
             ([only], None) if !only.request.cookie => Some(&only.request),
             _ => None,
         }

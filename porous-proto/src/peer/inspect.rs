@@ -101,8 +101,11 @@ impl Peer {
             stats.queued_bytes = u32::try_from(session.queued()).unwrap_or(u32::MAX);
             stats.frames_sent = transfer.frames_sent();
             stats.frames_lost = transfer.frames_lost();
-            stats.packets_sent = session.sent;
-            stats.packets_received = session.received;
+            stats.packets_sent = session.sent.packets;
+            stats.packet_bytes_sent = session.sent.bytes;
+            stats.packets_received = session.received.packets;
+            stats.packet_bytes_received = session.received.bytes;
+            stats.answers_withheld = transfer.answers.withheld;
             (
                 stats.packets_expired,
                 stats.packets_incomplete,

@@ -7,6 +7,7 @@ mod disconnect;
 mod handshake;
 mod inspect;
 mod packets;
+mod request;
 mod session;
 mod state;
 mod tick;
@@ -25,7 +26,7 @@ pub use self::state::PeerState;
 pub(crate) use self::tick::Tick;
 use crate::config::Config;
 use crate::event::{DisconnectReason, Ignored};
-use crate::frame::{Connect, ConnectionId, Offer, Short};
+use crate::frame::{Connect, ConnectionId, Offer, RefusalData, Short};
 use crate::stats::PeerStats;
 use crate::time::Instant;
 
@@ -37,6 +38,7 @@ const LINGER: Duration = Duration::from_secs(30);
 #[derive(Clone, Copy, Debug)]
 struct Limits {
     send_budget: u64,
+    connect_timeout: Duration,
     timeout: Duration,
     disconnect_timeout: Duration,
     unreliable_age: Duration,
@@ -68,8 +70,13 @@ pub struct Peer {
     closing: Option<Closing>,
     deadlines: Deadlines,
     last_heard: Instant,
+    /// The application has to say whether it wants the peer.
+    asked: bool,
+    /// The application did not want it, and said this.
+    refusal: Option<Box<RefusalData>>,
     /// Our acknowledgement of the remote's request is to be sent (again).
     ack_due: bool,
+    /// The disconnection, or the refusal, is to be sent (again).
     disconnect_due: bool,
     disconnect_ack_due: bool,
     traffic: Traffic,
@@ -88,8 +95,10 @@ struct Traffic {
 /// What the host has to tell the application.
 #[derive(Debug, Default)]
 struct Outbox {
+    /// The application has to be asked.
+    asked: bool,
     connected: bool,
-    /// The application knows of this peer: it called `connect`, or was told `Connected`.
+    /// The application knows of this peer: it called `connect`, or was told or asked about it.
     told: bool,
     /// `Readable` was told, and the peer was not read empty since.
     readable_told: bool,
@@ -101,6 +110,7 @@ struct Outbox {
 /// What the host has to tell the application, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum News {
+    Request,
     Connected,
     Readable,
     Writable,
@@ -121,6 +131,7 @@ impl Peer {
             inbound: false,
             limits: Limits {
                 send_budget: u64::from(config.send_budget),
+                connect_timeout: config.connect_timeout,
                 timeout: config.timeout,
                 disconnect_timeout: config.disconnect_timeout,
                 unreliable_age: config.unreliable_age,
@@ -133,6 +144,8 @@ impl Peer {
             closing: None,
             deadlines: Deadlines::new(),
             last_heard: now,
+            asked: false,
+            refusal: None,
             ack_due: false,
             disconnect_due: false,
             disconnect_ack_due: false,
@@ -156,26 +169,20 @@ impl Peer {
         peer
     }
 
-    /// A peer that connected to us, and has proved that it receives at its address. A `pending` one
-    /// waits for the first datagram of the new connection, because another peer has its address.
+    /// A peer that connects to us, and has proved that it receives at its address. It is to be
+    /// [admitted](Self::admit), or the application [asked](Self::ask).
     pub(crate) fn incoming(
         now: Instant,
         (nonce, connection_id): (u64, ConnectionId),
         request: &Connect,
         agreement: Agreement,
-        pending: bool,
         config: &Config,
     ) -> Self {
         let mut peer = Self::new(now, nonce, connection_id, config);
         peer.inbound = true;
-        peer.ack_due = true;
         peer.adopt(request, agreement);
-        if pending {
-            peer.deadlines
-                .set(Deadline::Attempt, now + config.connect_timeout);
-        } else {
-            peer.establish(now);
-        }
+        peer.deadlines
+            .set(Deadline::Attempt, now + config.connect_timeout);
         peer
     }
 
@@ -201,6 +208,7 @@ impl Peer {
     ) -> Result<(), Ignored> {
         match self.state {
             PeerState::Connected => {}
+            PeerState::Connecting if self.asked => return Err(Ignored::WrongState),
             PeerState::Connecting => self.take_for_acknowledgement(short, ours, tick)?,
             PeerState::Disconnecting | PeerState::Disconnected | PeerState::Zombie => {
                 return Err(Ignored::WrongState);
@@ -213,9 +221,9 @@ impl Peer {
                 if self.state == PeerState::Connecting {
                     self.establish(tick.now); // a newcomer has proved itself
                 }
-                self.heard(short.bytes.len(), tick);
+                self.heard(tick);
             }
-            Err(Ignored::Duplicate) => self.heard(short.bytes.len(), tick),
+            Err(Ignored::Duplicate) => self.heard(tick),
             Err(_) => return result,
         }
         self.refresh_session_deadline();
@@ -247,10 +255,14 @@ impl Peer {
         Ok(())
     }
 
-    fn heard(&mut self, bytes: usize, tick: Tick) {
+    fn heard(&mut self, tick: Tick) {
         self.last_heard = tick.now;
         self.deadlines
             .set(Deadline::Silence, tick.now + self.limits.timeout);
+    }
+
+    /// A datagram of so many bytes was taken.
+    pub(crate) const fn count_received(&mut self, bytes: usize) {
         self.traffic.datagrams_received += 1;
         self.traffic.bytes_received += bytes as u64;
     }
@@ -318,6 +330,9 @@ impl Peer {
     fn on_attempt_over(&mut self, now: Instant) {
         match self.state {
             PeerState::Connected => self.close(now), // the deadline of a flush
+            PeerState::Connecting if self.asked => {
+                self.turn_away(RefusalData::default(), DisconnectReason::TimedOut, now);
+            }
             PeerState::Connecting
             | PeerState::Disconnecting
             | PeerState::Disconnected

@@ -71,6 +71,10 @@ impl Peer {
 
     /// The next thing to tell the application.
     pub(crate) fn next_news(&mut self) -> Option<News> {
+        if core::mem::take(&mut self.outbox.asked) {
+            self.outbox.told = true;
+            return Some(News::Request);
+        }
         if core::mem::take(&mut self.outbox.connected) {
             self.outbox.told = true;
             return Some(News::Connected);

@@ -17,6 +17,20 @@ use crate::time::Instant;
 use crate::transfer::{Arrival, Delivery, NextMessage, Source, Transfer, TransferParams};
 use crate::wire::NoRoom;
 
+/// Packets, and the bytes in them.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) packets: ModeCounts,
+    pub(crate) bytes: ModeCounts,
+}
+
+impl Counts {
+    const fn count(&mut self, mode: Mode, len: usize) {
+        self.packets.add(mode, 1);
+        self.bytes.add(mode, len as u64);
+    }
+}
+
 /// A connection.
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -25,8 +39,8 @@ pub(crate) struct Session {
     nonces: [u64; 2],
     transfer: Transfer,
     sequencing: Sequencing,
-    pub(crate) sent: ModeCounts,
-    pub(crate) received: ModeCounts,
+    pub(crate) sent: Counts,
+    pub(crate) received: Counts,
 }
 
 impl Session {
@@ -54,8 +68,8 @@ impl Session {
             nonces,
             transfer: Transfer::new(params, first_id),
             sequencing: Sequencing::new(agreement.sequencing(), first_id, age),
-            sent: ModeCounts::default(),
-            received: ModeCounts::default(),
+            sent: Counts::default(),
+            received: Counts::default(),
         }
     }
 
@@ -82,7 +96,7 @@ impl Session {
     }
 
     pub(crate) fn send(&mut self, channel: u8, payload: Bytes, mode: Mode) {
-        self.sent.count(mode);
+        self.sent.count(mode, payload.len());
         self.sequencing.send(channel, payload, mode);
     }
 
@@ -100,8 +114,8 @@ impl Session {
 
     pub(crate) fn receive(&mut self, now: Instant) -> Option<Delivered> {
         let delivered = self.sequencing.receive(now);
-        if let Some((_, mode, _)) = delivered {
-            self.received.count(mode);
+        if let Some((_, mode, payload)) = &delivered {
+            self.received.count(*mode, payload.len());
         }
         delivered
     }
@@ -230,7 +244,7 @@ impl Session {
             Message::Packet(ref packet) => self.sequencing.on_packet(packet, tick.now),
             Message::Control(control) => match control {
                 Control::Noop | Control::PathResponse(_) => {}
-                Control::Ping(id) => self.transfer.on_ping(id),
+                Control::Ping(id) => self.transfer.answers.on_ping(id, tick.now),
                 Control::Pong(id) => self.transfer.on_pong(id, tick.now),
                 Control::Window { channel, id } => self.sequencing.on_window(channel, id),
                 Control::Sentinel {
@@ -253,7 +267,9 @@ impl Session {
                 } => {
                     self.transfer.on_limits(serial, receive_rate);
                 }
-                Control::PathChallenge(data) => self.transfer.on_path_challenge(data),
+                Control::PathChallenge(data) => {
+                    self.transfer.answers.on_path_challenge(data, tick.now)
+                }
             },
         }
     }

@@ -2,8 +2,8 @@
 
 use super::Cause;
 use super::{Deadline, Peer, PeerState, Tick};
-use crate::event::DisconnectReason;
-use crate::frame::{Connect, ConnectionId, Disconnect, DisconnectAck, Offer, REQUEST_SIZE};
+use crate::event::{DisconnectReason, Refusal};
+use crate::frame::{Connect, ConnectionId, Disconnect, DisconnectAck, Offer, REQUEST_SIZE, Refuse};
 use crate::wire::NoRoom;
 
 impl Peer {
@@ -43,8 +43,9 @@ impl Peer {
         match self.state {
             PeerState::Connecting => self.write_connecting(ours, tick, buf),
             PeerState::Connected => self.write_connected(ours, tick, buf),
-            PeerState::Disconnecting | PeerState::Disconnected => self.write_goodbye(tick, buf),
-            PeerState::Zombie => Ok(None),
+            PeerState::Disconnecting | PeerState::Disconnected | PeerState::Zombie => {
+                self.write_goodbye(tick, buf)
+            }
         }
     }
 
@@ -137,6 +138,10 @@ impl Peer {
         }
         if !core::mem::take(&mut self.disconnect_due) {
             return Ok(None);
+        }
+        if let Some(said) = self.refusal.as_deref() {
+            let refusal = Refusal::Application(*said);
+            return Refuse::new(nonce_peer, refusal).encode(buf).map(Some);
         }
         if self.state == PeerState::Disconnecting {
             let retry = self.next_disconnect_retry(tick.now);

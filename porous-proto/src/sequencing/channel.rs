@@ -18,6 +18,8 @@ pub(crate) struct Channel {
     pub(crate) blocked: bool,
     /// It is in the queue of channels in which something arrived.
     pub(crate) arrived: bool,
+    /// Something of that can be delivered: looked up anew after every change of the receiver.
+    pub(crate) ready: bool,
 }
 
 impl Channel {
@@ -29,6 +31,7 @@ impl Channel {
             in_turn: false,
             blocked: false,
             arrived: false,
+            ready: false,
         }
     }
 }

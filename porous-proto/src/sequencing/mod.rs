@@ -5,6 +5,7 @@ mod ageing;
 mod backlog;
 mod channel;
 mod dependency;
+mod entry;
 mod fragment;
 mod partials;
 mod receive_queue;
@@ -31,6 +32,7 @@ use self::sentinel::is_marked;
 use crate::config::Priority;
 use crate::frame::{Channels, Control, Message, Mode, PACKET_CHARGE, Packet};
 use crate::time::Instant;
+use crate::work;
 
 /// What both hosts agreed on, as far as this layer needs it.
 #[derive(Clone, Copy, Debug)]
@@ -176,6 +178,7 @@ impl Sequencing {
     /// that had its turn waits for the others.
     pub(crate) fn next_message(&mut self, priority: Priority) -> Option<(Message<Bytes>, bool)> {
         for _ in 0..self.sending[priority as usize].len() {
+            work::count(1);
             let channel = self.sending[priority as usize].pop_front()?;
             let (made, params, totals) = self.get_mut(channel)?;
             if let Some(next) = made.sender.next_message(channel, params, totals) {
@@ -203,9 +206,15 @@ impl Sequencing {
 
     /// A message arrived at the remote host.
     pub(crate) fn acknowledged(&mut self, message: &Message<Bytes>) {
-        if let Message::Packet(Packet { channel, id, .. }) = *message {
+        if let Message::Packet(Packet {
+            channel, id, mode, ..
+        }) = *message
+        {
             if let Some((made, params, totals)) = self.get_mut(channel) {
                 made.sender.acknowledged(id, params, totals);
+            }
+            if mode == Mode::Unreliable {
+                self.unblock_senders();
             }
         }
     }
@@ -255,6 +264,7 @@ impl Sequencing {
     /// Room appeared in a window or in the remote's budget: whoever waited gets a turn.
     fn unblock_senders(&mut self) {
         while let Some(channel) = self.blocked.pop_front() {
+            work::count(1);
             if let Some((made, ..)) = self.get_mut(channel) {
                 made.blocked = false;
             }
@@ -341,7 +351,8 @@ impl Sequencing {
     }
 
     fn has_arrived(&mut self, channel: u8) {
-        if let Some((made, ..)) = self.get_mut(channel) {
+        if let Some((made, params, _)) = self.get_mut(channel) {
+            made.ready = made.receiver.is_ready(params);
             if !core::mem::replace(&mut made.arrived, true) {
                 self.arrived.push_back(channel);
             }
@@ -352,8 +363,14 @@ impl Sequencing {
     /// turns.
     pub(crate) fn receive(&mut self, now: Instant) -> Option<Delivered> {
         while let Some(channel) = self.arrived.pop_front() {
+            work::count(1);
             let (made, params, totals) = self.get_mut(channel)?;
+            made.arrived = made.ready;
+            if !made.ready {
+                continue;
+            }
             let consumed = made.receiver.consume(params, totals);
+            made.ready = made.receiver.is_ready(params);
             made.arrived = consumed.is_some();
             if made.arrived {
                 self.arrived.push_back(channel);
@@ -368,10 +385,8 @@ impl Sequencing {
 
     /// Whether [`receive`](Self::receive) would deliver something.
     pub(crate) fn is_readable(&self) -> bool {
-        let front = |&channel: &u8| {
-            self.get(channel)
-                .is_some_and(|made| made.receiver.is_ready(&self.params))
-        };
+        work::count(self.arrived.len() as u64);
+        let front = |&channel: &u8| self.get(channel).is_some_and(|made| made.ready);
         self.arrived.iter().any(front)
     }
 }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::Totals;
-use super::receive_queue::Content;
+use super::entry::{Content, Entry};
 use super::receiver::Receiver;
 use crate::frame::Mode;
 use crate::time::Instant;
@@ -46,10 +46,6 @@ impl Partials {
         self.0.retain(|&(other, _)| other > id);
     }
 
-    fn oldest(&self) -> Option<u64> {
-        self.0.iter().map(|&(id, _)| id).min()
-    }
-
     /// When the next one is to be given up.
     pub(crate) fn due(&self) -> Instant {
         let due = self.0.iter().map(|&(_, heard)| heard + GIVEN_UP_AFTER);
@@ -63,60 +59,52 @@ impl Receiver {
     pub(super) fn grows(&mut self, id: u64, totals: &mut Totals, now: Instant) {
         self.partials.grows(id, now);
         if self.partials.0.len() > PARTIALS_MAX {
-            self.give_up_oldest(totals);
+            if let Some(id) = self.queue.first_unreliable(false) {
+                self.partials.forget(id);
+                self.give_up(id, totals);
+                totals.incomplete += 1;
+            }
         }
     }
 
-    /// Gives up the packets of which nothing came for a while.
-    pub(super) fn give_up_overdue(&mut self, totals: &mut Totals, now: Instant) {
+    /// Gives up the packets of which nothing came for a while. Whether there were any.
+    pub(super) fn give_up_overdue(&mut self, totals: &mut Totals, now: Instant) -> bool {
+        let before = totals.incomplete;
         let overdue = |&(_, heard): &(u64, Instant)| heard + GIVEN_UP_AFTER <= now;
         while let Some(at) = self.partials.0.iter().position(overdue) {
             let (id, _) = self.partials.0.swap_remove(at);
             self.give_up(id, totals);
             totals.incomplete += 1;
         }
-    }
-
-    fn give_up_oldest(&mut self, totals: &mut Totals) -> bool {
-        let Some(id) = self.partials.oldest() else {
-            return false;
-        };
-        self.partials.forget(id);
-        self.give_up(id, totals);
-        totals.incomplete += 1;
-        true
+        totals.incomplete > before
     }
 
     /// Forgets an unreliable packet. Its sentinel stays.
     fn give_up(&mut self, id: u64, totals: &mut Totals) {
-        let Some(entry) = self.queue.get_mut(id) else {
-            return;
-        };
-        totals.release(Mode::Unreliable, entry.cost());
-        if entry.sentinel {
+        let freed = self.queue.get(id).map_or(0, Entry::cost);
+        let keeps_sentinel = |entry: &mut Entry| {
             entry.content = Content::Sentinel;
-        } else {
+            entry.sentinel
+        };
+        if self.queue.change(id, keeps_sentinel) == Some(false) {
             self.queue.remove(id);
         }
+        totals.release(Mode::Unreliable, freed);
     }
 
-    /// Makes room until `kept` bytes are kept at most, by giving up incomplete packets.
-    pub(super) fn evict_incomplete(&mut self, kept: u64, totals: &mut Totals) {
-        while totals.kept > kept && self.give_up_oldest(totals) {}
-    }
-
-    /// Makes room until `kept` bytes are kept at most, by giving up complete unreliable packets.
-    pub(super) fn evict_complete(&mut self, kept: u64, totals: &mut Totals) {
+    /// Makes room until `kept` bytes are kept at most, by giving up incomplete unreliable packets,
+    /// or complete ones. Whether it gave up any.
+    pub(super) fn evict(&mut self, complete: bool, kept: u64, totals: &mut Totals) -> bool {
+        let before = totals.kept;
         while totals.kept > kept {
-            let Some((id, entry)) = self.queue.next(self.complete_from) else {
-                return;
+            let Some(id) = self.queue.first_unreliable(complete) else {
+                break;
             };
-            let complete = matches!(entry.content, Content::Complete(_));
-            if complete && entry.mode == Mode::Unreliable {
-                self.give_up(id, totals);
-                totals.evicted += 1;
-            }
-            self.complete_from = id + 1;
+            self.partials.forget(id);
+            self.give_up(id, totals);
+            totals.incomplete += u64::from(!complete);
+            totals.evicted += u64::from(complete);
         }
+        totals.kept < before
     }
 }

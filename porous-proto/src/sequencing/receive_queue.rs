@@ -1,47 +1,55 @@
-//! The receive queue (§3.2): packet entries by sequence id. A ring of small indices spans from the
-//! next expected packet to the newest; entries stand in a slab, so that memory follows what
-//! arrived.
+//! The receive queue of a channel (§3.2.2): packets that have come and are not consumed, by packet
+//! id. The ring is as long as the span of ids in it; entries stand in a slab, so that memory follows
+//! what arrived; and what is looked for is indexed by bits, so that a wide window full of holes costs
+//! no more than a narrow one.
 
-use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use bytes::Bytes;
-
-use super::fragment::Reassembly;
+use super::dependency::is_satisfied;
+use super::entry::{Content, Entry};
 use crate::frame::Mode;
-
-const EMPTY: u32 = u32::MAX;
+use crate::serial::Bits;
+use crate::work;
 
 /// A slab of so many entries is not worth shrinking.
 const SMALL: usize = 256;
 
-/// What is there of a packet.
+/// Sets of ids.
 #[derive(Debug)]
-pub(crate) enum Content {
-    /// Nothing but its sentinel (§3.2.2).
-    Sentinel,
-    Partial(Box<Reassembly>),
-    Complete(Bytes),
-    /// A cancelled reliable packet: consumed, not delivered.
-    Tombstone,
+struct Index {
+    /// There is an entry.
+    present: Bits,
+    /// The entry is complete.
+    complete: Bits,
+    /// What the entry depends on was not delivered when it came, nor since, as far as was looked:
+    /// of the first one this is true.
+    waiting: Bits,
+    /// An unreliable packet, incomplete: it may have to make room.
+    partial: Bits,
+    /// An unreliable packet, complete: likewise, after those.
+    whole: Bits,
 }
 
-/// An entry of the queue.
-#[derive(Debug)]
-pub(crate) struct Entry {
-    pub(crate) mode: Mode,
-    pub(crate) dependency: u32,
-    /// A sentinel has come for it.
-    pub(crate) sentinel: bool,
-    pub(crate) content: Content,
+impl Index {
+    fn sets(&mut self) -> [&mut Bits; 5] {
+        let Self {
+            present,
+            complete,
+            waiting,
+            partial,
+            whole,
+        } = self;
+        [present, complete, waiting, partial, whole]
+    }
 }
 
 /// The queue.
 #[derive(Debug)]
 pub(crate) struct ReceiveQueue {
-    /// Slab indices, at `id` modulo the length, which is a power of two.
+    /// Slab indices of the entries that are present, at `id` modulo the length, a power of two.
     ring: Vec<u32>,
+    index: Index,
     entries: Vec<Option<Entry>>,
     free: Vec<u32>,
     /// The ring covers ids from here: m_b.
@@ -51,9 +59,17 @@ pub(crate) struct ReceiveQueue {
 }
 
 impl ReceiveQueue {
-    pub(crate) const fn new(base: u64) -> Self {
+    pub(crate) fn new(base: u64) -> Self {
+        let empty = || Bits::new(0);
         Self {
             ring: Vec::new(),
+            index: Index {
+                present: empty(),
+                complete: empty(),
+                waiting: empty(),
+                partial: empty(),
+                whole: empty(),
+            },
             entries: Vec::new(),
             free: Vec::new(),
             base,
@@ -61,6 +77,7 @@ impl ReceiveQueue {
         }
     }
 
+    /// m_b.
     pub(crate) const fn base(&self) -> u64 {
         self.base
     }
@@ -70,43 +87,56 @@ impl ReceiveQueue {
         self.end
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "masked to the length of the ring"
-    )]
     fn position(&self, id: u64) -> usize {
-        id as usize & (self.ring.len() - 1)
+        position(id, self.ring.len())
     }
 
-    fn index(&self, id: u64) -> Option<usize> {
-        if id < self.base || id >= self.end {
-            return None;
-        }
-        let index = self.ring[self.position(id)];
-        (index != EMPTY).then_some(index as usize)
+    fn slot(&self, id: u64) -> Option<usize> {
+        let present = (self.base..self.end).contains(&id) && self.index.present.get(id);
+        present.then(|| self.ring[self.position(id)] as usize)
     }
 
     pub(crate) fn get(&self, id: u64) -> Option<&Entry> {
-        self.entries[self.index(id)?].as_ref()
+        self.entries[self.slot(id)?].as_ref()
     }
 
-    pub(crate) fn get_mut(&mut self, id: u64) -> Option<&mut Entry> {
-        let index = self.index(id)?;
-        self.entries[index].as_mut()
+    /// Changes an entry, if it is there.
+    pub(crate) fn change<T>(&mut self, id: u64, change: impl FnOnce(&mut Entry) -> T) -> Option<T> {
+        let slot = self.slot(id)?;
+        let result = change(self.entries[slot].as_mut()?);
+        self.classify(id);
+        Some(result)
     }
 
     /// Adds an entry that is not there. The caller has checked that the id is in Q_r (17).
     pub(crate) fn insert(&mut self, id: u64, entry: Entry) {
         self.reserve(id + 1 - self.base);
         self.end = self.end.max(id + 1);
-        let index = self.free.pop().unwrap_or_else(|| {
+        if !is_satisfied(id, entry.dependency, self.base) {
+            self.index.waiting.set(id);
+        }
+        let slot = self.free.pop().unwrap_or_else(|| {
             self.entries.push(None);
             // At most N_Q entries.
-            u32::try_from(self.entries.len() - 1).unwrap_or(EMPTY)
+            u32::try_from(self.entries.len() - 1).unwrap_or(u32::MAX)
         });
-        self.entries[index as usize] = Some(entry);
+        self.entries[slot as usize] = Some(entry);
         let position = self.position(id);
-        self.ring[position] = index;
+        self.ring[position] = slot;
+        self.index.present.set(id);
+        self.classify(id);
+    }
+
+    /// Notes in the index what an entry is.
+    fn classify(&mut self, id: u64) {
+        let Some(entry) = self.get(id) else { return };
+        let unreliable = entry.mode == Mode::Unreliable;
+        let partial = unreliable && matches!(entry.content, Content::Partial(_));
+        let whole = unreliable && matches!(entry.content, Content::Complete(_));
+        let complete = entry.is_complete();
+        self.index.partial.put(id, partial);
+        self.index.whole.put(id, whole);
+        self.index.complete.put(id, complete);
     }
 
     /// Makes the ring span so many ids.
@@ -115,24 +145,32 @@ impl ReceiveQueue {
         if needed <= self.ring.len() {
             return;
         }
-        let old = core::mem::replace(
-            &mut self.ring,
-            vec![EMPTY; needed.next_power_of_two().max(16)],
-        );
-        for id in self.base..self.end {
-            let from = usize::try_from(id).unwrap_or(0) & (old.len() - 1);
-            let to = self.position(id);
-            self.ring[to] = old[from];
+        let old = core::mem::replace(&mut self.ring, vec![0; needed.next_power_of_two().max(16)]);
+        let kept = self.base..self.end;
+        let mut from = kept.start;
+        while from < kept.end {
+            // As many as are in one piece in both rings.
+            let (was, is) = (position(from, old.len()), self.position(from));
+            let left = usize::try_from(kept.end - from).unwrap_or(usize::MAX);
+            let run = left.min(old.len() - was);
+            work::count(1 + run as u64 / 64);
+            self.ring[is..is + run].copy_from_slice(&old[was..was + run]);
+            from += run as u64;
+        }
+        let len = self.ring.len() as u64;
+        for set in self.index.sets() {
+            set.grow(len, kept.clone());
         }
     }
 
     /// Takes the entry out, leaving its id in the queue.
     pub(crate) fn remove(&mut self, id: u64) -> Option<Entry> {
-        let index = self.index(id)?;
-        let position = self.position(id);
-        self.ring[position] = EMPTY;
-        self.free.push(u32::try_from(index).unwrap_or(EMPTY));
-        let entry = self.entries[index].take();
+        let slot = self.slot(id)?;
+        for set in self.index.sets() {
+            set.clear(id);
+        }
+        self.free.push(u32::try_from(slot).unwrap_or(u32::MAX));
+        let entry = self.entries[slot].take();
         if self.entries.capacity() > SMALL && 4 * self.live() < self.entries.capacity() {
             self.compact();
         }
@@ -147,27 +185,68 @@ impl ReceiveQueue {
     /// others keep later.
     fn compact(&mut self) {
         let mut entries = Vec::with_capacity(2 * self.live());
-        for id in self.base..self.end {
-            if let Some(index) = self.index(id) {
-                let position = self.position(id);
-                self.ring[position] = u32::try_from(entries.len()).unwrap_or(EMPTY);
-                entries.push(self.entries[index].take());
-            }
+        let mut from = self.base;
+        while let Some(id) = self.index.present.first(from..self.end, true) {
+            let position = self.position(id);
+            let slot = core::mem::replace(
+                &mut self.ring[position],
+                u32::try_from(entries.len()).unwrap_or(u32::MAX),
+            );
+            entries.push(self.entries[slot as usize].take());
+            from = id + 1;
         }
         self.entries = entries;
         self.free = Vec::new();
     }
 
-    /// The next entry at or after `id`.
-    pub(crate) fn next(&self, id: u64) -> Option<(u64, &Entry)> {
-        (id.max(self.base)..self.end).find_map(|id| Some((id, self.get(id)?)))
+    /// The first entry from m_b on.
+    pub(crate) fn first(&self) -> Option<u64> {
+        self.index.present.first(self.base..self.end, true)
+    }
+
+    /// The first complete packet that is before `limit`.
+    pub(crate) fn first_complete(&self, limit: u64) -> Option<u64> {
+        self.index.complete.first(self.base..limit, true)
+    }
+
+    /// The first entry that depends on what was not delivered, or the end: nothing from here on may
+    /// be consumed (§3.2.3).
+    pub(crate) fn limit(&self) -> u64 {
+        let first = self.index.waiting.first(self.base..self.end, true);
+        first.unwrap_or(self.end)
+    }
+
+    /// An unreliable packet that may make room: an incomplete one or a complete one.
+    pub(crate) fn first_unreliable(&self, complete: bool) -> Option<u64> {
+        let set = if complete {
+            &self.index.whole
+        } else {
+            &self.index.partial
+        };
+        set.first(self.base..self.end, true)
     }
 
     /// m_b ← `base`. The entries before must have been removed.
     pub(crate) fn advance_to(&mut self, base: u64) {
         self.base = base;
         self.end = self.end.max(base);
+        while let Some(id) = self.index.waiting.first(base..self.end, true) {
+            let waits = |entry: &Entry| !is_satisfied(id, entry.dependency, base);
+            if self.get(id).is_some_and(waits) {
+                return;
+            }
+            self.index.waiting.clear(id);
+        }
     }
+}
+
+/// Where an id is in a ring of this length, a power of two.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "masked to the length of the ring"
+)]
+const fn position(id: u64, len: usize) -> usize {
+    id as usize & (len - 1)
 }
 
 #[cfg(test)]
@@ -197,12 +276,13 @@ mod tests {
             );
         }
         assert!(queue.get(1001).is_none() && queue.get(999).is_none() && queue.get(1091).is_none());
-        assert_eq!(queue.next(1004).map(|(id, _)| id), Some(1017));
+        assert_eq!(queue.first(), Some(1000));
         assert!(queue.remove(1000).is_some() && queue.remove(1000).is_none());
+        assert_eq!(queue.first(), Some(1003));
         assert!(queue.remove(1003).is_some());
         queue.advance_to(1010);
         queue.insert(1130, entry(1)); // 1010 + 120 wraps in a ring of 128
-        assert_eq!(queue.next(1010).map(|(id, _)| id), Some(1017));
+        assert_eq!(queue.first(), Some(1017));
         assert_eq!(queue.entries.len(), 4);
     }
 
@@ -222,6 +302,7 @@ mod tests {
             assert_eq!(found, (id % 20 == 0).then_some(id));
         }
         queue.insert(1000, entry(7));
-        assert_eq!(queue.next(981).map(|(id, _)| id), Some(1000));
+        assert!(queue.remove(0).is_some());
+        assert_eq!(queue.first(), Some(20));
     }
 }

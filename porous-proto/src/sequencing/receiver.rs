@@ -1,15 +1,12 @@
 //! The receiving half of a channel: the receive window Q_r (17), and messages becoming packets in
 //! the order they were sent (§3.2.3).
 
-use alloc::boxed::Box;
-
 use bytes::Bytes;
 
-use super::dependency::is_satisfied;
-use super::fragment::Reassembly;
+use super::entry::{Content, Entry};
 use super::partials::Partials;
-use super::receive_queue::{Content, Entry, ReceiveQueue};
-use super::sentinel::{last_marked, may_consume};
+use super::receive_queue::ReceiveQueue;
+use super::sentinel::{last_marked, may_consume, next_marked};
 use super::{SequencingParams, Totals, cost};
 use crate::frame::{Mode, Packet};
 use crate::serial;
@@ -33,8 +30,6 @@ pub(crate) enum Verdict {
 pub(crate) struct Receiver {
     pub(super) queue: ReceiveQueue,
     pub(super) partials: Partials,
-    /// No complete unreliable packet is older than this one.
-    pub(super) complete_from: u64,
     /// The last marked id (18) that m_b passed and that was not reported.
     fired: Option<u64>,
 }
@@ -49,11 +44,10 @@ pub(crate) fn check_first(
 }
 
 impl Receiver {
-    pub(crate) const fn new(first_id: u64) -> Self {
+    pub(crate) fn new(first_id: u64) -> Self {
         Self {
             queue: ReceiveQueue::new(first_id),
             partials: Partials::new(),
-            complete_from: first_id,
             fired: None,
         }
     }
@@ -132,17 +126,16 @@ impl Receiver {
         if self.queue.get(id).is_none() {
             self.open(id, mode, dependency, false, Content::Sentinel, totals);
         }
-        let Some(entry) = self.queue.get_mut(id) else {
-            return;
-        };
-        entry.add(packet, params.fragment_size);
+        let complete = self.queue.change(id, |entry| {
+            entry.add(packet, params.fragment_size);
+            entry.is_complete()
+        });
         totals.keep(mode, more);
         if mode == Mode::Unreliable {
-            if matches!(entry.content, Content::Partial(_)) {
-                self.grows(id, totals, now);
-            } else {
+            if complete == Some(true) {
                 self.partials.forget(id);
-                self.complete_from = self.complete_from.min(id);
+            } else {
+                self.grows(id, totals, now);
             }
         }
     }
@@ -161,16 +154,10 @@ impl Receiver {
         if u64::from(dependency) > id {
             return;
         }
-        match self.queue.get_mut(id) {
-            Some(entry) => entry.sentinel |= entry.mode == Mode::Unreliable,
-            None => self.open(
-                id,
-                Mode::Unreliable,
-                dependency,
-                true,
-                Content::Sentinel,
-                totals,
-            ),
+        let note = |entry: &mut Entry| entry.sentinel |= entry.mode == Mode::Unreliable;
+        if self.queue.change(id, note).is_none() {
+            let nothing = Content::Sentinel;
+            self.open(id, Mode::Unreliable, dependency, true, nothing, totals);
         }
     }
 
@@ -188,7 +175,15 @@ impl Receiver {
         if u64::from(dependency) > id {
             return;
         }
-        match self.queue.get_mut(id) {
+        let bury = |entry: &mut Entry| {
+            let before = entry.cost();
+            if matches!(entry.content, Content::Partial(_)) && entry.mode == Mode::Reliable {
+                entry.content = Content::Tombstone;
+            }
+            (entry.mode, before - entry.cost())
+        };
+        match self.queue.change(id, bury) {
+            Some((mode, freed)) => totals.release(mode, freed),
             None => self.open(
                 id,
                 Mode::Reliable,
@@ -197,18 +192,10 @@ impl Receiver {
                 Content::Tombstone,
                 totals,
             ),
-            Some(entry) => {
-                let partial = matches!(entry.content, Content::Partial(_));
-                if partial && entry.mode == Mode::Reliable {
-                    let before = entry.cost();
-                    entry.content = Content::Tombstone;
-                    totals.release(entry.mode, before - entry.cost());
-                }
-            }
         }
     }
 
-    /// Whether a tombstone takes the place of nothing.
+    /// Checks a tombstone: it may take the place of nothing.
     pub(crate) fn check_tombstone(&self, id: u32, params: &SequencingParams) -> Verdict {
         match self.expand(id, params) {
             Some(id) if self.queue.get(id).is_none() => Verdict::Begin,
@@ -235,24 +222,24 @@ impl Receiver {
         self.queue.insert(id, entry);
     }
 
-    /// The next entry that can be consumed: a complete packet, or a sentinel that blocks the
-    /// window. Stops at the first entry whose dependency was not delivered (§3.2.3).
+    /// The next entry that can be consumed: a complete packet, which may pass sentinels, or else a
+    /// sentinel that blocks the window.
     fn next_consumable(&self, params: &SequencingParams) -> Option<u64> {
-        let mut from = self.base();
-        while let Some((id, entry)) = self.queue.next(from) {
-            if !is_satisfied(id, entry.dependency, self.base()) {
-                return None;
+        let limit = self.queue.limit();
+        let complete = self.queue.first_complete(limit);
+        complete.or_else(|| self.first_blocking(limit, params))
+    }
+
+    /// The first sentinel before `limit` whose packet is missing, if it may be consumed. Only marked
+    /// ids have one.
+    fn first_blocking(&self, limit: u64, params: &SequencingParams) -> Option<u64> {
+        let newest = self.queue.end().checked_sub(1)?;
+        let mut id = next_marked(self.base(), params.spacing);
+        while id < limit && may_consume(id, newest, params.window, params.spacing) {
+            if self.queue.get(id).is_some_and(|entry| entry.sentinel) {
+                return Some(id);
             }
-            let newest = self.queue.end() - 1;
-            match entry.content {
-                Content::Complete(_) | Content::Tombstone => return Some(id),
-                Content::Sentinel | Content::Partial(_) => {
-                    if entry.sentinel && may_consume(id, newest, params.window, params.spacing) {
-                        return Some(id);
-                    }
-                }
-            }
-            from = id + 1;
+            id += params.spacing;
         }
         None
     }
@@ -284,15 +271,12 @@ impl Receiver {
         totals: &mut Totals,
     ) -> Option<(Mode, Bytes)> {
         let base = self.base();
-        for skipped in base..id {
-            let len = match self.queue.remove(skipped) {
-                Some(entry) => {
-                    totals.release(entry.mode, entry.cost());
-                    entry.len()
-                }
-                None => 0,
-            };
-            totals.passed += cost(len);
+        totals.passed += (id - base) * cost(0);
+        while let Some(skipped) = self.queue.first().filter(|&first| first < id) {
+            if let Some(entry) = self.queue.remove(skipped) {
+                totals.release(entry.mode, entry.cost());
+                totals.passed += entry.len() as u64;
+            }
         }
         let entry = self.queue.remove(id)?;
         totals.release(entry.mode, entry.cost());
@@ -303,44 +287,6 @@ impl Receiver {
         match entry.content {
             Content::Complete(payload) => Some((entry.mode, payload)),
             Content::Sentinel | Content::Partial(_) | Content::Tombstone => None,
-        }
-    }
-}
-
-impl Entry {
-    /// Bytes of the packet that are there.
-    fn len(&self) -> usize {
-        match &self.content {
-            Content::Sentinel | Content::Tombstone => 0,
-            Content::Partial(parts) => parts.len(),
-            Content::Complete(payload) => payload.len(),
-        }
-    }
-
-    /// What it counts in the receive budget. A sentinel alone counts nothing, as its sender is
-    /// charged for packets only; marked ids (18) bound the number.
-    pub(super) fn cost(&self) -> u64 {
-        match self.content {
-            Content::Sentinel => 0,
-            Content::Partial(_) | Content::Complete(_) | Content::Tombstone => cost(self.len()),
-        }
-    }
-
-    /// Adds a message that was checked.
-    fn add(&mut self, packet: &Packet<&[u8]>, fragment_size: usize) {
-        let Some(part) = packet.fragment else {
-            self.content = Content::Complete(Bytes::copy_from_slice(packet.payload));
-            return;
-        };
-        if matches!(self.content, Content::Sentinel) {
-            self.content = Content::Partial(Box::new(Reassembly::new(part.count)));
-        }
-        let Content::Partial(parts) = &mut self.content else {
-            return;
-        };
-        if parts.add(part, packet.payload, fragment_size) {
-            let parts = core::mem::replace(&mut **parts, Reassembly::new(0));
-            self.content = Content::Complete(parts.finish(fragment_size));
         }
     }
 }

@@ -5,6 +5,7 @@ use core::time::Duration;
 use super::Sequencing;
 use crate::frame::Control;
 use crate::time::Instant;
+use crate::work;
 
 /// How long the passing of packets may go unreported (`docs/wire.md`, "Budgets").
 pub(super) const REPORT_AFTER: Duration = Duration::from_millis(500);
@@ -36,6 +37,7 @@ impl Sequencing {
         self.totals.passed = 0;
         self.unreported_since = None;
         for channel in 0..self.params.channels {
+            work::count(1);
             let Some(made) = self.channels[usize::from(channel)].as_deref_mut() else {
                 continue;
             };

@@ -2,6 +2,7 @@
 
 use super::Sequencing;
 use crate::time::Instant;
+use crate::work;
 
 impl Sequencing {
     /// Whether `more` bytes can be kept; unreliable packets make room if they must, incomplete ones
@@ -13,15 +14,14 @@ impl Sequencing {
         if self.totals.kept.saturating_sub(kept) > self.totals.kept_unreliable {
             return false;
         }
-        for complete_too in [false, true] {
+        for complete in [false, true] {
             for made in self.channels.iter_mut().flatten() {
                 if self.totals.kept <= kept {
                     return true;
                 }
-                if complete_too {
-                    made.receiver.evict_complete(kept, &mut self.totals);
-                } else {
-                    made.receiver.evict_incomplete(kept, &mut self.totals);
+                work::count(1);
+                if made.receiver.evict(complete, kept, &mut self.totals) {
+                    made.ready = made.receiver.is_ready(&self.params);
                 }
             }
         }
@@ -41,7 +41,10 @@ impl Sequencing {
         }
         self.give_up_at = Instant::NEVER;
         for made in self.channels.iter_mut().flatten() {
-            made.receiver.give_up_overdue(&mut self.totals, now);
+            work::count(1);
+            if made.receiver.give_up_overdue(&mut self.totals, now) {
+                made.ready = made.receiver.is_ready(&self.params);
+            }
             self.give_up_at = self.give_up_at.min(made.receiver.partials.due());
         }
     }

@@ -28,12 +28,13 @@ struct Current {
 /// A packet in the transfer window, sent in part at least.
 #[derive(Debug)]
 struct Sent {
-    /// What it is charged to the remote's budget. Unreliable packets stop being charged when a
-    /// part of them is lost: the remote can never keep them whole.
+    mode: Mode,
+    /// What it is charged to the remote's budget. Unreliable packets are charged while they are on
+    /// their way only: the remote may throw them out for others, and never says so.
     charged: u32,
     /// What it counts in our own send budget.
     queued: u32,
-    /// Reliable and passive packets: messages that are not acknowledged yet.
+    /// Messages that are not acknowledged yet.
     open: u16,
 }
 
@@ -163,11 +164,11 @@ impl Sender {
         totals.charged += cost;
         // A packet is at most 4 GiB long by `Config`.
         let cost = u32::try_from(cost).unwrap_or(u32::MAX);
-        let open = if mode == Mode::Unreliable { 0 } else { count };
         self.sent.push_back(Sent {
+            mode,
             charged: cost,
             queued: cost,
-            open,
+            open: count,
         });
         self.current = Some(Current {
             payload,
@@ -201,9 +202,14 @@ impl Sender {
         let Some(sent) = id.and_then(|id| self.sent_mut(id)) else {
             return;
         };
-        if sent.open > 0 {
-            sent.open -= 1;
-            if sent.open == 0 {
+        let Some(open) = sent.open.checked_sub(1) else {
+            return;
+        };
+        sent.open = open;
+        match sent.mode {
+            _ if open > 0 => {}
+            Mode::Unreliable => totals.charged -= u64::from(core::mem::take(&mut sent.charged)),
+            Mode::Reliable | Mode::Passive => {
                 totals.queued -= u64::from(core::mem::take(&mut sent.queued));
                 totals.undelivered -= 1;
             }
@@ -230,7 +236,7 @@ impl Sender {
             };
             totals.charged -= u64::from(sent.charged);
             totals.queued -= u64::from(sent.queued);
-            totals.undelivered -= u32::from(sent.open > 0);
+            totals.undelivered -= u32::from(sent.open > 0 && sent.mode != Mode::Unreliable);
             self.window.advance_to(self.window.base() + 1);
         }
         self.abandon_current(totals);

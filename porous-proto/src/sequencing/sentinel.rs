@@ -6,6 +6,11 @@ pub(crate) const fn is_marked(id: u64, spacing: u64) -> bool {
     id % spacing == spacing - 1 // (18)
 }
 
+/// The first marked id from `from` on.
+pub(crate) const fn next_marked(from: u64, spacing: u64) -> u64 {
+    from / spacing * spacing + spacing - 1
+}
+
 /// The last marked id in `from..to`.
 pub(crate) const fn last_marked(from: u64, to: u64, spacing: u64) -> Option<u64> {
     let ends = to / spacing * spacing;
@@ -26,6 +31,10 @@ mod tests {
     fn equation_18_marks_the_last_of_every_m_ids() {
         let marked: alloc::vec::Vec<u64> = (0..12).filter(|&id| is_marked(id, 4)).collect();
         assert_eq!(marked, [3, 7, 11]);
+        assert_eq!(
+            [0, 3, 4, 7, 8].map(|from| next_marked(from, 4)),
+            [3, 3, 7, 7, 11]
+        );
         assert_eq!(last_marked(0, 4, 4), Some(3));
         assert_eq!(last_marked(0, 3, 4), None);
         assert_eq!(last_marked(3, 11, 4), Some(7));

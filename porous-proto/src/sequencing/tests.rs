@@ -2,6 +2,7 @@
 
 mod edges;
 mod incomplete;
+mod naive;
 
 use alloc::vec::Vec;
 
@@ -119,7 +120,7 @@ impl Wire {
 
     /// m_b.
     fn m_b(&self) -> u64 {
-        self.receiver.get(0).unwrap().receiver.base()
+        self.receiver.get(0).map_or(0, |made| made.receiver.base())
     }
 
     /// n_b.

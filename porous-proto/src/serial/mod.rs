@@ -4,8 +4,10 @@
 //! Y = 2¹⁶ or 2²⁴ of (16) and (17), and the short forms of frame ids) exist only in [`expand`] and
 //! [`truncate`].
 
+mod bits;
 mod id;
 mod window;
 
+pub(crate) use bits::Bits;
 pub(crate) use id::{expand, expand_frame, reach, truncate};
 pub(crate) use window::{ReceiveWindow, SendWindow};

@@ -108,9 +108,7 @@ impl Transfer {
             plan.fresh
                 .push(Control::Ping(self.pings.send(now, self.rtt.average())));
         }
-        plan.fresh.extend(self.pong.take().map(Control::Pong));
-        plan.fresh
-            .extend(self.path_response.take().map(Control::PathResponse));
+        plan.fresh.extend(self.answers.take(now));
         for index in 0..plan.fresh.len() {
             plan.control(plan.fresh[index]);
         }

@@ -1,6 +1,7 @@
 //! §3.1: the transfer layer. It delivers messages by priority and reliability, subject to a
 //! transfer window and a congestion window, and knows nothing of channels.
 
+mod answers;
 mod assembly;
 mod congestion;
 mod loss;
@@ -18,6 +19,7 @@ mod tests;
 
 use core::time::Duration;
 
+use self::answers::Answers;
 use self::congestion::Paper;
 use self::loss::LaterAcks;
 use self::ping::Pings;
@@ -70,8 +72,7 @@ pub(crate) struct Transfer {
     later_acks: LaterAcks,
     rtt: Rtt,
     pings: Pings,
-    pong: Option<u16>,
-    path_response: Option<u64>,
+    pub(crate) answers: Answers,
     /// The serial of the newest limits that the remote host sent.
     limits: u16,
     sentinels: SentinelFrames,
@@ -96,8 +97,7 @@ impl Transfer {
             later_acks: LaterAcks::new(first),
             rtt: Rtt::new(),
             pings: Pings::new(),
-            pong: None,
-            path_response: None,
+            answers: Answers::default(),
             limits: 0,
             sentinels: SentinelFrames::new(params.window),
             congestion: Paper::new(u32::from(params.max_datagram)),
@@ -187,20 +187,10 @@ impl Transfer {
         self.ack_due |= eliciting;
     }
 
-    /// A ping wants its answer. At most one pong waits.
-    pub(crate) const fn on_ping(&mut self, id: u16) {
-        self.pong = Some(id);
-    }
-
     pub(crate) fn on_pong(&mut self, id: u16, now: Instant) {
         if let Some(elapsed) = self.pings.answered(id, now) {
             self.rtt.sample(elapsed);
         }
-    }
-
-    /// A path challenge wants its answer. At most one waits.
-    pub(crate) const fn on_path_challenge(&mut self, data: u64) {
-        self.path_response = Some(data);
     }
 
     /// The remote host changed what it wants to receive (`docs/deviations.md` C14).
@@ -234,7 +224,9 @@ impl Transfer {
     }
 
     fn acknowledge(&mut self, low: u64, high: u64, source: &mut impl Source, now: Instant) {
-        for id in self.queue.clip(low, high) {
+        let mut from = low;
+        while let Some(id) = self.queue.first_open(from, high) {
+            from = id + 1;
             if let Some(sent) = self.queue.take_late(id) {
                 // It was not lost, T_rto was too short: the estimate has to know, or a line that is
                 // slower than its pings would drop everything for ever.

@@ -4,8 +4,9 @@
 use alloc::collections::VecDeque;
 
 use super::store::List;
-use crate::serial::SendWindow;
+use crate::serial::{Bits, SendWindow};
 use crate::time::Instant;
+use crate::work;
 
 /// How many frames that nobody waits for are remembered: bare acknowledgements and pings, so that
 /// an acknowledgement of one can end the repetition of what it reported, and dropped ones, so that
@@ -29,7 +30,7 @@ pub(crate) struct Record {
     /// The newest id that its acknowledgement block reported.
     pub(crate) reported: Option<u64>,
     pub(crate) contents: List,
-    outstanding: bool,
+    /// It was considered dropped.
     dropped: bool,
 }
 
@@ -42,7 +43,6 @@ impl Record {
             noop: false,
             reported: None,
             contents,
-            outstanding: true,
             dropped: false,
         }
     }
@@ -55,6 +55,9 @@ pub(crate) struct TransferQueue {
     records: VecDeque<Record>,
     /// Id of the first record.
     first: u64,
+    /// Frames whose acknowledgement would change something: neither acknowledged nor, if dropped,
+    /// late.
+    open: Bits,
     /// P_t (1): its base k_b is the oldest frame whose acknowledgement is awaited, or the next id.
     window: SendWindow,
     flight: u32,
@@ -65,6 +68,7 @@ impl TransferQueue {
         Self {
             records: VecDeque::new(),
             first,
+            open: Bits::new(REMEMBERED_MAX as u64),
             window: SendWindow::new(first, size),
             flight: 0,
         }
@@ -93,12 +97,16 @@ impl TransferQueue {
     /// The oldest frame whose acknowledgement is awaited.
     pub(crate) fn oldest(&self) -> Option<(u64, &Record)> {
         let id = self.window.base();
-        let index = usize::try_from(id.checked_sub(self.first)?).ok()?;
-        Some((id, self.records.get(index)?))
+        Some((id, self.record(id)?))
     }
 
     /// Adds the transmission that takes the next id.
     pub(crate) fn push(&mut self, record: Record) {
+        let (id, needed) = (self.next(), self.records.len() as u64 + 1);
+        if needed > self.open.capacity() {
+            self.open.grow(needed, self.first..id);
+        }
+        self.open.set(id);
         self.flight += record.bytes;
         self.records.push_back(record);
         self.settle();
@@ -107,18 +115,13 @@ impl TransferQueue {
     /// Takes a frame out of the queue, because it was acknowledged or is considered dropped. None
     /// if that happened before.
     pub(crate) fn take(&mut self, id: u64) -> Option<Record> {
-        let record = self.record_mut(id)?;
-        if !record.outstanding {
+        if !self.is_outstanding(id) {
             return None;
         }
+        self.open.clear(id);
+        let record = self.record_mut(id)?;
         let done = Record::new(record.sent, 0, false, List::EMPTY);
-        let record = core::mem::replace(
-            record,
-            Record {
-                outstanding: false,
-                ..done
-            },
-        );
+        let record = core::mem::replace(record, done);
         self.flight -= record.bytes;
         Some(record)
     }
@@ -128,6 +131,7 @@ impl TransferQueue {
         let record = self.take(id)?;
         if let Some(left) = self.record_mut(id) {
             left.dropped = true;
+            self.open.set(id);
         }
         Some(record)
     }
@@ -136,7 +140,16 @@ impl TransferQueue {
     /// time now.
     pub(crate) fn take_late(&mut self, id: u64) -> Option<Instant> {
         let record = self.record_mut(id)?;
-        core::mem::take(&mut record.dropped).then_some(record.sent)
+        let (sent, late) = (record.sent, core::mem::take(&mut record.dropped));
+        if late {
+            self.open.clear(id);
+        }
+        late.then_some(sent)
+    }
+
+    fn record(&self, id: u64) -> Option<&Record> {
+        let index = usize::try_from(id.checked_sub(self.first)?).ok()?;
+        self.records.get(index)
     }
 
     fn record_mut(&mut self, id: u64) -> Option<&mut Record> {
@@ -144,27 +157,34 @@ impl TransferQueue {
         self.records.get_mut(index)
     }
 
-    /// The ids of this inclusive range that the queue remembers.
-    pub(crate) fn clip(&self, low: u64, high: u64) -> core::ops::Range<u64> {
-        low.max(self.first)..(high.saturating_add(1)).min(self.next()).max(self.first)
+    /// Sent, and neither acknowledged nor considered dropped.
+    fn is_outstanding(&self, id: u64) -> bool {
+        let record = self.record(id);
+        record.is_some_and(|record| !record.dropped) && self.open.get(id)
+    }
+
+    /// The first frame of this inclusive range whose acknowledgement would change something.
+    pub(crate) fn first_open(&self, low: u64, high: u64) -> Option<u64> {
+        let end = high.saturating_add(1).min(self.next());
+        self.open.first(low.max(self.first)..end, true)
     }
 
     /// Moves k_b past what is settled, and forgets what nobody waits for. To be called after a
     /// series of [`take`](Self::take).
     pub(crate) fn settle(&mut self) {
         let mut base = self.window.base();
-        let open = |queue: &VecDeque<Record>, id: u64| {
-            usize::try_from(id - self.first)
-                .ok()
-                .and_then(|index| queue.get(index))
-                .is_some_and(|record| !(record.outstanding && record.tracked))
-        };
-        while open(&self.records, base) {
+        let settled = |record: &Record, id| !(record.tracked && self.is_outstanding(id));
+        while self
+            .record(base)
+            .is_some_and(|record| settled(record, base))
+        {
+            work::count(1);
             base += 1;
         }
         self.window.advance_to(base);
         while self.first < self.window.base() && self.records.len() > REMEMBERED_MAX {
             self.records.pop_front();
+            self.open.clear(self.first);
             self.first += 1;
         }
     }

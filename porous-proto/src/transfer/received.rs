@@ -1,12 +1,9 @@
 //! What was received: the receive window P_r (2), the acknowledgement queue (§3.1), and what each
 //! acknowledgement block repeats (`docs/wire.md`, "Acknowledgements").
 
-use alloc::vec;
-use alloc::vec::Vec;
-
 use super::reach::Advance;
 use crate::frame::{AckBlock, AckRange};
-use crate::serial::{ReceiveWindow, truncate};
+use crate::serial::{Bits, ReceiveWindow, truncate};
 use crate::time::Instant;
 
 /// How often an id is reported at least, if no report is acknowledged.
@@ -14,6 +11,9 @@ const REPORTS: u8 = 33;
 
 /// The ids that the map of a block covers, behind the newest.
 const MAP_BITS: u64 = 32;
+
+/// The ids that the ring begins with room for.
+const SPAN_MIN: u64 = 256;
 
 /// What to think of an arriving frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,9 +29,9 @@ pub(crate) struct Received {
     /// P_r (2): i_b, and B_r behind it. Ahead there is no edge but the reach of the wire's ids.
     window: ReceiveWindow,
     advance: Advance,
-    bits: Vec<u64>,
+    bits: Bits,
     /// The nonce bit of each received frame.
-    nonces: Vec<u64>,
+    nonces: Bits,
     /// The ring never holds more ids than this.
     span_max: u64,
     /// Ids below need not be reported any more.
@@ -51,9 +51,9 @@ impl Received {
         Self {
             window: ReceiveWindow::new(first, behind, u64::MAX),
             advance: Advance::new(first),
-            bits: vec![0; 4],
-            nonces: vec![0; 4],
-            span_max: window.max(256),
+            bits: Bits::new(SPAN_MIN),
+            nonces: Bits::new(SPAN_MIN),
+            span_max: window.max(SPAN_MIN),
             floor: first,
             confirm_from: 0,
             reports: 0,
@@ -81,7 +81,7 @@ impl Received {
             Arrival::New
         } else if !self.window.contains(id) || self.next() - id > self.capacity() {
             Arrival::TooOld
-        } else if self.bit(id) {
+        } else if self.bits.get(id) {
             Arrival::Duplicate
         } else {
             Arrival::New
@@ -100,10 +100,9 @@ impl Received {
             self.confirm_from = own_next;
             self.reports = 0;
         }
-        let (word, mask) = self.position(id);
-        self.bits[word] |= mask;
+        self.bits.set(id);
         if nonce {
-            self.nonces[word] |= mask;
+            self.nonces.set(id);
         }
     }
 
@@ -113,47 +112,19 @@ impl Received {
         let from = self.next();
         let keep = self.floor.min(id.saturating_sub(self.window.behind()));
         let span = (id + 1 - keep).min(self.span_max);
-        while self.capacity() < span {
-            self.grow();
+        if self.capacity() < span {
+            let kept = from.saturating_sub(self.capacity())..from;
+            self.bits.grow(span, kept.clone());
+            self.nonces.grow(span, kept);
         }
-        for cleared in from.max((id + 1).saturating_sub(self.capacity()))..=id {
-            let (word, mask) = self.position(cleared);
-            self.bits[word] &= !mask;
-            self.nonces[word] &= !mask;
-        }
+        let cleared = from.max((id + 1).saturating_sub(self.capacity()))..id + 1;
+        self.bits.clear_range(cleared.clone());
+        self.nonces.clear_range(cleared);
         self.window.receive(id);
     }
 
-    fn grow(&mut self) {
-        let old = self.capacity();
-        let (bits, nonces) = (self.bits.clone(), self.nonces.clone());
-        let len = self.bits.len();
-        self.bits = vec![0; 2 * len];
-        self.nonces = vec![0; 2 * len];
-        for id in self.next().saturating_sub(old)..self.next() {
-            let (from, mask) = (usize::try_from(id / 64).unwrap_or(0) % len, 1 << (id % 64));
-            let (to, _) = self.position(id);
-            self.bits[to] |= bits[from] & mask;
-            self.nonces[to] |= nonces[from] & mask;
-        }
-    }
-
     fn capacity(&self) -> u64 {
-        64 * self.bits.len() as u64
-    }
-
-    fn position(&self, id: u64) -> (usize, u64) {
-        ((id / 64) as usize & (self.bits.len() - 1), 1 << (id % 64))
-    }
-
-    fn bit(&self, id: u64) -> bool {
-        let (word, mask) = self.position(id);
-        self.bits[word] & mask != 0
-    }
-
-    fn nonce(&self, id: u64) -> bool {
-        let (word, mask) = self.position(id);
-        self.nonces[word] & mask != 0
+        self.bits.capacity()
     }
 
     /// Whether there is anything that a block would report for the first time or again.
@@ -169,16 +140,16 @@ impl Received {
         }
         let largest = self.next() - 1;
         let oldest = self.floor.max(self.next().saturating_sub(self.capacity()));
-        let mut nonce = self.nonce(largest);
+        let mut nonce = self.nonces.get(largest);
         let mut map = u32::MAX; // ids below 0 read as received
         for (bit, id) in (largest.saturating_sub(MAP_BITS)..largest)
             .rev()
             .enumerate()
         {
-            if id + self.capacity() < self.next() || !self.bit(id) {
+            if id + self.capacity() < self.next() || !self.bits.get(id) {
                 map &= !(1 << bit);
             } else {
-                nonce ^= self.nonce(id);
+                nonce ^= self.nonces.get(id);
             }
         }
         let mut block = AckBlock {
@@ -197,33 +168,22 @@ impl Received {
     /// Adds the received ranges from `from` down to `oldest`; the sum of their nonces.
     fn report_ranges(&self, block: &mut AckBlock, from: Option<u64>, oldest: u64) -> bool {
         let mut nonce = false;
-        let Some(mut id) = from else { return nonce };
-        while !block.ranges.is_full() && id >= oldest {
-            let start = id;
-            while id >= oldest && !self.bit(id) {
-                let Some(below) = id.checked_sub(1) else {
-                    return nonce;
-                };
-                id = below;
-            }
-            let newest = id;
-            let mut length = 0;
-            while id >= oldest && self.bit(id) {
-                nonce ^= self.nonce(id);
-                length += 1;
-                let Some(below) = id.checked_sub(1) else {
-                    break;
-                };
-                id = below;
-            }
-            if length == 0 {
+        let Some(from) = from else { return nonce };
+        let mut end = from + 1;
+        while !block.ranges.is_full() {
+            let Some(newest) = self.bits.last(oldest..end, true) else {
                 break;
-            }
-            let gap = u32::try_from(start - newest).unwrap_or(u32::MAX);
-            block.ranges.push(AckRange { gap, length });
-            if newest + 1 == u64::from(length) {
-                break; // down to id 0
-            }
+            };
+            let hole = self.bits.last(oldest..newest, false);
+            let first = hole.map_or(oldest, |hole| hole + 1);
+            // At most as long as the ring.
+            let length = |ids: u64| u32::try_from(ids).unwrap_or(u32::MAX);
+            block.ranges.push(AckRange {
+                gap: length(end - 1 - newest),
+                length: length(newest + 1 - first),
+            });
+            nonce ^= self.nonces.count(first..newest + 1) % 2 == 1;
+            end = first;
         }
         nonce
     }
@@ -252,6 +212,7 @@ impl Received {
 #[cfg(test)]
 mod tests {
     use alloc::collections::BTreeSet;
+    use alloc::vec::Vec;
 
     use super::*;
 

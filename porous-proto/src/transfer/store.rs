@@ -8,6 +8,7 @@ use bytes::Bytes;
 
 use crate::config::Priority;
 use crate::frame::Message;
+use crate::work;
 
 const NIL: u32 = u32::MAX;
 
@@ -119,6 +120,7 @@ impl Store {
 
     /// Takes the first message of `list` out of the store.
     pub(crate) fn pop(&mut self, list: &mut List) -> Option<Outgoing> {
+        work::count(1);
         let index = self.unlink_front(list)?;
         let slot = &mut self.slots[index as usize];
         slot.next = self.free;

@@ -297,7 +297,7 @@ fn signalling_is_outside_the_congestion_window() {
     }
     assert_eq!(side.frame(), Some(vec![1]));
     assert_eq!(side.frame(), None);
-    side.transfer.on_ping(7); // T20: a pong leaves all the same
+    side.transfer.answers.on_ping(7, Instant::ZERO); // T20: a pong leaves all the same
     assert_eq!(side.frame(), Some(vec![u8::MAX]));
     assert_eq!(side.transfer.frames_sent(), 1);
 }

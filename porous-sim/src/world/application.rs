@@ -1,6 +1,6 @@
 //! What applications do with the hosts of a world.
 
-use porous_proto::{ConnectError, Disconnect, Event, Host, PeerId, UnknownPeer};
+use porous_proto::{AnswerError, ConnectError, Disconnect, Event, Host, PeerId, UnknownPeer};
 
 use super::World;
 use crate::{ChaCha8Rng, Service, SimAddress};
@@ -101,6 +101,60 @@ impl<A: SimAddress> World<A> {
     ) -> Result<(), UnknownPeer> {
         let now = self.now;
         self.host_mut(address).disconnect(now, peer, how)
+    }
+
+    /// The application at `address` lets a peer in that asked.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Host::accept`].
+    ///
+    /// # Panics
+    ///
+    /// If there is no host at `address`.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use porous_proto::{Config, Event, Listen};
+    /// use porous_sim::{LinkConfig, Seed, World};
+    ///
+    /// let mut world = World::new(Seed::new(1), LinkConfig::new());
+    /// world.add_host(1, Config::client());
+    /// world.add_host(2, Config::new());
+    /// world.host_mut(2).listen(Listen::Ask)?;
+    /// world.connect(1, 2)?;
+    /// world.run_for(Duration::from_secs(1));
+    /// let Some(Event::Request { peer, .. }) = world.poll_event(2) else { panic!() };
+    /// world.accept(2, peer)?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn accept(&mut self, address: A, peer: PeerId) -> Result<(), AnswerError> {
+        let now = self.now;
+        self.host_mut(address).accept(now, peer)
+    }
+
+    /// The application at `address` turns a peer away that asked.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Host::refuse`].
+    ///
+    /// # Panics
+    ///
+    /// If there is no host at `address`.
+    ///
+    /// ```
+    /// use porous_proto::{AnswerError, Config, PeerId};
+    /// use porous_sim::{LinkConfig, Seed, World};
+    ///
+    /// let mut world = World::new(Seed::new(1), LinkConfig::new());
+    /// world.add_host(1, Config::new());
+    /// let nobody = PeerId::from_u64(0);
+    /// assert_eq!(world.refuse(1, nobody, b"no"), Err(AnswerError::UnknownPeer));
+    /// ```
+    pub fn refuse(&mut self, address: A, peer: PeerId, data: &[u8]) -> Result<(), AnswerError> {
+        let now = self.now;
+        self.host_mut(address).refuse(now, peer, data)
     }
 
     /// The next event for the application at `address`.

@@ -5,9 +5,11 @@ use alloc::rc::Rc;
 use core::cell::Cell;
 use core::time::Duration;
 
-use porous_proto::{Instant, Listen};
+use porous_proto::{Disconnect, Instant, Listen};
 use porous_sim::{Intercept, LinkConfig, Pair, Passing, Seed, Service, World};
-use porous_tests::{Tape, assert_talk, config, line, one_connection, record_while, seed, state};
+use porous_tests::{
+    Kind, Tape, assert_talk, config, events, kind, line, one_connection, record_while, seed, state,
+};
 
 const A: u32 = Pair::A;
 const B: u32 = Pair::B;
@@ -241,4 +243,29 @@ fn half_of_everything_is_lost() {
         let allowed = if way == Way::Listener { 25 } else { 2 };
         assert!(missed <= allowed, "{missed} did not connect; {way:?}");
     }
+}
+
+/// A was acknowledged by an attempt of B whose requests were all lost. B begins anew.
+#[test]
+fn an_attempt_that_was_given_up_does_not_stand_in_the_way_of_the_next() {
+    let mut world = Pair::new(seed(), line(), config::new(), config::new()).world;
+    world.intercept(|passing| {
+        let goodbye = kind(passing.datagram) == Kind::Disconnect;
+        let early = passing.now < Instant::from_micros(1_000_001);
+        if passing.from == B && (goodbye || early && kind(passing.datagram) == Kind::Request) {
+            Intercept::Drop
+        } else {
+            Intercept::Pass
+        }
+    });
+    assert!(world.connect(A, B).is_ok(), "{}", seed());
+    let first = world.connect(B, A).expect("nobody is there yet");
+    world.run_for(Duration::from_secs(1));
+    let how = Disconnect::Now { reason: 1 };
+    assert_eq!(world.disconnect(B, first, how), Ok(()), "{}", seed());
+    assert_eq!(events(&mut world, B).len(), 1, "{}", seed());
+    assert!(world.connect(B, A).is_ok(), "{}", seed());
+    world.run_for(Duration::from_secs(3));
+    let ends = one_connection(&mut world, "the second attempt");
+    assert_talk(&mut world, ends, "the second attempt");
 }

@@ -4,6 +4,7 @@
 extern crate alloc;
 
 mod api;
+mod asking;
 mod connection_ids;
 mod determinism;
 mod disconnect;
@@ -18,6 +19,7 @@ mod restart;
 mod silence;
 mod slow;
 mod stall;
+mod stats;
 mod strangers;
 mod time;
 mod wraps;

@@ -78,7 +78,7 @@ fn the_target_reaches_every_form() {
     pair.extend(bytes_of(|buffer| connect().encode_request(buffer)));
     assert!(check(0, &pair));
     let connection_id = ConnectionId::new(&[1]).unwrap();
-    let data = b"no".iter().copied().collect();
+    let data = RefusalData::new(b"no").unwrap();
     let refuse = Refuse {
         nonce_peer: 7,
         reason: RefuseReason::Application,

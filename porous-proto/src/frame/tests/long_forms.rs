@@ -28,7 +28,7 @@ fn cookie() -> Vec<u8> {
 }
 
 fn refuse(reason: RefuseReason, data: &[u8]) -> Vec<u8> {
-    let data = data.iter().copied().collect();
+    let data = RefusalData::new(data).unwrap();
     let refuse = Refuse {
         nonce_peer: 7,
         reason,

@@ -55,6 +55,43 @@ fn unreliable_packets_make_room_for_others() {
     assert_eq!(wire.delivered(), ["r0", "r3", "r4"]);
 }
 
+/// The sender stops charging for an unreliable packet that was lost. If its sentinel still took of
+/// the budget, what the sender thinks will fit would be refused for ever.
+#[test]
+fn sentinels_take_nothing_of_the_receive_budget() {
+    let mut small = params(16, 2);
+    small.receive_budget = 3 * 66;
+    let mut wire = Wire::new(small);
+    wire.send("u0 u1 u2 u3");
+    wire.arrive("s1 s3");
+    assert_eq!(wire.receiver.totals().kept, 0);
+    assert!(wire.receiver.make_room(3 * 66));
+    wire.arrive("u3");
+    assert_eq!(wire.receiver.totals().kept, 66);
+    assert!(wire.receiver.make_room(3 * 66), "it has to go again");
+    assert_eq!(wire.receiver.totals().kept, 0);
+}
+
+/// The receiver may throw it out to make room, and nothing tells. A sender that went on to charge
+/// for it could wait for ever.
+#[test]
+fn an_unreliable_packet_is_charged_until_it_has_arrived_or_was_lost() {
+    let mut small = params(16, 16);
+    small.remote_budget = 3 * 66;
+    let mut wire = Wire::new(small);
+    wire.send("u0 r1 u2 u3 u4 r5");
+    assert_eq!(wire.messages.len(), 3);
+    let messages = wire.messages.clone();
+    wire.sender.acknowledged(&messages[0]);
+    assert_eq!(wire.sender.totals().charged, 2 * 66);
+    wire.sender.acknowledged(&messages[1]);
+    assert_eq!(wire.sender.totals().charged, 2 * 66, "r1 is there");
+    wire.sender.lost(&messages[2]);
+    assert_eq!(wire.sender.totals().charged, 66);
+    wire.send("");
+    assert_eq!(wire.messages.len(), 5);
+}
+
 #[test]
 fn a_passive_packet_that_was_passed_is_not_sent_again() {
     let mut wire = Wire::new(params(4, 2));

@@ -1,0 +1,188 @@
+//! What is done to two hosts and to the network between them.
+
+use bolero::TypeGenerator;
+use core::time::Duration;
+use porous_proto::{Config, ConfigError, Integrity, Mode, Priority};
+
+/// One operation. Numbers choose among what is there, whatever that is.
+#[derive(Clone, Copy, Debug, TypeGenerator)]
+pub enum Op {
+    /// Packets are sent.
+    Send(Side, Packets),
+    /// The application takes so many packets, of those it was told of.
+    Receive(Side, u8),
+    /// The application stops reading, or goes on.
+    Reading(Side, bool),
+    /// A command that begins or ends connections.
+    Link(Side, Link),
+    /// Something happens to a datagram that is under way.
+    Datagram(u8, Fate),
+    /// Time passes, and nothing arrives.
+    Pass(u8),
+    /// Time passes, and all that is under way arrives in its order.
+    Run(u8),
+}
+
+/// One of the two hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, TypeGenerator)]
+pub enum Side {
+    /// The first.
+    A,
+    /// The second.
+    B,
+}
+
+/// Packets to be sent.
+#[derive(Clone, Copy, Debug, TypeGenerator)]
+pub struct Packets {
+    /// Of the channels that there are.
+    pub channel: u8,
+    /// Unreliable, reliable, passive.
+    #[generator(0..3_u8)]
+    pub mode: u8,
+    /// The bytes of each.
+    pub size: Size,
+    /// How many.
+    #[generator(1..24_u8)]
+    pub count: u8,
+}
+
+impl Packets {
+    /// The mode.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        [Mode::Unreliable, Mode::Reliable, Mode::Passive][usize::from(self.mode)]
+    }
+
+    /// How long each packet is.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self.size {
+            Size::Tiny(len) => usize::from(len),
+            Size::Short(len) => usize::from(len),
+            Size::Long(len) => usize::from(len),
+        }
+    }
+
+    /// Whether the packets have no bytes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// The length of a packet.
+#[derive(Clone, Copy, Debug, TypeGenerator)]
+pub enum Size {
+    /// Too short to tell which packet it is.
+    Tiny(#[generator(0..4_u8)] u8),
+    /// One of several in a datagram.
+    Short(u8),
+    /// Up to many fragments.
+    Long(#[generator(0..20_000_u16)] u16),
+}
+
+/// What begins and ends connections.
+#[derive(Clone, Copy, Debug, TypeGenerator)]
+pub enum Link {
+    /// To the other host.
+    Connect,
+    /// From the newest peer.
+    Disconnect,
+    /// From the newest peer, after so many eighths of a second at most.
+    Flush(u8),
+    /// Strangers are answered from now on, or not.
+    Listen(bool),
+}
+
+/// What becomes of a datagram.
+#[derive(Clone, Copy, Debug, TypeGenerator)]
+pub enum Fate {
+    /// It arrives.
+    Deliver,
+    /// It arrives, and stays under way.
+    Duplicate,
+    /// It is lost.
+    Drop,
+    /// Half of what is under way is lost.
+    DropMany,
+    /// It changes places with another.
+    Swap(u8),
+    /// Some of its bits are turned over. Only datagrams with a checksum are damaged: UDP's own
+    /// guards the others.
+    Damage(u16, u8),
+}
+
+/// How the two hosts are configured.
+#[derive(Clone, Copy, Debug, TypeGenerator)]
+pub struct Setup {
+    #[generator(0..4_u8)]
+    windows: u8,
+    #[generator(0..6_u8)]
+    first_id: u8,
+    #[generator(0..40_u8)]
+    before: u8,
+    #[generator(1..5_u8)]
+    channels: u8,
+    priorities: u8,
+    #[generator(0..4_u8)]
+    budget: u8,
+    #[generator(0..3_u8)]
+    send_budget: u8,
+    datagram: bool,
+    /// Datagrams carry a checksum.
+    pub checksum: bool,
+    short_timeout: bool,
+    /// Both connect to each other, instead of A to B, which listens.
+    pub both: bool,
+    /// Connections are ended and begun anew.
+    pub links: bool,
+}
+
+impl Setup {
+    /// The smallest windows, and ids that begin just before they wrap.
+    #[must_use]
+    pub const fn with_small_windows(mut self) -> Self {
+        self.windows = 0;
+        if self.first_id == 0 {
+            self.first_id = 1;
+        }
+        self
+    }
+
+    /// The configuration of both.
+    ///
+    /// # Errors
+    ///
+    /// None: all values are within their ranges.
+    pub fn config(&self) -> Result<Config, ConfigError> {
+        let (frames, packets) =
+            [(16, 16), (64, 16), (4096, 4096), (65_536, 65_536)][usize::from(self.windows)];
+        let wraps = [0, 1 << 16, 1 << 24, 1 << 31, 1 << 32, 1 << 40][usize::from(self.first_id)];
+        let (largest, budget) = [
+            (1 << 20, 4 << 20),
+            (2000, 2064),
+            (20_000, 20_064),
+            (20_000, 100_000),
+        ][usize::from(self.budget)];
+        let priority = |n: u8| match self.priorities >> n & 1 {
+            0 => Priority::Low,
+            _ => Priority::High,
+        };
+        let priorities: Vec<_> = (0..self.channels).map(priority).collect();
+        let timeout = Duration::from_secs(if self.short_timeout { 2 } else { 10 });
+        Ok(Config::new()
+            .windows(frames, packets)?
+            .first_id(u64::saturating_sub(wraps, self.before.into()))
+            .channels(&priorities)?
+            .receive_budget(largest, budget)?
+            .send_budget([1, 10_000, 1 << 20][usize::from(self.send_budget)])
+            .max_datagram(if self.datagram { 512 } else { 1200 })?
+            .integrity(if self.checksum {
+                Integrity::Crc32c
+            } else {
+                Integrity::None
+            })
+            .timeout(timeout))
+    }
+}

@@ -1,0 +1,300 @@
+//! Work is bounded by what comes in: a connected peer that does its worst makes no datagram cost
+//! much more than its bytes (`docs/design.md`, "What a datagram may cost").
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use arrayvec::ArrayVec;
+
+use crate::doc::ExampleRng;
+use crate::frame::{
+    AckBlock, AckRange, Context, Control, Datagram, FrameWriter, Header, Message, Packet, Rest,
+    Short, decode,
+};
+use crate::peer::Agreement;
+use crate::{ChannelId, Config, Disposition, Ecn, Host, Ignored, Instant, Listen, Mode, Priority};
+use crate::{PeerId, work};
+
+/// A host whose peer, at address 1, is up to no good.
+struct Victim {
+    host: Host<ExampleRng, u32>,
+    peer: PeerId,
+    header: Header,
+    context: Context,
+    /// N_P and N_Q.
+    window: u64,
+    /// Frame ids that the host sent.
+    sent: Vec<u32>,
+    now: Instant,
+}
+
+impl Victim {
+    fn new(window: u32) -> Self {
+        let config = Config::new()
+            .windows(window, window)
+            .and_then(|config| config.channels(&[Priority::Low; 255]))
+            .unwrap();
+        let mut host = Host::new(config.clone(), ExampleRng(3));
+        let mut honest = Host::new(config.clone(), ExampleRng(4));
+        host.listen(Listen::Open).unwrap();
+        honest.connect(Instant::ZERO, 2).unwrap();
+        for _ in 0..4 {
+            crate::doc::carry(&mut honest, 1, &mut host);
+            crate::doc::carry(&mut host, 2, &mut honest);
+        }
+        let (peer, known) = host.peers().next().unwrap();
+        let header = Header {
+            connection_id: known.connection_id(),
+            id: 100,
+            id_width: 4,
+            nonce: false,
+            ack_now: false,
+        };
+        let context = Agreement::new(&config.offer(), &config.offer()).unwrap();
+        Self {
+            host,
+            peer,
+            header,
+            context: context.context(),
+            window: window.into(),
+            sent: Vec::new(),
+            now: Instant::ZERO,
+        }
+    }
+
+    /// Takes such a frame, and does what follows from it. Asserts that it was worth the effort.
+    #[track_caller]
+    fn take(&mut self, ack: Option<&AckBlock>, messages: &[Message<&[u8]>]) -> Disposition {
+        let mut buffer = vec![0; 65_536];
+        let mut writer = FrameWriter::new(&mut buffer, &self.header, ack, self.context).unwrap();
+        for (index, message) in messages.iter().enumerate() {
+            writer
+                .message(message, index + 1 == messages.len())
+                .unwrap();
+        }
+        let len = writer.finish();
+        let before = work::done();
+        let disposition = self
+            .host
+            .handle_datagram(self.now, 1, Ecn::NotEct, &buffer[..len]);
+        let handled = work::done() - before;
+        self.assert_worth(handled, len, messages.len());
+        while self.host.poll_event().is_some() {}
+        self.transmit();
+        self.header.id += 1;
+        disposition
+    }
+
+    /// A step for each byte, and for each message one for 16 ids of the window.
+    #[track_caller]
+    fn assert_worth(&self, steps: u64, bytes: usize, messages: usize) {
+        let allowed = 600 + 8 * bytes as u64 + (messages as u64 + 2) * (self.window / 16);
+        assert!(
+            steps <= allowed,
+            "{steps} steps for {bytes} bytes, {messages} messages"
+        );
+    }
+
+    #[track_caller]
+    fn transmit(&mut self) {
+        let mut buf = [0; 1200];
+        loop {
+            let before = work::done();
+            let Some(transmit) = self.host.poll_transmit(self.now, &mut buf) else {
+                self.assert_worth(work::done() - before, 0, 0);
+                return;
+            };
+            let len = transmit.datagram.len();
+            if let Ok(Datagram {
+                rest: Rest::Short(Short { id_low, .. }),
+                ..
+            }) = decode(transmit.datagram, 4)
+            {
+                self.sent.push(id_low);
+            }
+            self.assert_worth(work::done() - before, len, len / 8);
+        }
+    }
+
+    /// Reads all there is.
+    #[track_caller]
+    fn read(&mut self) -> usize {
+        let mut count = 0;
+        loop {
+            let before = work::done();
+            let received = self.host.receive(self.peer);
+            self.assert_worth(work::done() - before, 0, 0);
+            if received.is_none() {
+                return count;
+            }
+            count += 1;
+        }
+    }
+}
+
+const NOOP: Message<&[u8]> = Message::Control(Control::Noop);
+
+fn packet(channel: u8, id: u64, mode: Mode, dependency: u32) -> Message<&'static [u8]> {
+    Message::Packet(Packet {
+        mode,
+        channel,
+        id: u32::try_from(id % (1 << 16)).unwrap(),
+        dependency,
+        fragment: None,
+        payload: b"x",
+    })
+}
+
+fn both(test: impl Fn(Victim)) {
+    for window in [4096, 16_384] {
+        test(Victim::new(window));
+    }
+}
+
+#[test]
+fn leaps_of_frame_ids_cost_little() {
+    both(|mut victim| {
+        for leap in [1, 40, 1000, 4095, 4096, 65_536, 1 << 24] {
+            for _ in 0..50 {
+                victim.header.id += leap;
+                let taken = victim.take(None, &[NOOP]);
+                assert_eq!(taken, Disposition::Handled(victim.peer));
+            }
+        }
+    });
+}
+
+#[test]
+fn holes_between_frames_cost_little() {
+    both(|mut victim| {
+        let first = victim.header.id + 250;
+        for step in [2, 3, 34] {
+            for back in (0..250).step_by(step) {
+                victim.header.id = first + 300 * step as u64 - back;
+                victim.take(None, &[NOOP]);
+            }
+        }
+    });
+}
+
+/// The largest id, and everything below it in so many ranges.
+fn ack_of_all(largest: u32) -> AckBlock {
+    let below = largest.saturating_sub(32);
+    let mut ranges = ArrayVec::new();
+    if below > 0 {
+        ranges.push(AckRange {
+            gap: 0,
+            length: below,
+        });
+    }
+    AckBlock {
+        largest_low: largest,
+        largest_width: 4,
+        delay: None,
+        map: u32::MAX,
+        nonce: false,
+        ranges,
+    }
+}
+
+#[test]
+fn acknowledgements_of_everything_again_and_again_cost_little() {
+    both(|mut victim| {
+        for n in 0..3000_u32 {
+            let queued = victim
+                .host
+                .send(victim.peer, ChannelId(0), vec![7; 900], Mode::Reliable);
+            if queued.is_err() {
+                break;
+            }
+            victim.transmit();
+            if n % 2 == 0 {
+                let largest = *victim.sent.last().unwrap();
+                victim.take(Some(&ack_of_all(largest)), &[NOOP]);
+                victim.take(Some(&ack_of_all(largest)), &[NOOP]);
+            }
+        }
+        assert!(victim.sent.len() > 2000, "{}", victim.sent.len());
+    });
+}
+
+#[test]
+fn packets_that_leap_over_the_window_cost_little() {
+    both(|mut victim| {
+        for n in 1..50 {
+            let id = n * victim.window - 1;
+            let taken = victim.take(None, &[packet(0, id, Mode::Unreliable, 0)]);
+            assert_eq!(taken, Disposition::Handled(victim.peer));
+            assert_eq!(victim.read(), 1);
+        }
+    });
+}
+
+#[test]
+fn packets_that_wait_in_all_channels_cost_nothing_while_they_wait() {
+    both(|mut victim| {
+        for channels in [0..100, 100..200, 200..255_u8] {
+            let messages: Vec<_> = channels
+                .map(|channel| packet(channel, victim.window - 1, Mode::Reliable, 1))
+                .collect();
+            let taken = victim.take(None, &messages);
+            assert_eq!(taken, Disposition::Handled(victim.peer));
+        }
+        for _ in 0..100 {
+            victim.take(None, &[NOOP]);
+            victim.take(None, &[packet(7, 5, Mode::Passive, 1)]);
+        }
+        assert_eq!(victim.read(), 0);
+    });
+}
+
+#[test]
+fn making_room_costs_little() {
+    both(|mut victim| {
+        let (mut id, mut refused) = (0, 0);
+        // Half of the budget is packets that cannot make room, before those that can.
+        for _ in 0..1500 {
+            let messages: Vec<_> = (0..100)
+                .map(|n| {
+                    let (mode, dependency) = if n % 2 == 0 {
+                        (Mode::Passive, 1)
+                    } else {
+                        (Mode::Unreliable, 1)
+                    };
+                    packet(n, 1 + id % (victim.window - 1), mode, dependency)
+                })
+                .collect();
+            let taken = victim.take(None, &messages);
+            refused += u32::from(taken == Disposition::Ignored(Ignored::OverBudget));
+            id += 1;
+        }
+        assert!(refused > 0, "the budget was never used up");
+    });
+}
+
+#[test]
+fn window_acknowledgements_for_channels_that_wait_cost_little() {
+    both(|mut victim| {
+        // All channels wait for the remote's budget.
+        for channel in 0..255 {
+            let large = vec![channel; 1 << 14];
+            let sent = victim
+                .host
+                .send(victim.peer, ChannelId(channel), large, Mode::Reliable);
+            assert_eq!(sent, Ok(()));
+        }
+        victim.transmit();
+        for _ in 0..20 {
+            let messages: Vec<_> = (0..100)
+                .map(|channel| {
+                    Message::Control(Control::Window {
+                        channel,
+                        id: u32::MAX,
+                    })
+                })
+                .collect();
+            let taken = victim.take(None, &messages);
+            assert_eq!(taken, Disposition::Handled(victim.peer));
+        }
+    });
+}

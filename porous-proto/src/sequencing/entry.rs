@@ -1,0 +1,73 @@
+//! What the receive queue holds of a packet: nothing but its sentinel, some of its fragments, or all
+//! of it.
+
+use alloc::boxed::Box;
+
+use bytes::Bytes;
+
+use super::cost;
+use super::fragment::Reassembly;
+use crate::frame::{Mode, Packet};
+
+/// What is there of a packet.
+#[derive(Debug)]
+pub(crate) enum Content {
+    /// Nothing but its sentinel (§3.2.2).
+    Sentinel,
+    Partial(Box<Reassembly>),
+    Complete(Bytes),
+    /// A cancelled reliable packet: consumed, not delivered.
+    Tombstone,
+}
+
+/// An entry of the queue.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) mode: Mode,
+    pub(crate) dependency: u32,
+    /// A sentinel has come for it.
+    pub(crate) sentinel: bool,
+    pub(crate) content: Content,
+}
+
+impl Entry {
+    /// Bytes of the packet that are there.
+    pub(crate) fn len(&self) -> usize {
+        match &self.content {
+            Content::Sentinel | Content::Tombstone => 0,
+            Content::Partial(parts) => parts.len(),
+            Content::Complete(payload) => payload.len(),
+        }
+    }
+
+    pub(crate) fn cost(&self) -> u64 {
+        match self.content {
+            // The sender does not count sentinels either, and of them there are at most N_Q / M.
+            Content::Sentinel => 0,
+            Content::Partial(_) | Content::Complete(_) | Content::Tombstone => cost(self.len()),
+        }
+    }
+
+    /// Adds a message that was checked.
+    pub(crate) fn add(&mut self, packet: &Packet<&[u8]>, fragment_size: usize) {
+        let Some(part) = packet.fragment else {
+            self.content = Content::Complete(Bytes::copy_from_slice(packet.payload));
+            return;
+        };
+        if matches!(self.content, Content::Sentinel) {
+            self.content = Content::Partial(Box::new(Reassembly::new(part.count)));
+        }
+        let Content::Partial(parts) = &mut self.content else {
+            return;
+        };
+        if parts.add(part, packet.payload, fragment_size) {
+            let parts = core::mem::replace(&mut **parts, Reassembly::new(0));
+            self.content = Content::Complete(parts.finish(fragment_size));
+        }
+    }
+
+    /// Whether it waits for nothing but its turn.
+    pub(crate) const fn is_complete(&self) -> bool {
+        matches!(self.content, Content::Complete(_) | Content::Tombstone)
+    }
+}

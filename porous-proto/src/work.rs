@@ -1,0 +1,25 @@
+//! How much work was done, for tests: a count of the steps of all loops whose length the network has
+//! a say in. Without the feature `count-work` nothing is counted.
+
+/// Counts `steps` on behalf of the current thread.
+#[cfg(any(test, feature = "count-work"))]
+pub(crate) fn count(steps: u64) {
+    counter::STEPS.with(|sum| sum.set(sum.get() + steps));
+}
+
+/// Counts nothing.
+#[cfg(not(any(test, feature = "count-work")))]
+pub(crate) const fn count(_steps: u64) {}
+
+/// The steps that this thread has counted.
+#[cfg(any(test, feature = "count-work"))]
+pub fn done() -> u64 {
+    counter::STEPS.with(core::cell::Cell::get)
+}
+
+#[cfg(any(test, feature = "count-work"))]
+mod counter {
+    std::thread_local! {
+        pub(super) static STEPS: core::cell::Cell<u64> = const { core::cell::Cell::new(0) };
+    }
+}

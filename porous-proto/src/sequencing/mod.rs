@@ -4,6 +4,7 @@
 mod ageing;
 mod backlog;
 mod channel;
+mod check;
 mod dependency;
 mod entry;
 mod fragment;
@@ -28,7 +29,6 @@ use bytes::Bytes;
 use self::ageing::Ageing;
 use self::channel::Channel;
 pub(crate) use self::receiver::Verdict;
-use self::sentinel::is_marked;
 use crate::config::Priority;
 use crate::frame::{Channels, Control, Message, Mode, PACKET_CHARGE, Packet};
 use crate::time::Instant;
@@ -239,18 +239,6 @@ impl Sequencing {
         }
     }
 
-    /// Checks a window acknowledgement: false if it names a packet that was never sent
-    /// (`docs/deviations.md` Q8).
-    pub(crate) fn check_window(&self, channel: u8, id: u32) -> bool {
-        let next = self
-            .get(channel)
-            .map_or(self.first_id, |made| made.sender.next_id());
-        let base = self
-            .get(channel)
-            .map_or(self.first_id, |made| made.sender.base());
-        window_ack::expand(id, base).is_none_or(|id| id < next)
-    }
-
     /// The remote receive window passed the packet `id`: Q_t moves on (16).
     pub(crate) fn on_window(&mut self, channel: u8, id: u32) {
         if let Some((made, _, totals)) = self.get_mut(channel) {
@@ -273,50 +261,6 @@ impl Sequencing {
     }
 
     // Receiving.
-
-    /// Checks a packet message against what is known, without changing anything.
-    pub(crate) fn check_packet(&self, packet: &Packet<&[u8]>) -> Verdict {
-        if packet.channel >= self.params.channels || !self.fits(packet) {
-            return Verdict::Violation;
-        }
-        match self.get(packet.channel) {
-            Some(made) => made.receiver.check(packet, &self.params),
-            None => receiver::check_first(packet, &self.params, self.first_id),
-        }
-    }
-
-    /// Whether the packet as a whole is within the agreed maximum.
-    fn fits(&self, packet: &Packet<&[u8]>) -> bool {
-        let max = u64::from(self.params.max_packet);
-        let size = self.params.fragment_size as u64;
-        match packet.fragment {
-            None => packet.payload.len() as u64 <= max,
-            Some(part) if part.index + 1 == part.count => {
-                u64::from(part.index) * size + packet.payload.len() as u64 <= max
-            }
-            Some(part) => u64::from(part.count - 1) * size < max,
-        }
-    }
-
-    /// Checks a sentinel packet: only marked ids (18) have one.
-    pub(crate) fn check_sentinel(&self, channel: u8, id: u32) -> Verdict {
-        if channel < self.params.channels && is_marked(u64::from(id), self.params.spacing) {
-            Verdict::Stale
-        } else {
-            Verdict::Violation
-        }
-    }
-
-    /// Checks a tombstone.
-    pub(crate) fn check_tombstone(&self, channel: u8, id: u32) -> Verdict {
-        if channel >= self.params.channels {
-            return Verdict::Violation;
-        }
-        match self.get(channel) {
-            Some(made) => made.receiver.check_tombstone(id, &self.params),
-            None => Verdict::Begin,
-        }
-    }
 
     /// Takes in a packet message that was checked.
     pub(crate) fn on_packet(&mut self, packet: &Packet<&[u8]>, now: Instant) {

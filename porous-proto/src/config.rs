@@ -19,6 +19,16 @@ pub enum Priority {
 /// The configuration of a host. It only ever holds valid values: a setter that could be given a
 /// bad one returns an error.
 ///
+/// # Memory
+///
+/// Whatever the network sends, one peer costs at most 4 · ([receive budget](Self::receive_budget) +
+/// [send budget](Self::send_budget)) bytes and 128 bytes for each id of its
+/// [windows](Self::windows), N_P + N_Q · channels. The factor is 4 for packets without content,
+/// which count 64 bytes each in the budgets and cost more; for packets of 1 KiB and more it is less
+/// than 2. Unreliable packets leave the send budget when they are sent: those in flight cost 80
+/// bytes each, at most 128 in each of N_P frames. What the budgets allow is given back when it is
+/// no longer used; what the windows take may stay until the peer ends.
+///
 /// ```
 /// use porous_proto::{Config, Priority};
 ///

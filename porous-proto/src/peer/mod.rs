@@ -288,7 +288,6 @@ impl Peer {
                 session.handle_timeout(tick);
             }
             self.refresh_session_deadline();
-            self.check_flushed(now);
         }
         if self.deadlines.expired(Deadline::Silence, now) {
             self.on_silence(tick);

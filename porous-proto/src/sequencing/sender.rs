@@ -13,9 +13,6 @@ use crate::frame::{Control, Fragment, Message, Mode, Packet};
 use crate::serial::{self, SendWindow};
 use crate::time::Instant;
 
-/// A queue of so many packets is not worth shrinking.
-const SMALL: usize = 256;
-
 /// The packet whose fragments are being sent.
 #[derive(Debug)]
 struct Current {
@@ -241,9 +238,6 @@ impl Sender {
             totals.queued -= u64::from(sent.queued);
             totals.undelivered -= u32::from(sent.open > 0 && sent.mode != Mode::Unreliable);
             self.window.advance_to(self.window.base() + 1);
-        }
-        if self.sent.capacity() > SMALL && 4 * self.sent.len() < self.sent.capacity() {
-            self.sent.shrink_to(2 * self.sent.len());
         }
         self.abandon_current(totals);
     }

@@ -235,6 +235,63 @@ fn a_flush_does_not_wait_for_what_has_expired() {
     let mut pair = narrow(1000 * MS);
     assert_eq!(fill(&mut pair, Pair::A, Mode::Unreliable, 936), 10);
     disconnect(&mut pair, Pair::A, flush(0));
-    pair.world.run_for(1200 * MS);
+    pair.world.run_for(1030 * MS);
     assert_told(&mut pair, Pair::A, (DisconnectReason::ByUs(0), 0), "");
+}
+
+#[test]
+fn what_waited_behind_an_expired_packet_goes_on() {
+    let reader = config::new().receive_budget(1000, 1500).unwrap();
+    let sender = config::new().unreliable_age(1000 * MS);
+    let mut pair = pair(10, sender, reader);
+    let context = pair.world.seed();
+    // B keeps 464 bytes. The second does not fit beside them, and the third has to wait for it.
+    for (mode, len) in [
+        (Mode::Reliable, 400),
+        (Mode::Unreliable, 1000),
+        (Mode::Reliable, 100),
+    ] {
+        assert_eq!(
+            pair.send(Pair::A, 0, mode, vec![0; len]),
+            Ok(()),
+            "{context}"
+        );
+    }
+    pair.world.run_for(900 * MS);
+    assert_eq!(stats(&pair, Pair::A).queued_bytes, 1064 + 164, "{context}");
+    pair.world.run_for(200 * MS);
+    assert_eq!(stats(&pair, Pair::A).queued_bytes, 0, "{context}");
+    let got = pair.receive_all(Pair::B);
+    let lens: Vec<_> = got.iter().map(|packet| packet.payload.len()).collect();
+    assert_eq!(lens, [400, 100], "{context}");
+}
+
+#[test]
+fn the_send_budget_counts_every_byte_and_every_packet() {
+    let blocked = |budget: u32| {
+        // The remote host is away: nothing leaves for good.
+        let mut pair = pair(10, config::new().send_budget(budget), config::new());
+        pair.world.network_mut().partition(&[Pair::A], &[Pair::B]);
+        pair
+    };
+    for (budget, accepted) in [(491, 2), (492, 3), (493, 3)] {
+        let mut pair = blocked(budget);
+        assert_eq!(
+            fill(&mut pair, Pair::A, Mode::Reliable, 100),
+            accepted,
+            "{budget}"
+        );
+    }
+    // Empty packets count as well, so that their number is bounded.
+    for (budget, accepted) in [(6399, 99), (6400, 100)] {
+        let mut pair = blocked(budget);
+        assert_eq!(
+            fill(&mut pair, Pair::A, Mode::Reliable, 0),
+            accepted,
+            "{budget}"
+        );
+    }
+    // One always fits, and then nothing more.
+    let mut pair = blocked(0);
+    assert_eq!(fill(&mut pair, Pair::A, Mode::Passive, 50_000), 1);
 }

@@ -202,12 +202,15 @@ fn incomplete_packets_make_room_before_complete_ones_and_none_if_it_is_not_enoug
 }
 
 #[test]
-fn a_fragment_whose_packet_made_room_for_it_does_not_exceed_the_budget() {
-    let mut receiver = receiver(64 + 15);
+fn a_fragment_whose_packet_made_room_for_others_does_not_exceed_the_budget() {
+    let mut receiver = receiver(64 + 30);
     assert!(take(&mut receiver, &part(Mode::Unreliable, 0, 0), NOW));
-    // Its first fragment goes, as there is nothing else.
-    assert!(take(&mut receiver, &part(Mode::Unreliable, 0, 1), NOW));
+    // One datagram holds a reliable packet and the second fragment, whose packet has to go.
+    assert!(receiver.make_room(64 + 20 + 10));
     assert_eq!(dropped(&receiver), (1, 0));
+    receiver.on_packet(&whole(Mode::Reliable, 1, &[0; 20]), NOW);
+    receiver.on_packet(&part(Mode::Unreliable, 0, 1), NOW);
+    assert_eq!(receiver.totals.kept, 64 + 20);
 }
 
 #[test]

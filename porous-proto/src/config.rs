@@ -19,6 +19,16 @@ pub enum Priority {
 /// The configuration of a host. It only ever holds valid values: a setter that could be given a
 /// bad one returns an error.
 ///
+/// # Memory
+///
+/// Whatever the network sends, one peer costs at most 4 · ([receive budget](Self::receive_budget) +
+/// [send budget](Self::send_budget)) bytes and 128 bytes for each id of its
+/// [windows](Self::windows), N_P + N_Q · channels. The factor is 4 for packets without content,
+/// which count 64 bytes each in the budgets and cost more; for packets of 1 KiB and more it is less
+/// than 2. Unreliable packets leave the send budget when they are sent: those in flight cost 80
+/// bytes each, at most 128 in each of N_P frames. What the budgets allow is given back when it is
+/// no longer used; what the windows take may stay until the peer ends.
+///
 /// ```
 /// use porous_proto::{Config, Priority};
 ///
@@ -64,6 +74,7 @@ pub struct Config {
     pub(crate) connect_timeout: Duration,
     pub(crate) timeout: Duration,
     pub(crate) disconnect_timeout: Duration,
+    pub(crate) unreliable_age: Duration,
     pub(crate) first_id: u64,
 }
 
@@ -103,6 +114,7 @@ impl Config {
             connect_timeout: Duration::from_secs(10),
             timeout: Duration::from_secs(10),
             disconnect_timeout: Duration::from_secs(5),
+            unreliable_age: Duration::from_secs(2),
             first_id: 0,
         }
     }
@@ -401,6 +413,29 @@ impl Config {
     #[must_use]
     pub const fn first_id(mut self, id: u64) -> Self {
         self.first_id = id;
+        self
+    }
+
+    /// How long an unreliable packet may wait to be sent, while the network or the remote host
+    /// takes no more: an older one is dropped, counted in
+    /// [`packets_expired`](crate::PeerStats::packets_expired), and leaves the send budget. One that
+    /// has been sent in part is sent to its end. `Duration::MAX`: for ever.
+    ///
+    /// [`send`](crate::Host::send) is told no time: a packet's age counts from when the host is
+    /// [polled](crate::Host::poll_transmit) for the first time afterwards. So what has no age is
+    /// sent at once or not at all.
+    ///
+    /// Default 2 s: what is older is of no use in a game, and a network that was interrupted for a
+    /// moment has recovered by then.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    ///
+    /// let _config = porous_proto::Config::new().unreliable_age(Duration::from_millis(500));
+    /// ```
+    #[must_use]
+    pub const fn unreliable_age(mut self, age: Duration) -> Self {
+        self.unreliable_age = age;
         self
     }
 }

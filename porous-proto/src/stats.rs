@@ -75,6 +75,15 @@ pub struct PeerStats {
     pub packet_bytes_received: ModeCounts,
     /// Pings and path challenges that came within 10 ms of an answer, and got none.
     pub answers_withheld: u64,
+    /// Unreliable packets that were never sent, as they had waited longer than
+    /// [`Config::unreliable_age`](crate::Config::unreliable_age). They count as sent, too.
+    pub packets_expired: u64,
+    /// Unreliable packets that came in part and were given up: no fragment came for 2 s, more than
+    /// 32 of a channel were incomplete, or they made room for others.
+    pub packets_incomplete: u64,
+    /// Unreliable packets that had come and made room for others, as the application had not
+    /// received them and the [receive budget](crate::Config::receive_budget) was used up.
+    pub packets_evicted: u64,
 }
 
 /// What is known about a host, over all its peers since it was made.

@@ -104,8 +104,9 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         packet: impl Into<Bytes>,
         mode: Mode,
     ) -> Result<(), SendError> {
+        let now = self.now;
         let target = self.peers.get_mut(peer).ok_or(SendError::UnknownPeer)?;
-        target.send(channel, packet.into(), mode)?;
+        target.send(now, channel, packet.into(), mode)?;
         self.schedule.set_ready(peer.slot);
         Ok(())
     }

@@ -72,7 +72,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             let (address, len) = (*address, peer.poll_transmit(&self.offer, tick, buf));
             self.schedule.set_deadline(slot, peer.next_deadline());
             self.schedule.turn_over(len.is_some());
-            if peer.has_ended() {
+            // Sending may end a peer, and may make the room that `Writable` is owed for.
+            if peer.has_news() {
                 self.settle(slot);
             }
             if let Some(len) = len {

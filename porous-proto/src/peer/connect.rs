@@ -69,7 +69,7 @@ impl Peer {
             agreement,
             nonces,
             remote.connection_id,
-            self.limits.first_id,
+            &self.limits,
         )));
     }
 

@@ -106,6 +106,11 @@ impl Peer {
             stats.packets_received = session.received.packets;
             stats.packet_bytes_received = session.received.bytes;
             stats.answers_withheld = transfer.answers.withheld;
+            (
+                stats.packets_expired,
+                stats.packets_incomplete,
+                stats.packets_evicted,
+            ) = session.dropped();
         }
         stats
     }

@@ -43,6 +43,7 @@ struct Limits {
     connect_timeout: Duration,
     timeout: Duration,
     disconnect_timeout: Duration,
+    unreliable_age: Duration,
     first_id: u64,
 }
 
@@ -137,6 +138,7 @@ impl Peer {
                 connect_timeout: config.connect_timeout,
                 timeout: config.timeout,
                 disconnect_timeout: config.disconnect_timeout,
+                unreliable_age: config.unreliable_age,
                 first_id: config.first_id,
             },
             remote: None,
@@ -252,12 +254,7 @@ impl Peer {
         let remote = sole.cloned().ok_or(Ignored::WrongState)?;
         let agreement = Agreement::new(ours, &remote.offer).ok_or(Ignored::WrongState)?;
         let nonces = [self.nonce, remote.nonce_self];
-        let mut probe = Session::new(
-            agreement,
-            nonces,
-            remote.connection_id,
-            self.limits.first_id,
-        );
+        let mut probe = Session::new(agreement, nonces, remote.connection_id, &self.limits);
         probe.handle_short(short, tick)?;
         self.accept_remote(&remote, ours, tick.now);
         Ok(())

@@ -9,9 +9,11 @@ use crate::frame::Mode;
 use crate::time::Instant;
 
 impl Peer {
-    /// Queues a packet (§2.4), if the send budget has room (`deviations.md` T8).
+    /// Queues a packet (§2.4), if the send budget has room (`deviations.md` T8). `now` is the latest
+    /// time that the host was told.
     pub(crate) fn send(
         &mut self,
+        now: Instant,
         channel: ChannelId,
         packet: bytes::Bytes,
         mode: Mode,
@@ -31,6 +33,7 @@ impl Peer {
         if packet.len() as u64 > u64::from(session.agreement().max_packet) {
             return Err(SendError::TooLarge);
         }
+        session.drop_expired(now);
         let queued = session.queued();
         if queued > 0 && queued + send_cost(packet.len()) > self.limits.send_budget {
             self.outbox.writable_owed = true;
@@ -40,9 +43,15 @@ impl Peer {
         Ok(())
     }
 
-    /// Whether the peer came to its end while a datagram was written.
-    pub(crate) const fn has_ended(&self) -> bool {
-        self.outbox.ended.is_some()
+    /// Whether there is something to tell that can come of sending: the end, or room to send.
+    pub(crate) fn has_news(&self) -> bool {
+        self.outbox.ended.is_some() || self.owes_writable()
+    }
+
+    /// Whether a `send` failed for want of room, and half of the budget is free again.
+    fn owes_writable(&self) -> bool {
+        let room = |session: &Session| session.queued() <= self.limits.send_budget / 2;
+        self.outbox.writable_owed && self.session.as_deref().is_some_and(room)
     }
 
     /// Consumes the next packet that can be delivered (§3.2.3).
@@ -76,8 +85,7 @@ impl Peer {
             self.outbox.readable_told = true;
             return Some(News::Readable);
         }
-        let room = |session: &Session| session.queued() <= self.limits.send_budget / 2;
-        if self.outbox.writable_owed && self.session.as_deref().is_some_and(room) {
+        if self.owes_writable() {
             self.outbox.writable_owed = false;
             if self.state == PeerState::Connected {
                 return Some(News::Writable);

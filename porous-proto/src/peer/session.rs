@@ -3,11 +3,14 @@
 
 use bytes::Bytes;
 
+use super::Limits;
 use super::agreement::Agreement;
 use super::tick::Tick;
 use crate::config::Priority;
 use crate::event::Ignored;
-use crate::frame::{ConnectionId, Context, Control, MAX_MESSAGES, Message, Mode, Short, verify};
+use crate::frame::{
+    ConnectionId, Context, Control, MAX_MESSAGES, Message, Mode, Packet, Short, verify,
+};
 use crate::sequencing::{Delivered, Sequencing, Verdict, cost};
 use crate::stats::ModeCounts;
 use crate::time::Instant;
@@ -45,8 +48,9 @@ impl Session {
         agreement: Agreement,
         nonces: [u64; 2],
         connection_id: ConnectionId,
-        first_id: u64,
+        limits: &Limits,
     ) -> Self {
+        let (first_id, age) = (limits.first_id, limits.unreliable_age);
         let context = agreement.context();
         let params = TransferParams {
             connection_id,
@@ -63,7 +67,7 @@ impl Session {
             context,
             nonces,
             transfer: Transfer::new(params, first_id),
-            sequencing: Sequencing::new(agreement.sequencing(), first_id),
+            sequencing: Sequencing::new(agreement.sequencing(), first_id, age),
             sent: Counts::default(),
             received: Counts::default(),
         }
@@ -101,6 +105,18 @@ impl Session {
         self.sequencing.send(channel, payload, mode);
     }
 
+    /// Drops unreliable packets that have waited too long.
+    pub(crate) fn drop_expired(&mut self, now: Instant) {
+        self.sequencing.drop_expired(now);
+    }
+
+    /// Packets that were dropped by plan: expired where they waited, given up incomplete, evicted
+    /// complete.
+    pub(crate) const fn dropped(&self) -> (u64, u64, u64) {
+        let totals = self.sequencing.totals();
+        (totals.expired, totals.incomplete, totals.evicted)
+    }
+
     pub(crate) fn receive(&mut self, now: Instant) -> Option<Delivered> {
         let delivered = self.sequencing.receive(now);
         if let Some((_, mode, payload)) = &delivered {
@@ -119,6 +135,8 @@ impl Session {
             .resend_deadline()
             .min(self.transfer.ping_deadline())
             .min(self.sequencing.report_deadline())
+            .min(self.sequencing.give_up_deadline())
+            .min(self.sequencing.expiry_deadline())
     }
 
     pub(crate) fn handle_timeout(&mut self, tick: Tick) {
@@ -134,6 +152,7 @@ impl Session {
         tick: Tick,
         buf: &mut [u8],
     ) -> Result<Option<usize>, NoRoom> {
+        self.sequencing.look(tick.now);
         self.transfer
             .poll_transmit(&mut Upward(&mut self.sequencing), tick.now, buf)
     }
@@ -159,13 +178,7 @@ impl Session {
             return Err(Ignored::TooOld);
         }
         if arrival == Arrival::New {
-            let needed = messages
-                .iter()
-                .try_fold(0, |sum, message| match self.check(message) {
-                    Verdict::Take(cost) => Ok(sum + cost),
-                    Verdict::Stale => Ok(sum),
-                    Verdict::Violation => Err(Ignored::BadMessage),
-                })?;
+            let needed = self.needed(&messages)?;
             if needed > 0 && !self.sequencing.make_room(needed) {
                 return Err(Ignored::OverBudget);
             }
@@ -192,6 +205,23 @@ impl Session {
         Ok(())
     }
 
+    /// Checks the messages of a datagram: what they take of the receive budget.
+    fn needed(&self, messages: &[Message<&[u8]>]) -> Result<u64, Ignored> {
+        let mut needed = 0;
+        for (n, message) in messages.iter().enumerate() {
+            let packet = packet_of(message);
+            let len = packet.map_or(0, |packet| packet.payload.len());
+            needed += match self.check(message) {
+                Verdict::Begin if follows(packet, &messages[..n]) => len as u64,
+                Verdict::Begin => cost(len),
+                Verdict::Join => len as u64,
+                Verdict::Stale => 0,
+                Verdict::Violation => return Err(Ignored::BadMessage),
+            };
+        }
+        Ok(needed)
+    }
+
     fn check(&self, message: &Message<&[u8]>) -> Verdict {
         let valid = |valid| {
             if valid {
@@ -208,8 +238,8 @@ impl Session {
             Message::Control(Control::Sentinel { channel, id, .. }) => {
                 self.sequencing.check_sentinel(channel, id)
             }
-            Message::Control(Control::Tombstone { channel, .. }) => {
-                self.sequencing.check_tombstone(channel)
+            Message::Control(Control::Tombstone { channel, id, .. }) => {
+                self.sequencing.check_tombstone(channel, id)
             }
             Message::Control(_) => Verdict::Stale,
         }
@@ -217,7 +247,7 @@ impl Session {
 
     fn take(&mut self, message: &Message<&[u8]>, tick: Tick) {
         match *message {
-            Message::Packet(ref packet) => self.sequencing.on_packet(packet),
+            Message::Packet(ref packet) => self.sequencing.on_packet(packet, tick.now),
             Message::Control(control) => match control {
                 Control::Noop | Control::PathResponse(_) => {}
                 Control::Ping(id) => self.transfer.answers.on_ping(id, tick.now),
@@ -282,6 +312,22 @@ impl Source for Upward<'_> {
     fn lost(&mut self, message: &Message<Bytes>) {
         self.0.lost(message);
     }
+}
+
+const fn packet_of<'m, 'p>(message: &'m Message<&'p [u8]>) -> Option<&'m Packet<&'p [u8]>> {
+    match message {
+        Message::Packet(packet) => Some(packet),
+        Message::Control(_) => None,
+    }
+}
+
+/// Whether a fragment follows another one of its packet in the same datagram. The packet is charged
+/// once, or the largest one that is allowed would not fit.
+fn follows(packet: Option<&Packet<&[u8]>>, before: &[Message<&[u8]>]) -> bool {
+    packet.is_some_and(|packet| {
+        let same = |other: &Packet<&[u8]>| (other.channel, other.id) == (packet.channel, packet.id);
+        packet.fragment.is_some() && before.iter().filter_map(packet_of).any(same)
+    })
 }
 
 /// What a packet takes of the send budget.

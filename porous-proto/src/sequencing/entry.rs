@@ -1,6 +1,8 @@
 //! What the receive queue holds of a packet: nothing but its sentinel, some of its fragments, or all
 //! of it.
 
+use alloc::boxed::Box;
+
 use bytes::Bytes;
 
 use super::cost;
@@ -12,7 +14,7 @@ use crate::frame::{Mode, Packet};
 pub(crate) enum Content {
     /// Nothing but its sentinel (§3.2.2).
     Sentinel,
-    Partial(Reassembly),
+    Partial(Box<Reassembly>),
     Complete(Bytes),
     /// A cancelled reliable packet: consumed, not delivered.
     Tombstone,
@@ -53,13 +55,13 @@ impl Entry {
             return;
         };
         if matches!(self.content, Content::Sentinel) {
-            self.content = Content::Partial(Reassembly::new(part.count));
+            self.content = Content::Partial(Box::new(Reassembly::new(part.count)));
         }
         let Content::Partial(parts) = &mut self.content else {
             return;
         };
-        if parts.add(part, packet.payload) {
-            let parts = core::mem::replace(parts, Reassembly::new(0));
+        if parts.add(part, packet.payload, fragment_size) {
+            let parts = core::mem::replace(&mut **parts, Reassembly::new(0));
             self.content = Content::Complete(parts.finish(fragment_size));
         }
     }

@@ -19,8 +19,9 @@ pub(crate) fn fragment_count(len: usize, fragment_size: usize) -> u16 {
 #[derive(Debug)]
 pub(crate) struct Reassembly {
     count: u16,
-    /// Which have arrived, one bit each.
-    present: Vec<u64>,
+    /// Which have arrived: the first and the last of each run. Not a bitmap, which the announced
+    /// count would make long.
+    runs: Vec<(u16, u16)>,
     /// In which order they arrived.
     order: Vec<u16>,
     /// Their bytes, in that order.
@@ -29,10 +30,10 @@ pub(crate) struct Reassembly {
 }
 
 impl Reassembly {
-    pub(crate) fn new(count: u16) -> Self {
+    pub(crate) const fn new(count: u16) -> Self {
         Self {
             count,
-            present: vec![0; usize::from(count).div_ceil(64)],
+            runs: Vec::new(),
             order: Vec::new(),
             data: Vec::new(),
             last_len: 0,
@@ -48,19 +49,51 @@ impl Reassembly {
         self.data.len()
     }
 
+    /// The first run that ends at `index` or later.
+    fn run(&self, index: u16) -> usize {
+        self.runs.partition_point(|&(_, last)| last < index)
+    }
+
     pub(crate) fn has(&self, index: u16) -> bool {
-        self.present[usize::from(index / 64)] >> (index % 64) & 1 == 1
+        let run = self.runs.get(self.run(index));
+        run.is_some_and(|&(first, _)| first <= index)
+    }
+
+    fn mark(&mut self, index: u16) {
+        let run = self.run(index);
+        let after = |&(first, _): &(u16, u16)| first == index + 1;
+        let joins_next = self.runs.get(run).is_some_and(after);
+        let before = |&(_, last): &(u16, u16)| last + 1 == index;
+        let joins_last = run > 0 && self.runs.get(run - 1).is_some_and(before);
+        match (joins_last, joins_next) {
+            (true, true) => self.runs[run - 1].1 = self.runs.remove(run).1,
+            (true, false) => self.runs[run - 1].1 = index,
+            (false, true) => self.runs[run].0 = index,
+            (false, false) => self.runs.insert(run, (index, index)),
+        }
     }
 
     /// Adds a fragment that is not there yet. True if the packet is complete now.
-    pub(crate) fn add(&mut self, part: Fragment, payload: &[u8]) -> bool {
-        self.present[usize::from(part.index / 64)] |= 1 << (part.index % 64);
+    pub(crate) fn add(&mut self, part: Fragment, payload: &[u8], fragment_size: usize) -> bool {
+        self.mark(part.index);
         self.order.push(part.index);
+        let complete = self.order.len() == usize::from(self.count);
+        let needed = self.data.len() + payload.len();
+        if needed > self.data.capacity() {
+            // At most twice what arrived, and never more than the packet needs.
+            let whole = usize::from(self.count) * fragment_size;
+            let room = if complete {
+                needed
+            } else {
+                (2 * self.data.len()).min(whole)
+            };
+            self.data.reserve_exact(room.max(needed) - self.data.len());
+        }
         self.data.extend_from_slice(payload);
         if part.index + 1 == self.count {
             self.last_len = payload.len();
         }
-        self.order.len() == usize::from(self.count)
+        complete
     }
 
     /// The complete packet.
@@ -110,7 +143,7 @@ mod tests {
                 let part = Fragment { index: u16::try_from(index).unwrap(), count };
                 prop_assert!(!reassembly.has(part.index));
                 let end = (10 * index + 10).min(packet.len());
-                let complete = reassembly.add(part, &packet[10 * index..end]);
+                let complete = reassembly.add(part, &packet[10 * index..end], 10);
                 prop_assert_eq!(complete, n + 1 == order.len());
                 prop_assert!(reassembly.has(part.index));
             }

@@ -1,13 +1,18 @@
 //! §3.2: the sequencing layer. Channel objects turn packets into messages and back, in order, and
 //! know nothing of frames.
 
+mod ageing;
+mod backlog;
 mod channel;
+mod check;
 mod dependency;
 mod entry;
 mod fragment;
+mod partials;
 mod receive_queue;
 mod receiver;
 mod reports;
+mod room;
 mod sender;
 mod sentinel;
 #[cfg(test)]
@@ -17,12 +22,13 @@ mod window_ack;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use bytes::Bytes;
 
+use self::ageing::Ageing;
 use self::channel::Channel;
 pub(crate) use self::receiver::Verdict;
-use self::sentinel::is_marked;
 use crate::config::Priority;
 use crate::frame::{Channels, Control, Message, Mode, PACKET_CHARGE, Packet};
 use crate::time::Instant;
@@ -79,6 +85,12 @@ pub(crate) struct Totals {
     pub(crate) kept_unreliable: u64,
     /// Consumed or skipped since a window acknowledgement was last prompted.
     pub(crate) passed: u64,
+    /// Unreliable packets that waited too long to be sent.
+    pub(crate) expired: u64,
+    /// Incomplete unreliable packets that were given up.
+    pub(crate) incomplete: u64,
+    /// Complete ones that made room for others.
+    pub(crate) evicted: u64,
 }
 
 /// The sequencing layer of one peer.
@@ -99,12 +111,16 @@ pub(crate) struct Sequencing {
     reports: VecDeque<u8>,
     /// Since when some channel has passed packets without reporting.
     unreported_since: Option<Instant>,
+    /// No incomplete packet is to be given up before this.
+    give_up_at: Instant,
+    ageing: Ageing,
     first_id: u64,
 }
 
 impl Sequencing {
-    /// Both hosts' ids start at 0 (`docs/deviations.md` Q12); tests start elsewhere.
-    pub(crate) fn new(params: SequencingParams, first_id: u64) -> Self {
+    /// Both hosts' ids start at 0 (`docs/deviations.md` Q12); tests start elsewhere. Unreliable
+    /// packets that are older than `age` are not sent.
+    pub(crate) fn new(params: SequencingParams, first_id: u64, age: Duration) -> Self {
         let mut channels = Vec::new();
         channels.resize_with(usize::from(params.channels), || None);
         Self {
@@ -116,6 +132,8 @@ impl Sequencing {
             arrived: VecDeque::new(),
             reports: VecDeque::new(),
             unreported_since: None,
+            give_up_at: Instant::NEVER,
+            ageing: Ageing::new(age),
             first_id,
         }
     }
@@ -143,6 +161,7 @@ impl Sequencing {
             return;
         };
         made.sender.queue(payload, mode, totals);
+        self.ageing.fresh |= mode == Mode::Unreliable;
         self.wants_turn(channel);
     }
 
@@ -220,18 +239,6 @@ impl Sequencing {
         }
     }
 
-    /// Checks a window acknowledgement: false if it names a packet that was never sent
-    /// (`docs/deviations.md` Q8).
-    pub(crate) fn check_window(&self, channel: u8, id: u32) -> bool {
-        let next = self
-            .get(channel)
-            .map_or(self.first_id, |made| made.sender.next_id());
-        let base = self
-            .get(channel)
-            .map_or(self.first_id, |made| made.sender.base());
-        window_ack::expand(id, base).is_none_or(|id| id < next)
-    }
-
     /// The remote receive window passed the packet `id`: Q_t moves on (16).
     pub(crate) fn on_window(&mut self, channel: u8, id: u32) {
         if let Some((made, _, totals)) = self.get_mut(channel) {
@@ -255,78 +262,15 @@ impl Sequencing {
 
     // Receiving.
 
-    /// Checks a packet message against what is known, without changing anything.
-    pub(crate) fn check_packet(&self, packet: &Packet<&[u8]>) -> Verdict {
-        if packet.channel >= self.params.channels || !self.fits(packet) {
-            return Verdict::Violation;
-        }
-        match self.get(packet.channel) {
-            Some(made) => made.receiver.check(packet, &self.params),
-            None => receiver::check_first(packet, &self.params, self.first_id),
-        }
-    }
-
-    /// Whether the packet as a whole is within the agreed maximum.
-    fn fits(&self, packet: &Packet<&[u8]>) -> bool {
-        let max = u64::from(self.params.max_packet);
-        let size = self.params.fragment_size as u64;
-        match packet.fragment {
-            None => packet.payload.len() as u64 <= max,
-            Some(part) if part.index + 1 == part.count => {
-                u64::from(part.index) * size + packet.payload.len() as u64 <= max
-            }
-            Some(part) => u64::from(part.count - 1) * size < max,
-        }
-    }
-
-    /// Checks a sentinel packet: only marked ids (18) have one.
-    pub(crate) fn check_sentinel(&self, channel: u8, id: u32) -> Verdict {
-        if channel < self.params.channels && is_marked(u64::from(id), self.params.spacing) {
-            Verdict::Take(0)
-        } else {
-            Verdict::Violation
-        }
-    }
-
-    /// Checks a tombstone.
-    pub(crate) fn check_tombstone(&self, channel: u8) -> Verdict {
-        if channel < self.params.channels {
-            Verdict::Take(cost(0))
-        } else {
-            Verdict::Violation
-        }
-    }
-
-    /// Whether `more` bytes can be kept; unreliable packets make room if they must
-    /// (`docs/wire.md`, "Budgets").
-    pub(crate) fn make_room(&mut self, more: u64) -> bool {
-        let over = |totals: &Totals, budget: u64| (totals.kept + more).saturating_sub(budget);
-        let budget = self.params.receive_budget;
-        if over(&self.totals, budget) > self.totals.kept_unreliable {
-            return false;
-        }
-        for complete in [false, true] {
-            for made in self.channels.iter_mut().flatten() {
-                let excess = over(&self.totals, budget);
-                if excess == 0 {
-                    return true;
-                }
-                work::count(1);
-                if made.receiver.evict(complete, excess, &mut self.totals) {
-                    made.ready = made.receiver.is_ready(&self.params);
-                }
-            }
-        }
-        over(&self.totals, budget) == 0
-    }
-
     /// Takes in a packet message that was checked.
-    pub(crate) fn on_packet(&mut self, packet: &Packet<&[u8]>) {
+    pub(crate) fn on_packet(&mut self, packet: &Packet<&[u8]>, now: Instant) {
         let channel = packet.channel;
         let Some((made, params, totals)) = self.get_mut(channel) else {
             return;
         };
-        made.receiver.insert(packet, params, totals);
+        made.receiver.insert(packet, params, totals, now);
+        let due = made.receiver.partials.due();
+        self.give_up_at = self.give_up_at.min(due);
         self.has_arrived(channel);
     }
 

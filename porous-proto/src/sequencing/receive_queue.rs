@@ -12,6 +12,9 @@ use crate::frame::Mode;
 use crate::serial::Bits;
 use crate::work;
 
+/// A slab of so many entries is not worth shrinking.
+const SMALL: usize = 256;
+
 /// Sets of ids.
 #[derive(Debug)]
 struct Index {
@@ -167,7 +170,33 @@ impl ReceiveQueue {
             set.clear(id);
         }
         self.free.push(u32::try_from(slot).unwrap_or(u32::MAX));
-        self.entries[slot].take()
+        let entry = self.entries[slot].take();
+        if self.entries.capacity() > SMALL && 4 * self.live() < self.entries.capacity() {
+            self.compact();
+        }
+        entry
+    }
+
+    fn live(&self) -> usize {
+        self.entries.len() - self.free.len()
+    }
+
+    /// Moves the entries into a smaller slab: what a channel once kept must not add up with what
+    /// others keep later.
+    fn compact(&mut self) {
+        let mut entries = Vec::with_capacity(2 * self.live());
+        let mut from = self.base;
+        while let Some(id) = self.index.present.first(from..self.end, true) {
+            let position = self.position(id);
+            let slot = core::mem::replace(
+                &mut self.ring[position],
+                u32::try_from(entries.len()).unwrap_or(u32::MAX),
+            );
+            entries.push(self.entries[slot as usize].take());
+            from = id + 1;
+        }
+        self.entries = entries;
+        self.free = Vec::new();
     }
 
     /// The first entry from m_b on.
@@ -255,5 +284,25 @@ mod tests {
         queue.insert(1130, entry(1)); // 1010 + 120 wraps in a ring of 128
         assert_eq!(queue.first(), Some(1017));
         assert_eq!(queue.entries.len(), 4);
+    }
+
+    #[test]
+    fn a_slab_that_has_become_sparse_shrinks_and_keeps_its_entries() {
+        let mut queue = ReceiveQueue::new(0);
+        for id in 0..1000 {
+            queue.insert(id, entry(u32::try_from(id).unwrap()));
+        }
+        assert!(queue.entries.capacity() >= 1000);
+        for id in (0..1000).filter(|id| id % 20 != 0) {
+            assert!(queue.remove(id).is_some());
+        }
+        assert!(queue.entries.capacity() <= SMALL);
+        for id in 0..1000 {
+            let found = queue.get(id).map(|entry| u64::from(entry.dependency));
+            assert_eq!(found, (id % 20 == 0).then_some(id));
+        }
+        queue.insert(1000, entry(7));
+        assert!(queue.remove(0).is_some());
+        assert_eq!(queue.first(), Some(20));
     }
 }

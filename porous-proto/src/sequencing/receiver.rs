@@ -4,17 +4,21 @@
 use bytes::Bytes;
 
 use super::entry::{Content, Entry};
+use super::partials::Partials;
 use super::receive_queue::ReceiveQueue;
 use super::sentinel::{last_marked, may_consume, next_marked};
 use super::{SequencingParams, Totals, cost};
 use crate::frame::{Mode, Packet};
 use crate::serial;
+use crate::time::Instant;
 
 /// What to think of a packet message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It can be kept, and costs so much of the receive budget.
-    Take(u64),
+    /// It begins a packet: its bytes count in the receive budget, and the packet does.
+    Begin,
+    /// It adds to a packet that is there: its bytes count.
+    Join,
     /// Its packet was passed, or it is a duplicate: nothing to do.
     Stale,
     /// No honest sender sends this.
@@ -24,7 +28,8 @@ pub(crate) enum Verdict {
 /// The receiver.
 #[derive(Debug)]
 pub(crate) struct Receiver {
-    queue: ReceiveQueue,
+    pub(super) queue: ReceiveQueue,
+    pub(super) partials: Partials,
     /// The last marked id (18) that m_b passed and that was not reported.
     fired: Option<u64>,
 }
@@ -42,6 +47,7 @@ impl Receiver {
     pub(crate) fn new(first_id: u64) -> Self {
         Self {
             queue: ReceiveQueue::new(first_id),
+            partials: Partials::new(),
             fired: None,
         }
     }
@@ -76,18 +82,18 @@ impl Receiver {
             return Verdict::Violation;
         }
         let Some(entry) = self.queue.get(id) else {
-            return Verdict::Take(cost(packet.payload.len()));
+            return Verdict::Begin;
         };
         if entry.mode != packet.mode || entry.dependency != packet.dependency {
             return Verdict::Violation; // `deviations.md` Q13
         }
         match (&entry.content, packet.fragment) {
-            (Content::Sentinel, _) => Verdict::Take(cost(packet.payload.len())),
+            (Content::Sentinel, _) => Verdict::Begin,
             (Content::Partial(parts), Some(part)) if parts.count() == part.count => {
                 if parts.has(part.index) {
                     Verdict::Stale
                 } else {
-                    Verdict::Take(packet.payload.len() as u64)
+                    Verdict::Join
                 }
             }
             (Content::Partial(_), _) => Verdict::Violation,
@@ -102,23 +108,36 @@ impl Receiver {
         packet: &Packet<&[u8]>,
         params: &SequencingParams,
         totals: &mut Totals,
+        now: Instant,
     ) {
-        if !matches!(self.check(packet, params), Verdict::Take(_)) {
+        let more = match self.check(packet, params) {
+            Verdict::Begin => cost(packet.payload.len()),
+            Verdict::Join => packet.payload.len() as u64,
+            Verdict::Stale | Verdict::Violation => return,
+        };
+        let (mode, dependency) = (packet.mode, packet.dependency);
+        // The packet that it was to join may have made room for others of the datagram.
+        if mode == Mode::Unreliable && totals.kept + more > params.receive_budget {
             return;
         }
         let Some(id) = self.expand(packet.id, params) else {
             return;
         };
-        let (mode, dependency) = (packet.mode, packet.dependency);
         if self.queue.get(id).is_none() {
             self.open(id, mode, dependency, false, Content::Sentinel, totals);
         }
-        let more = self.queue.change(id, |entry| {
-            let before = entry.cost();
+        let complete = self.queue.change(id, |entry| {
             entry.add(packet, params.fragment_size);
-            entry.cost() - before
+            entry.is_complete()
         });
-        totals.keep(mode, more.unwrap_or(0));
+        totals.keep(mode, more);
+        if mode == Mode::Unreliable {
+            if complete == Some(true) {
+                self.partials.forget(id);
+            } else {
+                self.grows(id, totals, now);
+            }
+        }
     }
 
     /// A sentinel packet: an unreliable packet with this id was sent (§3.2.2).
@@ -158,7 +177,7 @@ impl Receiver {
         }
         let bury = |entry: &mut Entry| {
             let before = entry.cost();
-            if matches!(entry.content, Content::Partial(_)) {
+            if matches!(entry.content, Content::Partial(_)) && entry.mode == Mode::Reliable {
                 entry.content = Content::Tombstone;
             }
             (entry.mode, before - entry.cost())
@@ -173,6 +192,14 @@ impl Receiver {
                 Content::Tombstone,
                 totals,
             ),
+        }
+    }
+
+    /// Checks a tombstone: it may take the place of nothing.
+    pub(crate) fn check_tombstone(&self, id: u32, params: &SequencingParams) -> Verdict {
+        match self.expand(id, params) {
+            Some(id) if self.queue.get(id).is_none() => Verdict::Begin,
+            Some(_) | None => Verdict::Stale,
         }
     }
 
@@ -255,33 +282,12 @@ impl Receiver {
         totals.release(entry.mode, entry.cost());
         totals.passed += cost(entry.len());
         self.queue.advance_to(id + 1);
+        self.partials.forget_through(id);
         self.fired = last_marked(base, id + 1, params.spacing).or(self.fired);
         match entry.content {
             Content::Complete(payload) => Some((entry.mode, payload)),
             Content::Sentinel | Content::Partial(_) | Content::Tombstone => None,
         }
-    }
-
-    /// Makes room by forgetting unreliable packets, until `excess` bytes are free: incomplete ones
-    /// or complete ones. Sentinels stay. Whether anything was forgotten.
-    pub(crate) fn evict(&mut self, complete: bool, excess: u64, totals: &mut Totals) -> bool {
-        let mut freed = 0;
-        while let Some(id) = self.queue.first_unreliable(complete) {
-            let before = self.queue.get(id).map_or(0, Entry::cost);
-            let keeps_sentinel = |entry: &mut Entry| {
-                entry.content = Content::Sentinel;
-                entry.sentinel
-            };
-            if self.queue.change(id, keeps_sentinel) == Some(false) {
-                self.queue.remove(id);
-            }
-            totals.release(Mode::Unreliable, before);
-            freed += before;
-            if freed >= excess {
-                break;
-            }
-        }
-        freed > 0
     }
 }
 
@@ -293,7 +299,7 @@ impl Totals {
         }
     }
 
-    fn release(&mut self, mode: Mode, bytes: u64) {
+    pub(super) fn release(&mut self, mode: Mode, bytes: u64) {
         self.kept -= bytes;
         if mode == Mode::Unreliable {
             self.kept_unreliable -= bytes;

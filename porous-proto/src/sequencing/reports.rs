@@ -63,6 +63,8 @@ impl Sequencing {
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
+        self.look(now);
+        self.give_up_overdue(now);
         if self.report_deadline() <= now {
             self.report_all();
         }

@@ -4,20 +4,14 @@ use alloc::collections::VecDeque;
 
 use bytes::Bytes;
 
+use super::backlog::{Backlog, Waiting};
 use super::dependency::dependency;
 use super::fragment::fragment_count;
 use super::sentinel::is_marked;
 use super::{SequencingParams, Totals, cost};
 use crate::frame::{Control, Fragment, Message, Mode, Packet};
 use crate::serial::{self, SendWindow};
-
-/// A packet that has no id yet: it gets one when its first fragment is sent, so that what never
-/// leaves makes no hole.
-#[derive(Debug)]
-struct Waiting {
-    payload: Bytes,
-    mode: Mode,
-}
+use crate::time::Instant;
 
 /// The packet whose fragments are being sent.
 #[derive(Debug)]
@@ -49,7 +43,7 @@ struct Sent {
 pub(crate) struct Sender {
     /// Q_t (16).
     window: SendWindow,
-    waiting: VecDeque<Waiting>,
+    waiting: Backlog,
     current: Option<Current>,
     /// A sentinel packet that goes out next (§3.2.2).
     sentinel: Option<Control>,
@@ -62,7 +56,7 @@ impl Sender {
     pub(crate) const fn new(window: u64, first_id: u64) -> Self {
         Self {
             window: SendWindow::new(first_id, window),
-            waiting: VecDeque::new(),
+            waiting: Backlog::new(),
             current: None,
             sentinel: None,
             sent: VecDeque::new(),
@@ -89,7 +83,26 @@ impl Sender {
         totals.queued += cost(payload.len());
         totals.unsent += 1;
         totals.undelivered += u32::from(mode != Mode::Unreliable);
-        self.waiting.push_back(Waiting { payload, mode });
+        self.waiting.push(payload, mode);
+    }
+
+    /// What was sent since the last look waits from now on.
+    pub(super) fn look(&mut self, now: Instant) {
+        self.waiting.look(now);
+    }
+
+    /// Since when the oldest unreliable packet waits that was not begun.
+    pub(super) fn oldest_unreliable(&self) -> Option<Instant> {
+        self.waiting.oldest_unreliable()
+    }
+
+    /// It was too old.
+    pub(super) fn drop_oldest_unreliable(&mut self, totals: &mut Totals) {
+        if let Some(dropped) = self.waiting.pop_unreliable() {
+            totals.queued -= cost(dropped.payload.len());
+            totals.unsent -= 1;
+            totals.expired += 1;
+        }
     }
 
     /// The next message, and whether it is sent reliably: fragments of reliable and passive
@@ -133,7 +146,7 @@ impl Sender {
         if !self.window.contains(id) || totals.charged + cost > params.remote_budget {
             return;
         }
-        let Some(Waiting { payload, mode }) = self.waiting.pop_front() else {
+        let Some(Waiting { payload, mode, .. }) = self.waiting.pop() else {
             return;
         };
         let count = fragment_count(payload.len(), params.fragment_size);

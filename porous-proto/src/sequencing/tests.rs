@@ -1,6 +1,7 @@
 //! The figures of §3.2, with the windows that they use.
 
 mod edges;
+mod incomplete;
 mod naive;
 mod order;
 
@@ -12,6 +13,7 @@ use super::reports::REPORT_AFTER;
 use super::*;
 
 const NOW: Instant = Instant::ZERO;
+const AGE: Duration = Duration::from_secs(2);
 
 fn params(window: u64, spacing: u64) -> SequencingParams {
     SequencingParams {
@@ -41,8 +43,8 @@ impl Wire {
 
     fn starting_at(params: SequencingParams, first: u64) -> Self {
         Self {
-            sender: Sequencing::new(params, first),
-            receiver: Sequencing::new(params, first),
+            sender: Sequencing::new(params, first, AGE),
+            receiver: Sequencing::new(params, first, AGE),
             messages: Vec::new(),
         }
     }
@@ -79,9 +81,9 @@ impl Wire {
                     let packet = borrow(&packet);
                     assert!(matches!(
                         self.receiver.check_packet(&packet),
-                        Verdict::Take(_)
+                        Verdict::Begin
                     ));
-                    self.receiver.on_packet(&packet);
+                    self.receiver.on_packet(&packet, NOW);
                 }
                 Message::Control(Control::Sentinel {
                     channel,
@@ -242,7 +244,7 @@ fn figure_11_a_missing_reliable_packet_stalls_its_channel() {
         unreachable!()
     };
     assert_eq!(wire.receiver.check_packet(&borrow(&packet)), Verdict::Stale);
-    wire.receiver.on_packet(&borrow(&packet));
+    wire.receiver.on_packet(&borrow(&packet), NOW);
     assert!(wire.delivered().is_empty());
 }
 

@@ -157,7 +157,8 @@ fn fill(traffic: &mut Traffic, pair: &mut Pair, mode: Option<Mode>) -> (u32, boo
 /// B's application does not read for ten seconds, while A's sends as much as it may.
 fn sleeping_reader(mode: Option<Mode>) {
     let config = config::new().receive_budget(16 * 1024, BUDGET).unwrap();
-    let config = config.send_budget(BUDGET);
+    // Nothing makes room in the queue by growing old.
+    let config = config.send_budget(BUDGET).unreliable_age(Duration::MAX);
     let mut pair = pair(seed(), config.clone(), config);
     let context = format!("{mode:?}; {}", pair.world.seed());
     let (a, b) = (pair.peer(Pair::A), pair.peer(Pair::B));

@@ -120,11 +120,8 @@ fn an_empty_packet_is_a_packet() {
     let Message::Packet(packet) = wire.messages[0].clone() else {
         unreachable!()
     };
-    assert_eq!(
-        wire.receiver.check_packet(&borrow(&packet)),
-        Verdict::Take(64)
-    );
-    wire.receiver.on_packet(&borrow(&packet));
+    assert_eq!(wire.receiver.check_packet(&borrow(&packet)), Verdict::Begin);
+    wire.receiver.on_packet(&borrow(&packet), NOW);
     assert_eq!(wire.delivered(), [Bytes::new()]); // Q14
 }
 
@@ -142,7 +139,7 @@ fn a_fragment_that_contradicts_an_earlier_one_is_refused() {
             Message::Control(_) => unreachable!(),
         })
         .collect();
-    wire.receiver.on_packet(&borrow(&parts[0]));
+    wire.receiver.on_packet(&borrow(&parts[0]), NOW);
     assert_eq!(wire.receiver.totals().kept, 64 + 10); // Q1: what arrived, not what was announced
     let changes: [fn(&mut Packet<Bytes>); 4] = [
         |packet| packet.mode = Mode::Passive,
@@ -159,7 +156,7 @@ fn a_fragment_that_contradicts_an_earlier_one_is_refused() {
         ); // Q13
     }
     for part in [&parts[0], &parts[2], &parts[1]] {
-        wire.receiver.on_packet(&borrow(part));
+        wire.receiver.on_packet(&borrow(part), NOW);
     }
     assert_eq!(wire.delivered(), [Bytes::from_static(&[7; 25])]);
 }
@@ -176,8 +173,8 @@ fn packets_beyond_the_agreed_maximum_are_refused() {
         payload: &[0_u8; 10][..len],
     };
     for (index, count, len, verdict) in [
-        (99, 100, 10, Verdict::Take(74)),
-        (0, 100, 10, Verdict::Take(74)),
+        (99, 100, 10, Verdict::Begin),
+        (0, 100, 10, Verdict::Begin),
         (0, 101, 10, Verdict::Violation),
         (100, 101, 1, Verdict::Violation),
     ] {

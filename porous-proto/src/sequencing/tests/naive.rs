@@ -100,7 +100,7 @@ proptest! {
             };
             match &message {
                 Message::Packet(packet) if is_rest(packet) => continue,
-                Message::Packet(packet) => wire.receiver.on_packet(&borrow(packet)),
+                Message::Packet(packet) => wire.receiver.on_packet(&borrow(packet), NOW),
                 Message::Control(Control::Sentinel { channel, id, dependency }) => {
                     wire.receiver.on_sentinel(*channel, *id, *dependency);
                 }

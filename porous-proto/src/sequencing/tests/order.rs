@@ -54,7 +54,7 @@ fn receiving_takes_turns_between_channels() {
                 fragment: None,
                 payload: &b""[..],
             };
-            wire.receiver.on_packet(&packet);
+            wire.receiver.on_packet(&packet, NOW);
             wire.messages.push(Message::Control(Control::Noop));
         }
     }
@@ -73,7 +73,7 @@ fn an_incomplete_packet_counts_as_the_newest() {
     assert!(wire.delivered().is_empty());
     assert_eq!(wire.m_b(), 0);
     // One fragment of packet 3 says as much of the sender as all of it: 3 - 1 >= N_Q - M (Q5).
-    wire.receiver.on_packet(&borrow(&parts[1]));
+    wire.receiver.on_packet(&borrow(&parts[1]), NOW);
     assert!(wire.delivered().is_empty());
     assert_eq!(wire.m_b(), 2);
 }
@@ -107,10 +107,10 @@ fn of_two_fragments_in_one_datagram_the_first_counts() {
     // All are checked before any is taken: then nothing contradicts anything (Q13).
     for part in [&parts[0], &other] {
         let verdict = wire.receiver.check_packet(&borrow(part));
-        assert!(matches!(verdict, Verdict::Take(_)));
+        assert!(matches!(verdict, Verdict::Begin));
     }
     for part in [&parts[0], &other, &parts[1], &parts[2]] {
-        wire.receiver.on_packet(&borrow(part));
+        wire.receiver.on_packet(&borrow(part), NOW);
     }
     assert_eq!(
         wire.receiver.receive(NOW),
@@ -133,7 +133,7 @@ fn a_channel_beyond_the_agreed_ones_is_a_violation() {
         let verdicts = [
             wire.receiver.check_packet(&packet),
             wire.receiver.check_sentinel(channel, 1),
-            wire.receiver.check_tombstone(channel),
+            wire.receiver.check_tombstone(channel, 1),
         ];
         let violations = verdicts.map(|verdict| verdict == Verdict::Violation);
         assert_eq!(violations, [refused; 3], "{channel}"); // C18
@@ -182,7 +182,7 @@ fn what_the_window_passed_is_stale_for_as_long_as_the_ids_can_tell() {
                 wire.receiver.check_packet(&packet)
             };
             for id in base..base + 16 {
-                assert!(matches!(check(id), Verdict::Take(_)), "{base}, {id}");
+                assert!(matches!(check(id), Verdict::Begin), "{base}, {id}");
             }
             let oldest = (base + 16).saturating_sub(modulus);
             // For ids of 3 bytes, one of these is a whole round of 2 bytes behind.

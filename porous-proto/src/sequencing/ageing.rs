@@ -1,0 +1,84 @@
+//! Unreliable packets that wait too long to be sent are dropped where they wait
+//! (`docs/deviations.md` T8).
+
+use core::time::Duration;
+
+use super::Sequencing;
+use crate::time::Instant;
+
+/// How old an unreliable packet may become, and when that is looked at next.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ageing {
+    age: Duration,
+    /// Nothing is too old before this. Packets are sent in the meantime, so it may be early.
+    due: Instant,
+    /// Unreliable packets were sent since the last look.
+    pub(super) fresh: bool,
+}
+
+impl Ageing {
+    pub(super) const fn new(age: Duration) -> Self {
+        Self {
+            age,
+            due: Instant::NEVER,
+            fresh: false,
+        }
+    }
+
+    /// When a packet that waits since then is too old.
+    fn end(&self, since: Instant) -> Instant {
+        // It may become exactly as old as that.
+        since + self.age + Duration::from_micros(1)
+    }
+
+    fn note(&mut self, since: Instant) {
+        self.due = self.due.min(self.end(since));
+    }
+}
+
+impl Sequencing {
+    /// When unreliable packets are to be dropped, at the earliest.
+    pub(crate) const fn expiry_deadline(&self) -> Instant {
+        self.ageing.due
+    }
+
+    /// The host looks what is to be done: packets wait from when it first did, as `send` is told no
+    /// time. Those that have become too old are dropped.
+    pub(crate) fn look(&mut self, now: Instant) {
+        if core::mem::take(&mut self.ageing.fresh) {
+            self.ageing.note(now);
+            // `send` has given their channels a turn.
+            for &channel in self.sending.iter().flatten() {
+                if let Some(made) = self.channels[usize::from(channel)].as_deref_mut() {
+                    made.sender.look(now);
+                }
+            }
+        }
+        self.drop_expired(now);
+    }
+
+    /// Drops the unreliable packets that have become too old. One that has begun to be sent has an
+    /// id, and goes on.
+    pub(crate) fn drop_expired(&mut self, now: Instant) {
+        if self.ageing.due > now || self.ageing.due.is_never() {
+            return;
+        }
+        self.ageing.due = Instant::NEVER;
+        let ageing = self.ageing;
+        let expired = self.totals.expired;
+        for made in self.channels.iter_mut().flatten() {
+            let sender = &mut made.sender;
+            while let Some(since) = sender.oldest_unreliable() {
+                if ageing.end(since) > now {
+                    self.ageing.note(since);
+                    break;
+                }
+                sender.drop_oldest_unreliable(&mut self.totals);
+            }
+        }
+        if self.totals.expired > expired {
+            // What waited behind them may fit.
+            self.unblock_senders();
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Packets that came in part (`docs/deviations.md` Q1, Q10), and the edges of the receive budget.
+
+use super::*;
+use crate::frame::Fragment;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// One of three fragments of ten bytes each.
+fn part(mode: Mode, id: u32, index: u16) -> Packet<&'static [u8]> {
+    Packet {
+        mode,
+        channel: 0,
+        id,
+        dependency: 0,
+        fragment: Some(Fragment { index, count: 3 }),
+        payload: &[7; 10],
+    }
+}
+
+fn whole(mode: Mode, id: u32, payload: &[u8]) -> Packet<&[u8]> {
+    Packet {
+        mode,
+        channel: 0,
+        id,
+        dependency: 0,
+        fragment: None,
+        payload,
+    }
+}
+
+fn receiver(budget: u64) -> Sequencing {
+    let mut params = params(64, 8);
+    params.receive_budget = budget;
+    Sequencing::new(params, 0, AGE)
+}
+
+/// As a session takes a packet in.
+fn take(receiver: &mut Sequencing, packet: &Packet<&[u8]>, now: Instant) -> bool {
+    let needed = match receiver.check_packet(packet) {
+        Verdict::Begin => cost(packet.payload.len()),
+        Verdict::Join => packet.payload.len() as u64,
+        Verdict::Stale | Verdict::Violation => return false,
+    };
+    let fits = receiver.make_room(needed);
+    if fits {
+        receiver.on_packet(packet, now);
+    }
+    assert!(receiver.totals.kept <= receiver.params.receive_budget);
+    fits
+}
+
+fn dropped(receiver: &Sequencing) -> (u64, u64) {
+    (receiver.totals.incomplete, receiver.totals.evicted)
+}
+
+#[test]
+fn an_incomplete_unreliable_packet_is_given_up_two_seconds_after_its_last_fragment() {
+    let mut receiver = receiver(10_000);
+    assert!(take(&mut receiver, &part(Mode::Unreliable, 0, 0), NOW));
+    let later = NOW + SECOND;
+    assert!(take(&mut receiver, &part(Mode::Unreliable, 0, 1), later));
+    for mode in [Mode::Reliable, Mode::Passive] {
+        assert!(take(&mut receiver, &part(mode, 1 + mode as u32, 1), later));
+    }
+    assert_eq!(receiver.give_up_deadline(), NOW + 2 * SECOND);
+    receiver.handle_timeout(NOW + 2 * SECOND);
+    assert_eq!((receiver.totals.kept, dropped(&receiver)), (232, (0, 0)));
+    assert_eq!(receiver.give_up_deadline(), NOW + 3 * SECOND);
+    receiver.handle_timeout(NOW + 3 * SECOND);
+    assert_eq!((receiver.totals.kept, dropped(&receiver)), (148, (1, 0)));
+    assert!(receiver.give_up_deadline().is_never());
+    // What comes now begins anew; the fragments of the others are still there.
+    for index in 0..3 {
+        assert!(take(
+            &mut receiver,
+            &part(Mode::Unreliable, 0, index),
+            later
+        ));
+    }
+    assert_eq!(receiver.receive(later).unwrap().2.len(), 30);
+    assert_eq!(receiver.totals.kept_unreliable, 0);
+}
+
+#[test]
+fn what_is_complete_or_passed_is_not_given_up() {
+    let mut receiver = receiver(10_000);
+    for index in 0..3 {
+        assert!(take(&mut receiver, &part(Mode::Unreliable, 1, index), NOW));
+    }
+    assert!(take(&mut receiver, &part(Mode::Unreliable, 0, 0), NOW));
+    assert!(receiver.receive(NOW).is_some()); // 1; with it, 0 is passed
+    assert!(take(&mut receiver, &whole(Mode::Unreliable, 2, &[1]), NOW));
+    receiver.handle_timeout(NOW + 10 * SECOND);
+    assert_eq!((receiver.totals.kept, dropped(&receiver)), (65, (0, 0)));
+}
+
+#[test]
+fn the_sentinel_of_a_packet_that_is_given_up_stays() {
+    let mut receiver = receiver(10_000);
+    assert!(take(&mut receiver, &part(Mode::Unreliable, 7, 0), NOW));
+    receiver.on_sentinel(0, 7, 0);
+    receiver.handle_timeout(NOW + 2 * SECOND);
+    assert_eq!((receiver.totals.kept, dropped(&receiver)), (0, (1, 0)));
+    // It lets the window pass when a whole one was lost (§3.2.2).
+    receiver.on_sentinel(0, 63, 0);
+    assert!(receiver.receive(NOW).is_none());
+    assert_eq!(receiver.get(0).unwrap().receiver.base(), 8);
+}
+
+#[test]
+fn at_most_32_unreliable_packets_of_a_channel_are_incomplete() {
+    let mut receiver = receiver(100_000);
+    for id in 0..32 {
+        assert!(take(&mut receiver, &part(Mode::Unreliable, id, 0), NOW));
+        assert!(take(&mut receiver, &part(Mode::Reliable, 32 + id, 0), NOW));
+    }
+    assert_eq!(
+        (receiver.totals.kept, dropped(&receiver)),
+        (64 * 74, (0, 0))
+    );
+    // The oldest goes. If that is the new one itself, so be it.
+    receiver = self::receiver(100_000);
+    for id in 1..=33 {
+        assert!(take(&mut receiver, &part(Mode::Unreliable, id, 0), NOW));
+    }
+    assert_eq!(
+        (receiver.totals.kept, dropped(&receiver)),
+        (32 * 74, (1, 0))
+    );
+    assert!(take(&mut receiver, &part(Mode::Unreliable, 0, 0), NOW));
+    let verdicts = [0, 1, 2].map(|id| receiver.check_packet(&part(Mode::Unreliable, id, 0)));
+    assert_eq!(verdicts, [Verdict::Begin, Verdict::Begin, Verdict::Stale]);
+    // One that becomes complete gives its place to another.
+    for index in [1, 2] {
+        assert!(take(&mut receiver, &part(Mode::Unreliable, 2, index), NOW));
+    }
+    assert!(take(&mut receiver, &part(Mode::Unreliable, 1, 0), NOW));
+    assert_eq!(dropped(&receiver), (2, 0));
+}
+
+#[test]
+fn the_budget_is_kept_to_the_byte() {
+    for (len, fits) in [(99, true), (100, true), (101, false)] {
+        let mut receiver = receiver(64 + 100);
+        let packet = alloc::vec![0; len];
+        let packet = whole(Mode::Reliable, 0, &packet);
+        assert_eq!(take(&mut receiver, &packet, NOW), fits, "{len}");
+    }
+    let mut receiver = receiver(2 * 64 + 20);
+    assert!(take(&mut receiver, &part(Mode::Reliable, 0, 0), NOW));
+    assert!(take(
+        &mut receiver,
+        &whole(Mode::Reliable, 1, &[0; 10]),
+        NOW
+    ));
+    // Full: no fragment more, and no empty packet. But for what was consumed.
+    assert!(!take(&mut receiver, &part(Mode::Reliable, 0, 1), NOW));
+    assert!(!take(&mut receiver, &whole(Mode::Passive, 2, &[]), NOW));
+    assert!(receiver.receive(NOW).is_some());
+    assert!(take(&mut receiver, &whole(Mode::Passive, 2, &[0; 10]), NOW));
+}
+
+#[test]
+fn incomplete_packets_make_room_before_complete_ones_and_none_if_it_is_not_enough() {
+    let mut receiver = receiver(4 * 74);
+    assert!(take(
+        &mut receiver,
+        &whole(Mode::Unreliable, 0, &[0; 10]),
+        NOW
+    ));
+    assert!(take(&mut receiver, &part(Mode::Unreliable, 1, 0), NOW));
+    assert!(take(
+        &mut receiver,
+        &whole(Mode::Reliable, 2, &[0; 10]),
+        NOW
+    ));
+    assert!(take(
+        &mut receiver,
+        &whole(Mode::Unreliable, 3, &[0; 10]),
+        NOW
+    ));
+    let kept = receiver.totals.kept;
+    assert!(!receiver.make_room(3 * 74 + 1));
+    assert_eq!((receiver.totals.kept, dropped(&receiver)), (kept, (0, 0)));
+    assert!(take(
+        &mut receiver,
+        &whole(Mode::Reliable, 4, &[0; 10]),
+        NOW
+    ));
+    assert_eq!(dropped(&receiver), (1, 0));
+    assert!(take(
+        &mut receiver,
+        &whole(Mode::Reliable, 5, &[0; 10]),
+        NOW
+    ));
+    assert_eq!(dropped(&receiver), (1, 1));
+    // The older one of the two is gone.
+    let left: Vec<_> = core::iter::from_fn(|| receiver.receive(NOW)).collect();
+    let modes: Vec<_> = left.iter().map(|(_, mode, _)| *mode).collect();
+    let (r, u) = (Mode::Reliable, Mode::Unreliable);
+    assert_eq!(modes, [r, u, r, r]);
+}
+
+#[test]
+fn a_fragment_whose_packet_made_room_for_others_does_not_exceed_the_budget() {
+    let mut receiver = receiver(64 + 30);
+    assert!(take(&mut receiver, &part(Mode::Unreliable, 0, 0), NOW));
+    // One datagram holds a reliable packet and the second fragment, whose packet has to go.
+    assert!(receiver.make_room(64 + 20 + 10));
+    assert_eq!(dropped(&receiver), (1, 0));
+    receiver.on_packet(&whole(Mode::Reliable, 1, &[0; 20]), NOW);
+    receiver.on_packet(&part(Mode::Unreliable, 0, 1), NOW);
+    assert_eq!(receiver.totals.kept, 64 + 20);
+}
+
+#[test]
+fn a_sentinel_takes_nothing_of_the_budget() {
+    let mut receiver = receiver(64 + 20);
+    receiver.on_sentinel(0, 7, 0);
+    assert!(take(
+        &mut receiver,
+        &whole(Mode::Reliable, 8, &[0; 20]),
+        NOW
+    ));
+}

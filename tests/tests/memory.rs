@@ -1,0 +1,333 @@
+//! What one peer may cost at most, measured: the documentation of `Config` states it.
+#![expect(clippy::cast_possible_truncation, reason = "small numbers")]
+
+use core::time::Duration;
+
+use allocation_counter::measure;
+use porous_proto::{
+    ChannelId, Config, Ecn, Host, Ignored, Instant, Listen, Mode, PeerId, Priority, SendError,
+};
+use porous_sim::{ChaCha8Rng, Seed};
+
+const SEED: Seed = Seed::new(1);
+const MAX_PACKET: u32 = 16 * 1024;
+const BUDGET: u32 = 256 * 1024;
+const CHANNELS: u8 = 8;
+/// N_P and N_Q.
+const WINDOW: u32 = 1024;
+
+/// What the windows of a peer may cost.
+const WINDOWS: i64 = 128 * WINDOW as i64 * (1 + CHANNELS as i64);
+
+fn config() -> Config {
+    let config = Config::new().send_budget(BUDGET);
+    let config = config.receive_budget(MAX_PACKET, BUDGET);
+    let channels = [Priority::Low; CHANNELS as usize];
+    let config = config.and_then(|config| config.channels(&channels));
+    config
+        .and_then(|config| config.windows(WINDOW, WINDOW))
+        .expect("a valid configuration")
+}
+
+type Peer = Host<ChaCha8Rng, u8>;
+
+/// A host, and the bytes that it holds.
+struct Metered {
+    host: Peer,
+    live: i64,
+    peak: i64,
+}
+
+impl Metered {
+    fn new(config: Config, index: u64) -> Self {
+        Self {
+            host: Host::new(config, SEED.stream("host", index)),
+            live: 0,
+            peak: 0,
+        }
+    }
+
+    fn call<T>(&mut self, act: impl FnOnce(&mut Peer) -> T) -> T {
+        let mut result = None;
+        let host = &mut self.host;
+        let memory = measure(|| result = Some(act(host)));
+        let most = i64::try_from(memory.bytes_max).expect("not that much");
+        self.peak = self.peak.max(self.live + most);
+        self.live += memory.bytes_current;
+        result.expect("it was called")
+    }
+}
+
+/// A sends to B, over a wire that may lose and change datagrams.
+struct Wire {
+    a: Metered,
+    b: Metered,
+    now: Instant,
+    there: PeerId,
+    back: PeerId,
+    /// Which datagrams from A are lost.
+    lose: fn(&[u8]) -> bool,
+    /// What each host may hold.
+    cap: i64,
+}
+
+/// The packets that A sends, by number.
+type Packets = fn(u32) -> (Mode, usize);
+
+impl Wire {
+    /// `lie`: A believes that B keeps as much as a number can say.
+    fn new(a: Config, b: Config, lie: bool) -> Self {
+        let (mut a, mut b) = (Metered::new(a, 0), Metered::new(b, 1));
+        assert_eq!(b.host.listen(Listen::Open), Ok(()));
+        let there = a.call(|a| a.connect(Instant::ZERO, 2).expect("a free address"));
+        for _ in 0..10 {
+            carry(&mut a, &mut b, 1, Instant::ZERO, |_| true);
+            carry(&mut b, &mut a, 2, Instant::ZERO, |datagram| {
+                if lie {
+                    raise_budget(datagram);
+                }
+                true
+            });
+        }
+        let back = b.host.peers().next().expect("it is connected").0;
+        Self {
+            a,
+            b,
+            now: Instant::ZERO,
+            there,
+            back,
+            lose: |_| false,
+            cap: 4 * i64::from(BUDGET) + WINDOWS,
+        }
+    }
+
+    /// Five milliseconds pass, and both say what they have to say.
+    fn step(&mut self) {
+        self.now = self.now + Duration::from_millis(5);
+        let lose = self.lose;
+        carry(&mut self.a, &mut self.b, 1, self.now, |d| !lose(d));
+        carry(&mut self.b, &mut self.a, 2, self.now, |_| true);
+        for host in [&mut self.a, &mut self.b] {
+            host.call(|host| while host.poll_event().is_some() {});
+        }
+    }
+
+    /// A sends as much as it may, for so many steps, and B does not read.
+    fn press(&mut self, steps: u32, packet: Packets) {
+        let mut number = 0;
+        for _ in 0..steps {
+            for _ in 0..2000 {
+                let (mode, len) = packet(number);
+                let channel = ChannelId((number % u32::from(CHANNELS)) as u8);
+                let there = self.there;
+                let send = |a: &mut Peer| a.send(there, channel, vec![7; len], mode);
+                match self.a.call(send) {
+                    Ok(()) => number += 1,
+                    Err(error) => {
+                        assert_eq!(error, SendError::Full);
+                        break;
+                    }
+                }
+            }
+            self.step();
+            self.check();
+        }
+    }
+
+    /// B reads, and everything comes to an end.
+    fn drain(&mut self) -> u64 {
+        let mut read = 0;
+        for _ in 0..4000 {
+            let back = self.back;
+            read += self
+                .b
+                .call(|b| core::iter::from_fn(|| b.receive(back)).count() as u64);
+            self.step();
+            self.check();
+        }
+        read
+    }
+
+    fn check(&self) {
+        for (name, host) in [("A", &self.a), ("B", &self.b)] {
+            assert!(
+                host.peak <= self.cap,
+                "{name}: {} of {}; {SEED}",
+                host.peak,
+                self.cap
+            );
+        }
+    }
+
+    fn over_budget(&self) -> u64 {
+        self.b.host.stats().ignored(Ignored::OverBudget)
+    }
+}
+
+/// Carries all datagrams that `pass` lets.
+fn carry(
+    from: &mut Metered,
+    to: &mut Metered,
+    address: u8,
+    now: Instant,
+    mut pass: impl FnMut(&mut [u8]) -> bool,
+) {
+    let mut buf = [0; 1200];
+    loop {
+        let len = from.call(|from| {
+            from.handle_timeout(now);
+            from.poll_transmit(now, &mut buf)
+                .map(|transmit| transmit.datagram.len())
+        });
+        let Some(len) = len else { return };
+        let datagram = &mut buf[..len];
+        if pass(datagram) {
+            to.call(|to| to.handle_datagram(now, address, Ecn::NotEct, datagram));
+        }
+    }
+}
+
+/// The parameter of a handshake that says what its sender keeps.
+fn raise_budget(datagram: &mut [u8]) {
+    let mut honest = vec![5, 4];
+    honest.extend(BUDGET.to_le_bytes());
+    let place = datagram.windows(6).position(|bytes| bytes == honest);
+    if let Some(place) = place {
+        datagram[place + 2..place + 6].fill(0xFF);
+    }
+}
+
+const MODES: [Mode; 3] = [Mode::Unreliable, Mode::Reliable, Mode::Passive];
+
+/// Packets of which most of the cost is their content.
+const LARGE: [Packets; 5] = [
+    |n| (MODES[n as usize % 3], (n * 37 % 5000) as usize),
+    |_| (Mode::Reliable, MAX_PACKET as usize),
+    |_| (Mode::Unreliable, MAX_PACKET as usize),
+    |_| (Mode::Passive, 1800),
+    |_| (Mode::Unreliable, 1800),
+];
+
+/// Packets of which nearly all of the cost is not their content.
+const SMALL: [Packets; 4] = [
+    |n| (MODES[n as usize % 3], 0),
+    |_| (Mode::Unreliable, 0),
+    |_| (Mode::Reliable, 1),
+    |_| (Mode::Passive, 0),
+];
+
+/// Connected datagrams that end a packet of more than one fragment, or hold small packets.
+fn is_last_fragment(datagram: &[u8]) -> bool {
+    datagram[0] & 0xC0 == 0x40 && (100..1100).contains(&datagram.len())
+}
+
+fn stalled_reader(packets: Packets, factor: u32, lose: fn(&[u8]) -> bool) {
+    let mut wire = Wire::new(config(), config(), false);
+    wire.cap = i64::from(factor * BUDGET) + WINDOWS;
+    wire.lose = lose;
+    wire.press(400, packets);
+    wire.lose = |_| false;
+    assert!(wire.drain() > 0, "{SEED}");
+    assert_eq!(wire.over_budget(), 0, "{SEED}");
+    for host in [&wire.a, &wire.b] {
+        // What was queued and kept is given back; what the windows need may stay.
+        assert!(host.live <= WINDOWS, "{} left; {SEED}", host.live);
+    }
+}
+
+#[test]
+fn a_reader_that_stops_costs_no_more_than_is_said_and_gives_it_back() {
+    for packets in LARGE {
+        stalled_reader(packets, 2, |_| false);
+        stalled_reader(packets, 2, is_last_fragment);
+    }
+    for packets in SMALL {
+        stalled_reader(packets, 4, |_| false);
+        stalled_reader(packets, 4, is_last_fragment);
+    }
+}
+
+/// A sends as if B kept whatever comes.
+fn hostile_sender(packets: Packets, factor: u32, lose: fn(&[u8]) -> bool) -> Wire {
+    let mut wire = Wire::new(config(), config(), true);
+    wire.cap = i64::from(factor * BUDGET) + WINDOWS;
+    wire.lose = lose;
+    wire.press(400, packets);
+    wire
+}
+
+#[test]
+fn a_sender_that_exceeds_the_budget_costs_no_more_than_one_that_keeps_to_it() {
+    let mut refused = 0;
+    for packets in LARGE {
+        refused += hostile_sender(packets, 2, |_| false).over_budget();
+    }
+    for packets in SMALL {
+        refused += hostile_sender(packets, 4, |_| false).over_budget();
+    }
+    assert!(refused > 1000, "{refused}; {SEED}");
+}
+
+#[test]
+fn a_sender_of_first_fragments_costs_no_more_than_is_said() {
+    for mode in MODES {
+        let packets: Packets = match mode {
+            Mode::Unreliable => |_| (Mode::Unreliable, 1800),
+            Mode::Reliable => |_| (Mode::Reliable, 1800),
+            Mode::Passive => |_| (Mode::Passive, 1800),
+        };
+        let mut wire = hostile_sender(packets, 2, is_last_fragment);
+        let kept = wire.b.live;
+        assert!(kept > 5000, "{mode:?} {kept}; {SEED}");
+        if mode == Mode::Unreliable {
+            // Of these at most 32 a channel are kept, and not for long.
+            assert!(kept <= 32 * 2 * 1152 * i64::from(CHANNELS) + WINDOWS);
+            wire.lose = |_| true;
+            wire.press(500, |_| (Mode::Unreliable, 1));
+            let incomplete = wire.b.host.peer(wire.back);
+            let incomplete = incomplete.map(|peer| peer.stats().packets_incomplete);
+            assert!(incomplete > Some(0), "{incomplete:?}; {SEED}");
+            assert!(wire.b.live < 50_000, "{} left; {SEED}", wire.b.live);
+        }
+    }
+}
+
+/// Fragments of one byte that announce a packet of 65 MB each.
+#[test]
+fn what_a_fragment_announces_costs_nothing() {
+    const HUGE: u32 = 65_000_000;
+    let config = config()
+        .receive_budget(HUGE, HUGE + 64)
+        .expect("a valid budget");
+    let mut wire = Wire::new(config.clone(), config, false);
+    let mut head = Vec::new();
+    let sent = wire
+        .a
+        .host
+        .send(wire.there, ChannelId(0), vec![0], Mode::Unreliable);
+    assert_eq!(sent, Ok(()));
+    carry(&mut wire.a, &mut wire.b, 1, wire.now, |datagram| {
+        head = datagram[1..5].to_vec();
+        true
+    });
+    let before = wire.b.live;
+    for number in 1..WINDOW {
+        // A short form with a frame id of four bytes and a fragment of a passive packet
+        // (`docs/wire.md`, "Messages"): index 56,422 of 56,423.
+        let mut datagram = vec![0x70];
+        datagram.extend(&head);
+        datagram.extend((1000 + number).to_le_bytes());
+        datagram.push(0xA8);
+        datagram.extend(&number.to_le_bytes()[..2]);
+        datagram.extend([0xE6, 0xB8, 0x03, 0xE7, 0xB8, 0x03, 0x00]);
+        let taken = wire
+            .b
+            .call(|b| b.handle_datagram(wire.now, 1, Ecn::NotEct, &datagram));
+        assert!(
+            matches!(taken, porous_proto::Disposition::Handled(_)),
+            "{taken:?}"
+        );
+    }
+    let cost = (wire.b.live - before) / i64::from(WINDOW - 1);
+    assert!(cost <= 4 * 65 + 128, "{cost} bytes each; {SEED}");
+}

@@ -192,7 +192,7 @@ impl<C> UdpHost<C> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.socket.get().local_addr()
+        self.socket.local_addr()
     }
 
     /// The time by the clock of this host.

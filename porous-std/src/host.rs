@@ -25,7 +25,7 @@ pub(crate) const RECEIVES_PER_STEP: usize = 1024;
 
 /// The longest sleep while a datagram waits for room in the socket; it ends when there is room,
 /// on systems that tell.
-const RETRY_SEND: Duration = Duration::from_millis(5);
+pub(crate) const RETRY_SEND: Duration = Duration::from_millis(5);
 
 /// A UDP socket and the host that lives on it. See the [crate] for the order of calls.
 ///

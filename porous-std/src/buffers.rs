@@ -17,11 +17,10 @@ const LARGEST: usize = 1 << 30;
 /// What does not fit is lost, as any datagram may be: on the way in when the game does not step
 /// for a while, on the way out when it says much at once.
 ///
-/// [`Default`] is what [`UdpHost::bind`] asks for: 2 MiB to receive and
-/// 1 MiB to send. A server of 64 peers that each send 60 datagrams a second can thus stand still
-/// for a good half second, where 200 KiB, a system's usual own choice, are full after 70 ms; the
-/// system charges some 800 bytes for even the smallest datagram. And one tick's datagrams to
-/// several hundred peers leave at once.
+/// [`Default`] is what [`UdpHost::bind`] asks for: 2 MiB to receive and 1 MiB to send. A server of
+/// 64 peers that each send 60 datagrams of 200 bytes a second can thus stand still for nearly half
+/// a second, and not only for the 43 ms that Linux has room for unasked (it charges 1280 bytes for
+/// each). And one tick's datagrams to some hundred peers leave at once.
 ///
 /// ```
 /// use porous_std::SocketBuffers;

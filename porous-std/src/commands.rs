@@ -178,7 +178,8 @@ impl<C> UdpHost<C> {
         self.host.stats()
     }
 
-    /// The address that the socket is bound to.
+    /// The address that the socket is bound to. If that is `[::]` or `0.0.0.0`, only its port is of
+    /// use to others: connect to an address of the machine instead.
     ///
     /// # Errors
     ///

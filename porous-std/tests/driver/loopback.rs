@@ -71,6 +71,25 @@ fn nobody_there_is_a_timeout_and_no_error() {
     assert_eq!(ended, (peer, DisconnectReason::TimedOut));
 }
 
+/// Linux tells a connected socket what ICMP said, on the call that comes next.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_icmp_says_is_counted_and_ends_nothing() {
+    let gone = std::net::UdpSocket::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.connect(gone).unwrap();
+    let mut client = UdpHost::from_socket(socket, Config::client()).unwrap();
+    let peer = client.connect(gone).unwrap();
+    client.step().unwrap();
+    client.wait(LIMIT).unwrap();
+    assert_eq!(client.socket_stats().receive_errors, 1);
+    assert!(client.peer(peer).is_some());
+    assert_eq!(client.poll_event(), None);
+}
+
 #[test]
 fn an_idle_host_sleeps_as_long_as_it_may() {
     let mut host = client("127.0.0.1:0");

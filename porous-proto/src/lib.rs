@@ -57,24 +57,46 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 //!
-//! # What is promised
+//! # Time
 //!
-//! * No call blocks, and the work of each is bounded by its input and by the [`Config`].
-//! * No datagram can make the host panic, loop, or grow past a limit of its configuration. What
-//!   comes from the network is never an `Err`: it is a [`Disposition`], a counter of
-//!   [`HostStats`], or the [`DisconnectReason`] of an [`Event::Disconnected`].
-//! * The same inputs give the same outputs, byte for byte, on every machine.
-//! * Calling early is harmless, calling late costs quality, and a clock that runs backwards is
-//!   taken to stand still.
-//! * The one panic is documented: a buffer that is too short for
-//!   [`poll_transmit`](Host::poll_transmit).
+//! Three times are easily mixed up, and a fourth is missing.
+//!
+//! * **Now** is the driver's: an [`Instant`], counted from any moment that it likes, passed into
+//!   each call that needs it. The host keeps the latest that it was told, so a clock that runs
+//!   backwards is taken to stand still.
+//! * A **deadline** is the host's: [`poll_timeout`](Host::poll_timeout) tells when
+//!   [`handle_timeout`](Host::handle_timeout) has something to do, and a time in the past that
+//!   datagrams wait to be sent. It changes with every other call, so ask last. Calling early is
+//!   harmless, calling late costs quality.
+//! * A **step** is a call of `handle_timeout`. The host measures how far apart they are (T_step of
+//!   §2.1) and waits at least that much longer than a round trip before it takes something for
+//!   lost: a game that steps 20 times a second must not blame the network for its own 50 ms. So
+//!   hand in the datagrams that have arrived before each step. A step that comes far too late is a
+//!   pause, and no peer is blamed for silence in it.
+//! * Packets have **no age**: [`send`](Host::send) takes no time, and nothing is dropped for having
+//!   waited long. A game that sends states looks at [`Peer::queued_bytes`], and sends no more of
+//!   them while those before still wait.
 //!
 //! # Who owns what
 //!
-//! Datagrams are borrowed, both ways: the host reads from and writes into the driver's buffers.
-//! Packets are [`Bytes`](bytes::Bytes), so that one allocation serves all fragments, repetitions
-//! and receivers of a packet. Events carry no packets; packets are pulled by
-//! [`receive`](Host::receive), and pulling is what lets the remote host send more.
+//! Datagrams are borrowed, both ways: the host reads from and writes into the driver's buffers,
+//! and keeps no reference to them. One buffer of [`max_datagram_size`](Host::max_datagram_size)
+//! is enough. Packets are [`Bytes`](bytes::Bytes), so that one allocation serves all fragments,
+//! repetitions and receivers of a packet; the host lets go of one when nothing of it has to be sent
+//! again. Events carry no packets; packets are pulled by [`receive`](Host::receive), and pulling is
+//! what lets the remote host send more.
+//!
+//! # Errors and panics
+//!
+//! * An `Err` is the caller's mistake or a full buffer of its own, and says what to do. Nothing has
+//!   changed then.
+//! * What comes from the network is never an `Err`: it is a [`Disposition`], a counter of
+//!   [`HostStats`], or the [`DisconnectReason`] of an [`Event::Disconnected`]. No datagram can make
+//!   the host panic, loop, or grow past a limit of its [`Config`].
+//! * The one panic is documented: a buffer that is too short for
+//!   [`poll_transmit`](Host::poll_transmit).
+//! * No call blocks, and the work of each is bounded by its input and by the `Config`. The same
+//!   inputs give the same outputs, byte for byte, on every machine.
 #![no_std]
 #![doc(test(attr(deny(warnings))))]
 

@@ -214,7 +214,8 @@ impl<C> UdpHost<C> {
         self.host.stats()
     }
 
-    /// The address that the socket is bound to.
+    /// The address that the socket is bound to. If that is `[::]` or `0.0.0.0`, only its port is of
+    /// use to others: connect to an address of the machine instead.
     ///
     /// # Errors
     ///
@@ -228,7 +229,7 @@ impl<C> UdpHost<C> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.socket.get().local_addr()
+        self.socket.local_addr()
     }
 
     /// The time by the clock of this host.

@@ -1,13 +1,13 @@
 //! What an error of the socket means. A datagram socket reports much that concerns one datagram,
 //! or one peer, or a datagram sent long ago: none of it may end the driver, or a stranger could.
 
-use std::io::{self, ErrorKind};
+use std::io;
+
+use rustix::io::Errno;
 
 /// What to do about an error of `send_to` or `recv_from`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Call again: a signal came in between.
-    Retry,
     /// Nothing to receive, or no room to send: later.
     Later,
     /// This datagram is lost, as any datagram may be.
@@ -16,48 +16,58 @@ pub(crate) enum Fault {
     Fatal,
 }
 
-/// Error numbers without an [`ErrorKind`] in stable Rust that cost one datagram: message too
-/// long, address family not supported (the peer's, by our socket), no buffer space.
-#[cfg(any(target_os = "linux", target_os = "android"))]
-const LOST: [i32; 3] = [90, 97, 105];
-#[cfg(windows)]
-const LOST: [i32; 3] = [10_040, 10_047, 10_055];
-/// The BSDs and Apple's systems.
-#[cfg(not(any(target_os = "linux", target_os = "android", windows)))]
-const LOST: [i32; 3] = [40, 47, 55];
+/// No room, or a signal came in between. Not tried again at once: signals could come for ever.
+const LATER: &[Errno] = &[Errno::WOULDBLOCK, Errno::AGAIN, Errno::INTR];
+
+/// What costs one datagram. The names are the system's own numbers on each system.
+pub(crate) const LOST: &[Errno] = &[
+    // What ICMP said about a datagram sent before, on whatever call comes next. Linux passes on
+    // all kinds of it if it was asked for by IP_RECVERR, or if the socket is connected.
+    Errno::CONNREFUSED,
+    Errno::CONNRESET,
+    Errno::CONNABORTED,
+    Errno::NOPROTOOPT,
+    Errno::OPNOTSUPP,
+    #[cfg(not(windows))]
+    Errno::PROTO,
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    Errno::NONET,
+    // Windows says this of a datagram whose time to live is over.
+    Errno::NETRESET,
+    // No route at this moment: cables are put back, and a phone changes networks.
+    Errno::NETUNREACH,
+    Errno::HOSTUNREACH,
+    Errno::NETDOWN,
+    Errno::HOSTDOWN,
+    Errno::TIMEDOUT,
+    #[cfg(not(windows))]
+    Errno::NODEV,
+    #[cfg(not(windows))]
+    Errno::NXIO,
+    // The datagram is longer than the path or the system takes.
+    Errno::MSGSIZE,
+    // This address cannot be reached from ours: the other family, another interface, port 0.
+    Errno::AFNOSUPPORT,
+    Errno::ADDRNOTAVAIL,
+    Errno::INVAL,
+    // A firewall, or a broadcast address.
+    Errno::ACCESS,
+    #[cfg(not(windows))]
+    Errno::PERM,
+    // Out of memory for a moment. The BSDs say so where a queue is full, and call the socket
+    // writable all the same: there is nothing to wait for.
+    Errno::NOBUFS,
+    #[cfg(not(windows))]
+    Errno::NOMEM,
+];
 
 impl Fault {
-    /// Sorts an error.
+    /// Sorts an error. What is in no row ends the driver: it would hide a broken socket.
     pub(crate) fn of(error: &io::Error) -> Self {
-        if error
-            .raw_os_error()
-            .is_some_and(|code| LOST.contains(&code))
-        {
-            return Self::Lost;
-        }
-        #[expect(
-            clippy::wildcard_enum_match_arm,
-            reason = "what we do not know is not safe"
-        )]
-        match error.kind() {
-            ErrorKind::Interrupted => Self::Retry,
-            ErrorKind::WouldBlock => Self::Later,
-            // ICMP's answer to a datagram sent before, on whatever call comes next.
-            ErrorKind::ConnectionReset
-            | ErrorKind::ConnectionRefused
-            | ErrorKind::ConnectionAborted
-            // No route at this moment: cables are put back, and a phone changes networks.
-            | ErrorKind::NetworkUnreachable
-            | ErrorKind::HostUnreachable
-            | ErrorKind::NetworkDown
-            // A firewall, or a broadcast address.
-            | ErrorKind::PermissionDenied
-            // This address cannot be reached from ours; port 0; out of memory for a moment.
-            | ErrorKind::AddrNotAvailable
-            | ErrorKind::InvalidInput
-            | ErrorKind::OutOfMemory
-            | ErrorKind::TimedOut => Self::Lost,
-            _ => Self::Fatal,
+        match Errno::from_io_error(error) {
+            Some(errno) if LATER.contains(&errno) => Self::Later,
+            Some(errno) if LOST.contains(&errno) => Self::Lost,
+            Some(_) | None => Self::Fatal,
         }
     }
 }
@@ -65,61 +75,32 @@ impl Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn of(kind: ErrorKind) -> Fault {
-        Fault::of(&kind.into())
-    }
+    use std::io::ErrorKind;
 
     #[test]
-    fn later_and_again() {
-        assert_eq!(of(ErrorKind::Interrupted), Fault::Retry);
-        assert_eq!(of(ErrorKind::WouldBlock), Fault::Later);
+    fn an_error_that_is_not_the_systems_ends_the_driver() {
+        let error = io::Error::new(ErrorKind::ConnectionReset, "made up");
+        assert_eq!(Fault::of(&error), Fault::Fatal);
     }
 
-    #[test]
-    fn what_the_network_says_costs_one_datagram() {
-        for kind in [
-            ErrorKind::ConnectionReset,
-            ErrorKind::ConnectionRefused,
-            ErrorKind::NetworkUnreachable,
-            ErrorKind::HostUnreachable,
-            ErrorKind::NetworkDown,
-            ErrorKind::PermissionDenied,
-            ErrorKind::AddrNotAvailable,
-            ErrorKind::InvalidInput,
-        ] {
-            assert_eq!(of(kind), Fault::Lost, "{kind}");
-        }
-    }
-
-    #[test]
-    fn a_broken_socket_ends_the_driver() {
-        for kind in [
-            ErrorKind::NotConnected,
-            ErrorKind::BrokenPipe,
-            ErrorKind::Other,
-        ] {
-            assert_eq!(of(kind), Fault::Fatal, "{kind}");
-        }
-    }
-
-    /// The numbers as Linux has them; the kinds that std gives them are std's own matter.
-    #[cfg(target_os = "linux")]
+    /// By number, as most machines with Linux have them, so that the table is not its own test.
+    #[cfg(all(
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    ))]
     #[test]
     fn numbers() {
-        let of = |code| Fault::of(&io::Error::from_raw_os_error(code));
-        assert_eq!(of(4), Fault::Retry, "EINTR");
-        assert_eq!(of(11), Fault::Later, "EAGAIN");
-        let lost = [1, 12, 13, 22, 90, 97, 99, 100, 101, 104, 105, 111, 113];
-        for code in lost {
-            assert_eq!(
-                of(code),
-                Fault::Lost,
-                "{}",
-                io::Error::from_raw_os_error(code)
-            );
-        }
-        assert_eq!(of(9), Fault::Fatal, "EBADF");
-        assert_eq!(of(88), Fault::Fatal, "ENOTSOCK");
+        let sorted = |fault| {
+            let of = |code: &i32| Fault::of(&io::Error::from_raw_os_error(*code)) == fault;
+            (1..=200).filter(of).collect::<Vec<i32>>()
+        };
+        assert_eq!(sorted(Fault::Later), [4, 11], "EINTR, EAGAIN");
+        let lost = [
+            1, 6, 12, 13, 19, 22, 64, 71, 90, 92, 95, 97, 99, 100, 101, 102, 103, 104, 105, 110,
+            111, 112, 113,
+        ];
+        assert_eq!(sorted(Fault::Lost), lost);
+        assert!(sorted(Fault::Fatal).contains(&9), "EBADF");
+        assert!(sorted(Fault::Fatal).contains(&88), "ENOTSOCK");
     }
 }

@@ -9,8 +9,8 @@ use getrandom::SysRng;
 use porous_proto::{Config, Ecn, Host, Instant};
 use rand_core::{TryRng, UnwrapErr};
 
-use crate::socket::{Arrival, Socket, SocketStats};
-use crate::{Clock, Conditioner};
+use crate::socket::{Arrival, Datagrams, Socket, SocketStats};
+use crate::{Clock, Conditioner, open};
 
 /// The random source of a [`UdpHost`]: the operating system's. [`UdpHost::bind`] fails if it has
 /// none; should it stop working later, which no system does, it panics.
@@ -19,12 +19,13 @@ pub type OsRng = UnwrapErr<SysRng>;
 /// The largest UDP payload and more, so that nothing arrives cut off.
 const BUFFER: usize = 65_536;
 
-/// The most datagrams that one step takes in: a flood must not stop the game.
-const RECEIVES_PER_STEP: usize = 1024;
+/// The most datagrams, and errors in place of datagrams, that one step takes in: a flood must not
+/// stop the game, nor an error that stays.
+pub(crate) const RECEIVES_PER_STEP: usize = 1024;
 
 /// The longest sleep while a datagram waits for room in the socket; it ends when there is room,
 /// on systems that tell.
-const RETRY_SEND: Duration = Duration::from_millis(5);
+pub(crate) const RETRY_SEND: Duration = Duration::from_millis(5);
 
 /// A UDP socket and the host that lives on it. See the [crate] for the order of calls.
 ///
@@ -36,18 +37,44 @@ pub struct UdpHost<C = ()> {
     pub(crate) socket: Socket,
     pub(crate) clock: Clock,
     conditioner: C,
-    /// A datagram that the socket had no room for.
-    held: Option<(SocketAddr, Vec<u8>)>,
+    held: Option<Held>,
     buffer: Box<[u8]>,
 }
 
+/// A datagram that the socket had no room for. It is kept, and no other is made before it has
+/// left: to lose it would tell the congestion control that the path is full, and to queue behind
+/// it would make what is queued old.
+#[derive(Debug)]
+struct Held {
+    to: SocketAddr,
+    datagram: Vec<u8>,
+    retry_at: Instant,
+}
+
+impl Held {
+    fn new(now: Instant, to: SocketAddr, datagram: Vec<u8>) -> Self {
+        let retry_at = now + RETRY_SEND;
+        Self {
+            to,
+            datagram,
+            retry_at,
+        }
+    }
+}
+
 impl UdpHost {
-    /// Binds a new socket; port 0 lets the system choose one. A client binds to the unspecified
-    /// address of the server's family: `0.0.0.0:0` or `[::]:0`.
+    /// Binds a new socket; port 0 lets the system choose one. A server binds to `[::]` and its
+    /// port, and so serves IPv6 and IPv4 alike, or to `0.0.0.0` where there is no IPv6. A client
+    /// binds to port 0 of one of these.
+    ///
+    /// The socket gets larger buffers than the system's usual ones, as far as the system allows:
+    /// see [`SocketBuffers`](crate::SocketBuffers).
     ///
     /// # Errors
     ///
-    /// The system's, if it cannot bind the socket or has no random numbers.
+    /// The system's, with the address, if it cannot bind the socket: mostly that another program
+    /// has the port, that no interface has the address, or that there is no IPv6. Also if there
+    /// are no random numbers.
     ///
     /// ```
     /// use porous_std::{Config, UdpHost};
@@ -57,10 +84,11 @@ impl UdpHost {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn bind(address: impl ToSocketAddrs, config: Config) -> io::Result<Self> {
-        Self::from_socket(UdpSocket::bind(address)?, config)
+        Self::from_socket(open::bind(address)?, config)
     }
 
-    /// Takes over a socket, for example one with larger buffers. It becomes non-blocking.
+    /// Takes over a socket, for example one with options of its own. It becomes non-blocking, and
+    /// keeps the buffers that it has. It must be bound and not connected.
     ///
     /// # Errors
     ///
@@ -77,6 +105,10 @@ impl UdpHost {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn from_socket(socket: UdpSocket, config: Config) -> io::Result<Self> {
+        Self::over(socket, config)
+    }
+
+    pub(crate) fn over(socket: impl Datagrams + 'static, config: Config) -> io::Result<Self> {
         SysRng.try_next_u64().map_err(io::Error::other)?;
         Ok(Self {
             host: Host::new(config, UnwrapErr(SysRng)),
@@ -126,7 +158,9 @@ impl<C: Conditioner> UdpHost<C> {
     ///
     /// # Errors
     ///
-    /// Only if the socket is of no more use. What the network does to datagrams is no error.
+    /// Only if the socket is of no more use; its kind is that of the system's error. Nothing
+    /// but the datagram at hand is lost by it, and the host can still be asked what it has. What
+    /// the network does to datagrams is no error.
     ///
     /// ```
     /// use porous_std::{Config, UdpHost};
@@ -161,14 +195,10 @@ impl<C: Conditioner> UdpHost<C> {
     /// ```
     pub fn wait(&mut self, max: Duration) -> io::Result<()> {
         self.transmit()?;
-        let sleep = if self.held.is_some() {
-            // The host's own deadline is in the past as long as it has output.
-            max.min(RETRY_SEND)
-        } else {
-            let now = self.clock.now();
-            self.deadline()
-                .map_or(max, |at| at.saturating_duration_since(now).min(max))
-        };
+        let now = self.clock.now();
+        let sleep = self
+            .deadline()
+            .map_or(max, |at| at.saturating_duration_since(now).min(max));
         self.socket.sleep(sleep, self.held.is_some())?;
         self.step()
     }
@@ -185,6 +215,10 @@ impl<C: Conditioner> UdpHost<C> {
     /// ```
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
+        if let Some(held) = &self.held {
+            // The host's own deadline is in the past as long as it has output.
+            return Some(held.retry_at);
+        }
         [self.host.poll_timeout(), self.conditioner.next_release()]
             .into_iter()
             .flatten()
@@ -251,26 +285,26 @@ impl<C: Conditioner> UdpHost<C> {
 
     /// Sends until there is nothing more or the socket has no room.
     fn transmit(&mut self) -> io::Result<()> {
-        if let Some((to, datagram)) = self.held.take() {
+        let now = self.clock.now();
+        if let Some(Held { to, datagram, .. }) = self.held.take() {
             if !self.socket.send(to, &datagram)? {
-                self.held = Some((to, datagram));
+                self.held = Some(Held::new(now, to, datagram));
                 return Ok(());
             }
         }
-        let now = self.clock.now();
         while let Some(transmit) = self.host.poll_transmit(now, &mut self.buffer) {
             let (to, datagram) = (transmit.to, transmit.datagram);
             if self.conditioner.take(now, to, datagram) {
                 continue;
             }
             if !self.socket.send(to, datagram)? {
-                self.held = Some((to, datagram.to_vec()));
+                self.held = Some(Held::new(now, to, datagram.to_vec()));
                 return Ok(());
             }
         }
         while let Some((to, datagram)) = self.conditioner.release(now) {
             if !self.socket.send(to, &datagram)? {
-                self.held = Some((to, datagram));
+                self.held = Some(Held::new(now, to, datagram));
                 return Ok(());
             }
         }

@@ -53,23 +53,40 @@
 //!
 //! # Addresses
 //!
-//! A peer has one address, however the system writes it: an IPv4 address that an IPv6 socket
-//! reports as IPv4-mapped is unmapped, and the flow label is set to 0. The scope id of a
-//! link-local address is kept.
+//! A host that is bound to `[::]` serves IPv6 and IPv4 alike, on every system but OpenBSD, where
+//! binding it is an error; one that is bound to `0.0.0.0` serves IPv4 only. A peer has one address,
+//! however the system writes it: an IPv4 address that an IPv6 socket reports as IPv4-mapped is
+//! unmapped, and the flow label is set to 0. The scope id of a link-local address is kept.
+//!
+//! # When the network fails
+//!
+//! What a socket reports about one datagram, a route, a firewall or a peer that is gone is no
+//! error of the host: the datagram is lost, as any may be, and counted in [`SocketStats`]. A
+//! datagram that finds no room in the socket is kept, and nothing overtakes it. An `Err` of
+//! [`step`](UdpHost::step) or [`wait`](UdpHost::wait) means that the socket itself is of no more
+//! use: say goodbye to the player and make a new host.
 #![doc(test(attr(deny(warnings))))]
 
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 mod readme {}
 
+#[cfg(test)]
+extern crate alloc;
+
 mod address;
+mod buffers;
 mod clock;
 mod commands;
 mod conditioner;
 mod fault;
+#[cfg(test)]
+mod faulty;
 mod host;
+mod open;
 mod socket;
 
+pub use buffers::SocketBuffers;
 pub use clock::Clock;
 pub use conditioner::Conditioner;
 pub use host::{OsRng, UdpHost};
@@ -77,6 +94,7 @@ pub use socket::SocketStats;
 
 pub use porous_proto::{
     AnswerError, ChannelId, Config, ConfigError, ConnectError, Disconnect, DisconnectReason, Event,
-    Host, HostStats, Instant, Integrity, Listen, ListenError, Mode, ModeCounts, Peer, PeerId,
-    PeerState, PeerStats, Priority, Received, Refusal, RefusalData, SendError, UnknownPeer,
+    Host, HostStats, Ignored, Instant, Integrity, Listen, ListenError, Malformed, Mode, ModeCounts,
+    Peer, PeerId, PeerState, PeerStats, Priority, Received, Refusal, RefusalData, SendError,
+    UnknownPeer,
 };

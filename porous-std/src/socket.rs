@@ -1,11 +1,13 @@
 //! A non-blocking UDP socket that only fails when it is of no more use.
 
+use core::fmt::Debug;
 use core::net::SocketAddr;
 use core::time::Duration;
 use std::io;
 use std::net::UdpSocket;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use socket2::SockRef;
 
 use crate::address::{for_socket, normalise};
 use crate::fault::Fault;
@@ -23,9 +25,10 @@ pub struct SocketStats {
     /// Datagrams that the system refused to send: no route, a firewall, no buffers. The protocol
     /// treats them as any lost datagram.
     pub send_lost: u64,
-    /// Times that the system had no room for a datagram, which then left later.
+    /// Attempts to send that found no room. The datagram is kept and leaves later.
     pub send_delayed: u64,
     /// Errors reported in place of a datagram, most of them an ICMP message about one sent before.
+    /// The protocol does nothing about them: they may be forged.
     pub receive_errors: u64,
 }
 
@@ -42,26 +45,50 @@ pub(crate) enum Arrival {
     Empty,
 }
 
+/// The calls in which the network shows. A test puts errors here.
+pub(crate) trait Datagrams: Debug + Send + Sync {
+    fn udp(&self) -> &UdpSocket;
+
+    fn send_to(&self, datagram: &[u8], to: SocketAddr) -> io::Result<usize> {
+        self.udp().send_to(datagram, to)
+    }
+
+    fn recv_from(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
+        self.udp().recv_from(buffer)
+    }
+}
+
+impl Datagrams for UdpSocket {
+    fn udp(&self) -> &UdpSocket {
+        self
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Socket {
-    socket: UdpSocket,
+    socket: Box<dyn Datagrams>,
     is_ipv6: bool,
     stats: SocketStats,
 }
 
 impl Socket {
-    pub(crate) fn new(socket: UdpSocket) -> io::Result<Self> {
-        socket.set_nonblocking(true)?;
-        let is_ipv6 = socket.local_addr()?.is_ipv6();
+    pub(crate) fn new(socket: impl Datagrams + 'static) -> io::Result<Self> {
+        socket.udp().set_nonblocking(true)?;
+        let is_ipv6 = socket.udp().local_addr()?.is_ipv6();
         Ok(Self {
-            socket,
+            socket: Box::new(socket),
             is_ipv6,
             stats: SocketStats::default(),
         })
     }
 
-    pub(crate) const fn get(&self) -> &UdpSocket {
-        &self.socket
+    pub(crate) fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.socket.udp().local_addr().map(normalise)
+    }
+
+    /// For its options.
+    pub(crate) fn options(&self) -> SockRef<'_> {
+        SockRef::from(self.socket.udp())
     }
 
     pub(crate) const fn stats(&self) -> SocketStats {
@@ -71,43 +98,37 @@ impl Socket {
     /// Whether the datagram is off our hands, be it lost; if not, send it again later.
     pub(crate) fn send(&mut self, to: SocketAddr, datagram: &[u8]) -> io::Result<bool> {
         let to = for_socket(to, self.is_ipv6);
-        loop {
-            let Err(error) = self.socket.send_to(datagram, to) else {
-                return Ok(true);
-            };
-            match Fault::of(&error) {
-                Fault::Retry => {}
-                Fault::Later => {
-                    self.stats.send_delayed += 1;
-                    return Ok(false);
-                }
-                Fault::Lost => {
-                    self.stats.send_lost += 1;
-                    return Ok(true);
-                }
-                Fault::Fatal => return Err(error),
+        let Err(error) = self.socket.send_to(datagram, to) else {
+            return Ok(true);
+        };
+        match Fault::of(&error) {
+            Fault::Later => {
+                self.stats.send_delayed += 1;
+                Ok(false)
             }
+            Fault::Lost => {
+                self.stats.send_lost += 1;
+                Ok(true)
+            }
+            Fault::Fatal => Err(broken("send", &error)),
         }
     }
 
     pub(crate) fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Arrival> {
-        loop {
-            let error = match self.socket.recv_from(buffer) {
-                Ok((len, from)) => {
-                    let from = normalise(from);
-                    return Ok(Arrival::Datagram { len, from });
-                }
-                Err(error) => error,
-            };
-            match Fault::of(&error) {
-                Fault::Retry => {}
-                Fault::Later => return Ok(Arrival::Empty),
-                Fault::Lost => {
-                    self.stats.receive_errors += 1;
-                    return Ok(Arrival::Nothing);
-                }
-                Fault::Fatal => return Err(error),
+        let error = match self.socket.recv_from(buffer) {
+            Ok((len, from)) => {
+                let from = normalise(from);
+                return Ok(Arrival::Datagram { len, from });
             }
+            Err(error) => error,
+        };
+        match Fault::of(&error) {
+            Fault::Later => Ok(Arrival::Empty),
+            Fault::Lost => {
+                self.stats.receive_errors += 1;
+                Ok(Arrival::Nothing)
+            }
+            Fault::Fatal => Err(broken("receive", &error)),
         }
     }
 
@@ -121,12 +142,19 @@ impl Socket {
             flags |= PollFlags::OUT;
         }
         let timeout = Timespec::try_from(longest).ok();
-        let mut fds = [PollFd::new(&self.socket, flags)];
+        let mut fds = [PollFd::new(self.socket.udp(), flags)];
         match poll(&mut fds, timeout.as_ref()) {
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-            Err(error) => Err(error.into()),
+            Err(error) => Err(broken("wait", &error.into())),
         }
     }
+}
+
+/// An error that ends the driver. The kind stays the system's.
+fn broken(verb: &str, error: &io::Error) -> io::Error {
+    let text =
+        format!("the UDP socket of this host cannot {verb} any more, make a new host: {error}");
+    io::Error::new(error.kind(), text)
 }
 
 #[cfg(test)]
@@ -148,7 +176,7 @@ mod tests {
         let (mut a, mut b) = (socket("127.0.0.1:0"), socket("127.0.0.1:0"));
         let mut buffer = [0; 16];
         assert!(matches!(b.receive(&mut buffer).unwrap(), Arrival::Empty));
-        assert!(a.send(b.get().local_addr().unwrap(), b"hi").unwrap());
+        assert!(a.send(b.local_addr().unwrap(), b"hi").unwrap());
         let clock = Clock::start();
         b.sleep(Duration::from_secs(60), false).unwrap();
         assert!(elapsed(&clock) < Duration::from_secs(30));
@@ -157,7 +185,7 @@ mod tests {
         };
         assert_eq!(
             (&buffer[..len], from),
-            (&b"hi"[..], a.get().local_addr().unwrap())
+            (&b"hi"[..], a.local_addr().unwrap())
         );
     }
 

@@ -256,7 +256,10 @@ fn an_hour_passes_in_the_middle_of_anything() {
             let told = ends[1] == [DisconnectReason::ByPeer(3)];
             assert!(slow || ends[0] == [DisconnectReason::ByUs(3)], "{context}");
             let gone = ends[1] == [DisconnectReason::TimedOut];
-            assert!(told || (slow && (gone || wire.is_connected(1))), "{context}");
+            assert!(
+                told || (slow && (gone || wire.is_connected(1))),
+                "{context}"
+            );
         }
     }
 }

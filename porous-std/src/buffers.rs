@@ -1,0 +1,158 @@
+//! How much the system holds for a socket, on the way in and on the way out.
+
+use std::io;
+
+use socket2::SockRef;
+
+use crate::UdpHost;
+
+/// Less than this is not asked for when the system refuses more.
+const SMALLEST: usize = 16 * 1024;
+
+/// The options are C integers.
+const LARGEST: usize = 1 << 30;
+
+/// The sizes of a socket's buffers in bytes, as the system counts them.
+///
+/// What does not fit is lost, as any datagram may be: on the way in when the game does not step
+/// for a while, on the way out when it says much at once.
+///
+/// [`Default`] is what [`UdpHost::bind`] asks for: 2 MiB to receive and 1 MiB to send. A server of
+/// 64 peers that each send 60 datagrams of 200 bytes a second can thus stand still for nearly half
+/// a second, and not only for the 43 ms that Linux has room for unasked (it charges 1280 bytes for
+/// each). And one tick's datagrams to some hundred peers leave at once.
+///
+/// ```
+/// use porous_std::SocketBuffers;
+///
+/// assert_eq!(SocketBuffers::default().receive, 2 << 20);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SocketBuffers {
+    /// What has arrived and was not taken in yet.
+    pub receive: usize,
+    /// What was handed out and has not left yet.
+    pub send: usize,
+}
+
+impl Default for SocketBuffers {
+    fn default() -> Self {
+        Self {
+            receive: 2 << 20,
+            send: 1 << 20,
+        }
+    }
+}
+
+/// Asks for these sizes, or for as much of them as the system is ready to give.
+pub(crate) fn ask(socket: SockRef<'_>, wanted: SocketBuffers) -> io::Result<()> {
+    most_of(wanted.receive, |size| socket.set_recv_buffer_size(size))?;
+    most_of(wanted.send, |size| socket.set_send_buffer_size(size))
+}
+
+impl<C> UdpHost<C> {
+    /// The sizes of the socket's buffers in bytes, as the system counts them. Linux reports twice
+    /// what it was asked for and counts its own bookkeeping into it, and gives at most what
+    /// `net.core.rmem_max` and `net.core.wmem_max` allow.
+    ///
+    /// # Errors
+    ///
+    /// The system's.
+    ///
+    /// ```
+    /// use porous_std::{Config, UdpHost};
+    ///
+    /// let host = UdpHost::bind("127.0.0.1:0", Config::new())?;
+    /// if host.socket_buffers()?.receive < 1 << 20 {
+    ///     eprintln!("small socket buffers: packets will be lost when the server is busy");
+    /// }
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn socket_buffers(&self) -> io::Result<SocketBuffers> {
+        let socket = self.socket.options();
+        Ok(SocketBuffers {
+            receive: socket.recv_buffer_size()?,
+            send: socket.send_buffer_size()?,
+        })
+    }
+
+    /// Asks for buffers of these sizes, and returns what the system then has: it may give less,
+    /// or more, see [`socket_buffers`](Self::socket_buffers).
+    ///
+    /// # Errors
+    ///
+    /// The system's, if it refuses even small ones.
+    ///
+    /// ```
+    /// use porous_std::{Config, SocketBuffers, UdpHost};
+    ///
+    /// let host = UdpHost::bind("127.0.0.1:0", Config::new())?;
+    /// let given = host.set_socket_buffers(SocketBuffers {
+    ///     receive: 4 << 20,
+    ///     ..SocketBuffers::default()
+    /// })?;
+    /// assert_eq!(given, host.socket_buffers()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn set_socket_buffers(&self, wanted: SocketBuffers) -> io::Result<SocketBuffers> {
+        ask(self.socket.options(), wanted)?;
+        self.socket_buffers()
+    }
+}
+
+/// Linux and Windows give what they can; the BSDs and Apple's systems refuse what they cannot
+/// give, so there ask for half.
+fn most_of(size: usize, mut set: impl FnMut(usize) -> io::Result<()>) -> io::Result<()> {
+    let mut size = size.min(LARGEST);
+    loop {
+        match set(size) {
+            Err(_) if size / 2 >= SMALLEST => size /= 2,
+            result => return result,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::ErrorKind;
+
+    /// What is asked for, in order, of a system that gives at most `most`.
+    fn asked(size: usize, most: usize) -> (Vec<usize>, io::Result<()>) {
+        let mut asked = Vec::new();
+        let result = most_of(size, |size| {
+            asked.push(size);
+            if size <= most {
+                Ok(())
+            } else {
+                Err(ErrorKind::OutOfMemory.into())
+            }
+        });
+        (asked, result)
+    }
+
+    #[test]
+    fn what_is_given_is_asked_for_once() {
+        assert_eq!(asked(2 << 20, 8 << 20).0, [2 << 20]);
+        assert_eq!(asked(0, 8 << 20).0, [0]);
+    }
+
+    #[test]
+    fn a_system_that_refuses_is_asked_for_less() {
+        let (asked, result) = asked(2 << 20, 600_000);
+        assert_eq!(asked, [2 << 20, 1 << 20, 512 << 10]);
+        assert!(result.is_ok());
+    }
+
+    #[test]
+    fn a_system_that_refuses_all_is_an_error() {
+        let (asked, result) = asked(40_000, 0);
+        assert_eq!(asked, [40_000, 20_000]);
+        assert_eq!(result.unwrap_err().kind(), ErrorKind::OutOfMemory);
+    }
+
+    #[test]
+    fn no_size_is_too_large_to_ask_for() {
+        assert_eq!(asked(usize::MAX, usize::MAX).0, [LARGEST]);
+    }
+}

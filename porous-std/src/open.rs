@@ -1,0 +1,95 @@
+//! A new socket: for both families of addresses, with buffers that hold a game's bursts.
+
+use core::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::io::{self, ErrorKind};
+use std::net::{ToSocketAddrs, UdpSocket};
+
+use socket2::{Domain, SockRef, Socket, Type};
+
+use crate::address::normalise;
+use crate::buffers::{self, SocketBuffers};
+
+/// Binds to the first of these addresses that can be bound.
+pub(crate) fn bind(addresses: impl ToSocketAddrs) -> io::Result<UdpSocket> {
+    let mut failed = io::Error::new(
+        ErrorKind::InvalidInput,
+        "cannot bind a UDP socket: the name stands for no address",
+    );
+    for address in addresses.to_socket_addrs()? {
+        match open(normalise(address)) {
+            Ok(socket) => return Ok(socket),
+            Err(error) => {
+                let text = format!("cannot bind a UDP socket to {address}: {error}");
+                failed = io::Error::new(error.kind(), text);
+            }
+        }
+    }
+    Err(failed)
+}
+
+fn open(address: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = Socket::new(Domain::for_address(address), Type::DGRAM, None)?;
+    if address.ip() == IpAddr::from(Ipv6Addr::UNSPECIFIED) {
+        serve_both(&socket)?;
+    }
+    // A socket with small buffers is better than none; they can be asked about.
+    let _ = buffers::ask(SockRef::from(&socket), SocketBuffers::default());
+    socket.bind(&address.into())?;
+    Ok(socket.into())
+}
+
+/// Lets an IPv6 socket serve IPv4 too. What a system does unasked differs: Linux lets it, unless
+/// told otherwise for all programs, Windows and some BSDs do not. OpenBSD never does.
+fn serve_both(socket: &Socket) -> io::Result<()> {
+    socket.set_only_v6(false).map_err(|error| {
+        let text = format!(
+            "an IPv6 socket cannot serve IPv4 here, so bind one host to 0.0.0.0 and take a socket \
+             over for IPv6: {error}"
+        );
+        io::Error::new(error.kind(), text)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ipv6_socket_is_told_to_serve_ipv4() {
+        let Ok(socket) = Socket::new(Domain::IPV6, Type::DGRAM, None) else {
+            eprintln!("skipped: this machine has no IPv6");
+            return;
+        };
+        socket.set_only_v6(true).unwrap();
+        serve_both(&socket).unwrap();
+        assert!(!socket.only_v6().unwrap());
+    }
+
+    #[test]
+    fn a_mapped_address_is_bound_as_what_it_stands_for() {
+        let socket = bind("[::ffff:127.0.0.1]:0").unwrap();
+        assert!(socket.local_addr().unwrap().is_ipv4());
+    }
+
+    #[test]
+    fn the_first_address_that_works_is_bound() {
+        // An address that no machine has (RFC 5737), then one that each has.
+        let addresses: [SocketAddr; 2] = [([192, 0, 2, 1], 0).into(), ([127, 0, 0, 1], 0).into()];
+        let socket = bind(&addresses[..]).unwrap();
+        assert!(socket.local_addr().unwrap().ip().is_loopback());
+    }
+
+    #[test]
+    fn errors_tell_what_was_to_be_bound() {
+        let error = bind("192.0.2.1:0").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::AddrNotAvailable);
+        let text = error.to_string();
+        assert!(
+            text.starts_with("cannot bind a UDP socket to 192.0.2.1:0: "),
+            "{text}"
+        );
+
+        let error = bind(&[][..] as &[SocketAddr]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    }
+}

@@ -1,0 +1,115 @@
+//! The driver on real sockets.
+
+use core::net::SocketAddr;
+use core::time::Duration;
+
+use crate::hosts::{LIMIT, client, converse, elapsed, server, until};
+use porous_std::{Clock, Conditioner, Config, DisconnectReason, Event, Instant, UdpHost};
+
+#[test]
+fn ipv4() {
+    converse(
+        server("127.0.0.1:0"),
+        client("127.0.0.1:0"),
+        [127, 0, 0, 1].into(),
+    );
+}
+
+/// Loses the first three datagrams and delays each of the others for a while.
+#[derive(Default)]
+struct Bad {
+    taken: usize,
+    held: Vec<(Instant, SocketAddr, Vec<u8>)>,
+}
+
+impl Conditioner for Bad {
+    fn take(&mut self, now: Instant, to: SocketAddr, datagram: &[u8]) -> bool {
+        self.taken += 1;
+        if self.taken > 3 {
+            let due = now + Duration::from_millis(10);
+            self.held.push((due, to, datagram.to_vec()));
+        }
+        true
+    }
+
+    fn release(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)> {
+        if self.next_release()? > now {
+            return None;
+        }
+        let (_, to, datagram) = self.held.remove(0);
+        Some((to, datagram))
+    }
+
+    fn next_release(&self) -> Option<Instant> {
+        self.held.first().map(|(due, ..)| *due)
+    }
+}
+
+#[test]
+fn a_conditioner_stands_in_between() {
+    let client = client("127.0.0.1:0").with_conditioner(Bad::default());
+    converse(server("127.0.0.1:0"), client, [127, 0, 0, 1].into());
+}
+
+#[test]
+fn nobody_there_is_a_timeout_and_no_error() {
+    // Where nobody listens, the system answers each datagram with an ICMP message.
+    let gone = std::net::UdpSocket::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let config = Config::client().connect_timeout(Duration::from_millis(300));
+    let mut client = UdpHost::bind("127.0.0.1:0", config).unwrap();
+    let peer = client.connect(gone).unwrap();
+    let ended = |event| {
+        let Event::Disconnected { peer, reason, .. } = event else {
+            return None;
+        };
+        Some((peer, reason))
+    };
+    let ended = until(&mut client, &mut server("127.0.0.1:0"), ended);
+    assert_eq!(ended, (peer, DisconnectReason::TimedOut));
+}
+
+/// Linux tells a connected socket what ICMP said, on the call that comes next.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_icmp_says_is_counted_and_ends_nothing() {
+    let gone = std::net::UdpSocket::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.connect(gone).unwrap();
+    let mut client = UdpHost::from_socket(socket, Config::client()).unwrap();
+    let peer = client.connect(gone).unwrap();
+    client.step().unwrap();
+    client.wait(LIMIT).unwrap();
+    assert_eq!(client.socket_stats().receive_errors, 1);
+    assert!(client.peer(peer).is_some());
+    assert_eq!(client.poll_event(), None);
+}
+
+#[test]
+fn an_idle_host_sleeps_as_long_as_it_may() {
+    let mut host = client("127.0.0.1:0");
+    let clock = Clock::start();
+    host.wait(Duration::from_millis(30)).unwrap();
+    assert!(elapsed(&clock) >= Duration::from_millis(30));
+    assert_eq!(host.deadline(), None);
+}
+
+#[test]
+fn strangers_are_counted_and_do_no_harm() {
+    let mut host = server("127.0.0.1:0");
+    let stranger = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let to = host.local_addr().unwrap();
+    for len in [0, 1, 30, 1200, 65_507] {
+        stranger.send_to(&vec![0xa5; len], to).unwrap();
+    }
+    host.wait(LIMIT).unwrap();
+    host.step().unwrap();
+    assert_eq!(host.stats().datagrams_received, 5);
+    assert_eq!(host.stats().ignored_total(), 5);
+    assert_eq!(host.peers().count(), 0);
+}

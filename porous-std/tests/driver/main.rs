@@ -1,0 +1,8 @@
+//! The driver on real sockets of the loopback interface, with ports that the system chooses. Each
+//! test ends by itself, also if nothing works.
+#![expect(clippy::unwrap_used, reason = "a failed step fails the test")]
+
+mod buffers;
+mod dual_stack;
+mod hosts;
+mod loopback;

@@ -1,0 +1,102 @@
+//! Every public function and method of the crates that are used as libraries has an example that
+//! runs: `cargo test` compiles and runs what is in the fences, this looks that there are some.
+#![expect(clippy::unwrap_used, reason = "a test")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const CRATES: [&str; 3] = ["porous-proto", "porous-sim", "porous-std"];
+
+fn sources(folder: &Path, all: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, all);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            all.push(path);
+        }
+    }
+}
+
+/// Whether the line declares a function that users can call. What only the crate can reach is
+/// `pub(crate)`: the compiler's lint `unreachable_pub` sees to it.
+fn is_public_function(line: &str) -> bool {
+    let rest = line.strip_prefix("pub ").unwrap_or_default();
+    let rest = rest.strip_prefix("const ").unwrap_or(rest);
+    rest.starts_with("fn ")
+}
+
+/// Whether the fence of a block of code says that it runs: it is not ignored, only compiled, or
+/// another language.
+fn runs(language: &str) -> bool {
+    matches!(language, "" | "rust" | "should_panic")
+}
+
+/// The public functions of a source without an example.
+fn without_example(source: &str) -> (usize, Vec<&str>) {
+    let (mut functions, mut missing) = (0, Vec::new());
+    let (mut has_example, mut is_hidden, mut in_block) = (false, false, false);
+    for line in source.lines().map(str::trim) {
+        if line == "mod tests {" {
+            break;
+        }
+        if is_public_function(line) && !is_hidden {
+            functions += 1;
+            if !has_example {
+                missing.push(line);
+            }
+        }
+        if let Some(language) = line.strip_prefix("/// ```") {
+            has_example |= !in_block && runs(language);
+            in_block = !in_block;
+        }
+        is_hidden |= line == "#[doc(hidden)]";
+        // Whatever stands at the end of another item parts it from the next one's comment.
+        if line.is_empty() || (line.ends_with(['{', '}', ';']) && !line.starts_with("///")) {
+            (has_example, is_hidden) = (false, false);
+        }
+    }
+    (functions, missing)
+}
+
+#[test]
+fn every_public_function_has_an_example_that_runs() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut missing = Vec::new();
+    for name in CRATES {
+        let mut paths = Vec::new();
+        sources(&root.join(name).join("src"), &mut paths);
+        let mut functions = 0;
+        // The doubles for the examples themselves: a hidden module.
+        for path in paths.iter().filter(|path| !path.ends_with("doc.rs")) {
+            let source = fs::read_to_string(path).unwrap();
+            let (found, without) = without_example(&source);
+            functions += found;
+            let without = without
+                .iter()
+                .map(|line| format!("{}: {line}", path.display()));
+            missing.extend(without);
+        }
+        assert!(functions > 10, "{name}: looked at {functions} functions");
+    }
+    assert!(missing.is_empty(), "no example:\n{}", missing.join("\n"));
+}
+
+#[test]
+fn what_counts_as_an_example() {
+    let missing = |source| without_example(source).1.len();
+    assert_eq!(missing("/// Text.\npub fn a() {}"), 1);
+    assert_eq!(
+        missing("/// ```\n/// a();\n/// ```\n#[must_use]\npub const fn a() {}"),
+        0
+    );
+    assert_eq!(missing("/// ```text\n/// a();\n/// ```\npub fn a() {}"), 1);
+    assert_eq!(
+        missing("/// ```\n/// ```\npub fn a() {\n}\npub fn b() {}"),
+        1,
+        "b"
+    );
+    assert_eq!(missing("pub(crate) fn a() {}\nfn b() {}"), 0);
+    assert_eq!(missing("#[doc(hidden)]\npub fn a() {}"), 0);
+    assert_eq!(missing("mod tests {\npub fn a() {}"), 0);
+}

@@ -214,12 +214,13 @@ impl Pair {
             Call::Receive(name) => drop(self.hosts[0].receive(self.peer(*name))),
             Call::Disconnect(name, flush, reason) => {
                 let (id, reason) = (self.peer(*name), *reason);
-                let known = self.hosts[0].peer(id).is_some();
+                let live = self.hosts[0].peer(id).map(Peer::state);
+                let live = live.is_some_and(|state| !is_over(state));
                 let how = match *flush {
                     Some(deadline) => Disconnect::Flush { reason, deadline },
                     None => Disconnect::Now { reason },
                 };
-                assert_eq!(self.hosts[0].disconnect(now, id, how).is_ok(), known);
+                assert_eq!(self.hosts[0].disconnect(now, id, how).is_ok(), live);
             }
             Call::Datagram(from, bytes) => {
                 self.hosts[0].handle_datagram(now, *from, Ecn::Ce, bytes);

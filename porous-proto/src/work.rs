@@ -12,6 +12,7 @@ pub(crate) fn count(steps: u64) {
 pub(crate) const fn count(_steps: u64) {}
 
 /// The steps that this thread has counted.
+#[doc(hidden)]
 #[cfg(any(test, feature = "count-work"))]
 pub fn done() -> u64 {
     counter::STEPS.with(core::cell::Cell::get)

@@ -1,0 +1,132 @@
+//! The part of the configuration that a host keeps to itself: what it may spend, and how long it
+//! waits.
+
+use core::time::Duration;
+
+use super::Config;
+use crate::error::ConfigError;
+
+impl Config {
+    /// The bytes that may wait to be sent or acknowledged at one peer, 64 a packet included;
+    /// beyond, [`send`](crate::Host::send) fails with `Full`. One packet always fits. Default
+    /// 4 MiB.
+    ///
+    /// ```
+    /// let _config = porous_proto::Config::new().send_budget(256 * 1024);
+    /// ```
+    #[must_use]
+    pub const fn send_budget(mut self, bytes: u32) -> Self {
+        self.send_budget = bytes;
+        self
+    }
+
+    /// How many peers may be connected that connected to us; a further one is refused with
+    /// `Full`. Peers that we connect to are not limited (`deviations.md` C15). Default 1024.
+    ///
+    /// ```
+    /// let _config = porous_proto::Config::new().max_peers(64);
+    /// ```
+    #[must_use]
+    pub const fn max_peers(mut self, peers: u32) -> Self {
+        self.max_peers = peers;
+        self
+    }
+
+    /// How many answers a second those get who are no peers (cookies, refusals, resets), and what
+    /// is left of connections that have ended: one address, and all together. 1 to 1,000,000 each;
+    /// a quarter of it may go out at once. What is beyond is not answered, and counted as
+    /// [`TooManyReplies`](crate::Ignored::TooManyReplies). Default 20 and 20,000.
+    ///
+    /// An address is all of it, with the port. Addresses share 4096 buckets, 64 if the host cannot
+    /// listen, by a secret hash. A driver that wants to limit whole networks (a /32 or a /64) has
+    /// to drop what comes from them before the host sees it (`docs/wire.md`, "Limits of answers").
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::ReplyLimit`] outside this range.
+    ///
+    /// ```
+    /// assert!(porous_proto::Config::new().reply_limits(5, 1000).is_ok());
+    /// assert!(porous_proto::Config::new().reply_limits(0, 1000).is_err());
+    /// ```
+    pub const fn reply_limits(mut self, address: u32, all: u32) -> Result<Self, ConfigError> {
+        const MAX: u32 = 1_000_000;
+        if address == 0 || all == 0 || address > MAX || all > MAX {
+            return Err(ConfigError::ReplyLimit);
+        }
+        self.replies_per_address = address;
+        self.replies = all;
+        Ok(self)
+    }
+
+    /// How long [`connect`](crate::Host::connect) tries. Default 10 s.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    ///
+    /// let _config = porous_proto::Config::new().connect_timeout(Duration::from_secs(3));
+    /// ```
+    #[must_use]
+    pub const fn connect_timeout(mut self, timeout: Duration) -> Self {
+        self.connect_timeout = timeout;
+        self
+    }
+
+    /// A connection on which nothing valid came for so long has ended (§2.2). Default 10 s.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    ///
+    /// let _config = porous_proto::Config::new().timeout(Duration::from_secs(120));
+    /// ```
+    #[must_use]
+    pub const fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// How long a disconnection waits for its acknowledgement (§2.5). Default 5 s.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    ///
+    /// let _config = porous_proto::Config::new().disconnect_timeout(Duration::from_secs(1));
+    /// ```
+    #[must_use]
+    pub const fn disconnect_timeout(mut self, timeout: Duration) -> Self {
+        self.disconnect_timeout = timeout;
+        self
+    }
+
+    /// Where the ids of frames and packets begin, for tests: both hosts must say the same, and
+    /// nothing tells them if they do not (`deviations.md` C21).
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn first_id(mut self, id: u64) -> Self {
+        self.first_id = id;
+        self
+    }
+
+    /// How long an unreliable packet may wait to be sent, while the network or the remote host
+    /// takes no more: an older one is dropped, counted in
+    /// [`packets_expired`](crate::PeerStats::packets_expired), and leaves the send budget. One that
+    /// has been sent in part is sent to its end. `Duration::MAX`: for ever.
+    ///
+    /// [`send`](crate::Host::send) is told no time: a packet's age counts from when the host is
+    /// [polled](crate::Host::poll_transmit) for the first time afterwards. So what has no age is
+    /// sent at once or not at all.
+    ///
+    /// Default 2 s: what is older is of no use in a game, and a network that was interrupted for a
+    /// moment has recovered by then.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    ///
+    /// let _config = porous_proto::Config::new().unreliable_age(Duration::from_millis(500));
+    /// ```
+    #[must_use]
+    pub const fn unreliable_age(mut self, age: Duration) -> Self {
+        self.unreliable_age = age;
+        self
+    }
+}

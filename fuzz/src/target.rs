@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use porous_proto::{
     ChannelId, Config, ConfigError, Disposition, Ecn, Event, Host, Instant, Integrity, Listen,
-    Mode, PeerId, PeerState, Received,
+    Mode, PeerId, PeerState, Received, work,
 };
 use porous_sim::{ChaCha8Rng, Seed};
 
@@ -159,12 +159,16 @@ impl Target {
         }
     }
 
-    /// Hands a datagram to the host. Whether it belonged to a peer.
+    /// Hands a datagram to the host, which costs no more than it is worth
+    /// (`docs/design.md`, "What may a datagram cost?"). Whether it belonged to a peer.
     pub fn deliver(&mut self, from: u8, datagram: &[u8]) -> bool {
-        match self
+        let (before, len) = (work::done(), datagram.len() as u64);
+        let taken = self
             .host
-            .handle_datagram(self.now, from, Ecn::NotEct, datagram)
-        {
+            .handle_datagram(self.now, from, Ecn::NotEct, datagram);
+        let steps = work::done() - before;
+        assert!(steps <= 600 + 40 * len, "{steps} steps for {len} bytes");
+        match taken {
             Disposition::Handled(_) | Disposition::Accepted(_) => true,
             Disposition::Ignored(_) => false,
         }

@@ -59,7 +59,7 @@ pub struct PeerStats {
     pub datagrams_received: u64,
     /// UDP payload bytes sent.
     pub bytes_sent: u64,
-    /// UDP payload bytes in them.
+    /// UDP payload bytes in the datagrams received.
     pub bytes_received: u64,
     /// Frames whose acknowledgement is or was awaited.
     pub frames_sent: u64,

@@ -169,6 +169,8 @@ impl Handshake {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Config;
+    use crate::frame::ConnectionId;
 
     #[test]
     fn requests_are_repeated_ever_less_often() {
@@ -188,5 +190,30 @@ mod tests {
             assert_eq!(now, Instant::ZERO + n * PUNCH_INTERVAL);
         }
         assert_eq!(handshake.next_retry(now), now + INTERVAL_MIN); // C17
+    }
+
+    #[test]
+    fn what_echoes_us_is_not_forgotten_for_what_does_not() {
+        const OURS: u64 = 7;
+        let request = |nonce_self, nonce_peer| Connect {
+            cookie: false,
+            nonce_self,
+            nonce_peer,
+            connection_id: ConnectionId::EMPTY,
+            offer: Config::new().offer(),
+        };
+        let mut handshake = Handshake::new(Instant::ZERO);
+        handshake.on_request(&request(1, 0), OURS);
+        handshake.on_request(&request(2, OURS), OURS);
+        for stranger in 100..200 {
+            handshake.on_request(&request(stranger, 0), OURS);
+            assert!(handshake.candidates.len() <= CANDIDATES_MAX);
+        }
+        assert!(!handshake.has_seen(1) && handshake.has_seen(2));
+        // Of those that echo us, the newest stay.
+        for friend in 3..=6 {
+            handshake.on_request(&request(friend, OURS), OURS);
+        }
+        assert!(!handshake.has_seen(2) && (3..=6).all(|friend| handshake.has_seen(friend)));
     }
 }

@@ -35,6 +35,10 @@ use crate::time::Instant;
 /// stepped; one that comes so long after it was due follows a pause.
 const PAUSE: Duration = Duration::from_millis(250);
 
+/// A pause of this part of the timeout excuses silence. Steps that are always a second apart are no
+/// pauses, although something may be due in between.
+const LONG_PAUSE: u32 = 4;
+
 /// One socket's worth of peers: the state machine of the protocol.
 ///
 /// The host does no input or output. A driver hands it the datagrams that arrive and the time, and
@@ -65,6 +69,8 @@ pub struct Host<R, A = core::net::SocketAddr> {
     /// T_step,avg of (7), in microseconds.
     step_us: u64,
     awake_since: Instant,
+    /// As `awake_since`, of long pauses.
+    back_since: Instant,
 }
 
 impl<R: CryptoRng, A: Address> Host<R, A> {
@@ -96,6 +102,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             last_step: Instant::ZERO,
             step_us: 0,
             awake_since: Instant::ZERO,
+            back_since: Instant::ZERO,
         }
     }
 
@@ -106,6 +113,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             now: self.now,
             step: Duration::from_micros(self.step_us),
             awake_since: self.awake_since,
+            back_since: self.back_since,
         }
     }
 
@@ -140,12 +148,13 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             let elapsed = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
             self.step_us = (7 * self.step_us + elapsed) / 8;
         }
-        if self
-            .schedule
-            .next()
-            .is_some_and(|due| now.saturating_duration_since(due) > PAUSE)
-        {
+        let due = self.schedule.next().unwrap_or(now);
+        let late = now.saturating_duration_since(due);
+        if late > PAUSE {
             self.awake_since = self.last_step;
+        }
+        if late > self.config.timeout / LONG_PAUSE {
+            self.back_since = self.last_step;
         }
     }
 

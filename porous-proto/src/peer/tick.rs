@@ -10,7 +10,9 @@ pub(crate) struct Tick {
     pub(crate) now: Instant,
     /// `T_step,avg` of (7): the average time between steps.
     pub(crate) step: Duration,
-    /// When the host was first stepped again after a pause: nobody can be blamed for silence while
-    /// we did not listen (`docs/deviations.md` T23).
+    /// When the host was first stepped again after a pause, however short.
     pub(crate) awake_since: Instant,
+    /// When it was first stepped again after a pause of a quarter of the timeout: nobody can be
+    /// blamed for silence while we did not listen (`docs/deviations.md` T23).
+    pub(crate) back_since: Instant,
 }

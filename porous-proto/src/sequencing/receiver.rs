@@ -73,6 +73,12 @@ impl Receiver {
         serial::expand(id, params.id_bits, base, behind).filter(|&id| id >= base)
     }
 
+    /// As [`expand`](Self::expand), if the dependency does not reach below the first packet.
+    fn place(&self, id: u32, dependency: u32, params: &SequencingParams) -> Option<u64> {
+        let id = self.expand(id, params)?;
+        (u64::from(dependency) <= id).then_some(id)
+    }
+
     /// Checks a message without changing anything.
     pub(crate) fn check(&self, packet: &Packet<&[u8]>, params: &SequencingParams) -> Verdict {
         let Some(id) = self.expand(packet.id, params) else {
@@ -148,12 +154,9 @@ impl Receiver {
         params: &SequencingParams,
         totals: &mut Totals,
     ) {
-        let Some(id) = self.expand(id, params) else {
+        let Some(id) = self.place(id, dependency, params) else {
             return;
         };
-        if u64::from(dependency) > id {
-            return;
-        }
         let note = |entry: &mut Entry| entry.sentinel |= entry.mode == Mode::Unreliable;
         if self.queue.change(id, note).is_none() {
             let nothing = Content::Sentinel;
@@ -169,12 +172,9 @@ impl Receiver {
         params: &SequencingParams,
         totals: &mut Totals,
     ) {
-        let Some(id) = self.expand(id, params) else {
+        let Some(id) = self.place(id, dependency, params) else {
             return;
         };
-        if u64::from(dependency) > id {
-            return;
-        }
         let bury = |entry: &mut Entry| {
             let before = entry.cost();
             if matches!(entry.content, Content::Partial(_)) && entry.mode == Mode::Reliable {

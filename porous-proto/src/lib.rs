@@ -59,7 +59,7 @@
 //!
 //! # Time
 //!
-//! Three times are easily mixed up, and a fourth is missing.
+//! Three times are easily mixed up, and a fourth is derived from them.
 //!
 //! * **Now** is the driver's: an [`Instant`], counted from any moment that it likes, passed into
 //!   each call that needs it. The host keeps the latest that it was told, so a clock that runs
@@ -73,9 +73,10 @@
 //!   lost: a game that steps 20 times a second must not blame the network for its own 50 ms. So
 //!   hand in the datagrams that have arrived before each step. A step that comes far too late is a
 //!   pause, and no peer is blamed for silence in it.
-//! * Packets have **no age**: [`send`](Host::send) takes no time, and nothing is dropped for having
-//!   waited long. A game that sends states looks at [`Peer::queued_bytes`], and sends no more of
-//!   them while those before still wait.
+//! * The **age** of a packet counts from the host's first look after [`send`](Host::send), which
+//!   takes no time. Unreliable packets that wait longer than [`Config::unreliable_age`] are never
+//!   sent; the others wait for as long as it takes. A game that sends states may look at
+//!   [`Peer::queued_bytes`] as well, and send no more while those before still wait.
 //!
 //! # Who owns what
 //!

@@ -11,7 +11,7 @@ const FUNCTION_LENGTH: usize = 70;
 
 /// Functions that are longer, and files that have more lines: these lists only ever get shorter.
 const LONG_FUNCTIONS: [&str; 0] = [];
-const LONG_FILES: [&str; 1] = ["porous-proto/src/sequencing/mod.rs"];
+const LONG_FILES: [&str; 0] = [];
 
 /// Words that say that something is left to do. They are put together here, so that this file has
 /// none of them.

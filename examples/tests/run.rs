@@ -1,0 +1,35 @@
+//! The examples run, and the page about the one explains what stands in it.
+
+use std::process::Command;
+
+fn said_by(program: &str) -> String {
+    let run = Command::new(program).output().expect("it was built");
+    assert!(run.status.success(), "{run:?}");
+    String::from_utf8(run.stdout).expect("text")
+}
+
+#[test]
+fn a_socket_layer_of_ones_own_is_enough() {
+    let said = said_by(env!("CARGO_BIN_EXE_own_socket"));
+    assert_eq!(said, "100 of 100 shots have hit\n");
+}
+
+#[test]
+fn threads_talk_without_sockets() {
+    let said = said_by(env!("CARGO_BIN_EXE_channels"));
+    assert_eq!(said, "200 of 200 packets arrived\n");
+}
+
+#[test]
+fn the_page_explains_the_code_as_it_is() {
+    let page = include_str!("../../docs/own-socket.md");
+    let code = include_str!("../own_socket/main.rs");
+    let blocks: Vec<&str> = page.split("```").skip(1).step_by(2).collect();
+    assert!(blocks.len() > 4);
+    for block in blocks {
+        let block = block.strip_prefix("rust\n").expect("Rust");
+        for line in block.lines().map(str::trim) {
+            assert!(code.contains(line), "not in the example: {line}");
+        }
+    }
+}

@@ -24,6 +24,20 @@ fn connect_again(world: &mut World) -> PeerId {
     world.connect(Pair::A, Pair::B).unwrap()
 }
 
+/// A host was told that this peer has ended because it restarted, and who has taken its place.
+fn assert_replaced(world: &mut World, address: u32, old: PeerId) -> PeerId {
+    let told = events(world, address);
+    let [
+        Event::Disconnected { peer, reason, .. },
+        Event::Connected { peer: new, .. },
+    ] = told[..]
+    else {
+        panic!("{told:?}; {}", world.seed());
+    };
+    assert_eq!((peer, reason), (old, DisconnectReason::Restarted));
+    new
+}
+
 #[test]
 fn a_client_that_was_killed_comes_back_and_replaces_itself() {
     let mut pair = pair(1);
@@ -34,15 +48,7 @@ fn a_client_that_was_killed_comes_back_and_replaces_itself() {
     world.add_host(Pair::A, config::new());
     connect_again(world);
     world.run_for(SECOND);
-    let told = events(world, Pair::B);
-    let [
-        Event::Disconnected { peer, reason, .. },
-        Event::Connected { peer: new, .. },
-    ] = told[..]
-    else {
-        panic!("{told:?}; {}", world.seed());
-    };
-    assert_eq!((peer, reason), (old, DisconnectReason::Restarted));
+    let new = assert_replaced(world, Pair::B, old);
     world
         .host_mut(Pair::B)
         .send(new, ChannelId(0), "hello", Mode::Reliable)
@@ -275,15 +281,7 @@ fn a_server_that_comes_back_may_connect_to_its_client_itself() {
     world.add_host(Pair::B, config::new());
     world.connect(Pair::B, Pair::A).unwrap();
     world.run_for(SECOND);
-    let told = events(world, Pair::A);
-    let [
-        Event::Disconnected { peer, reason, .. },
-        Event::Connected { peer: new, .. },
-    ] = told[..]
-    else {
-        panic!("{told:?}; {}", world.seed());
-    };
-    assert_eq!((peer, reason), (old, DisconnectReason::Restarted));
+    let new = assert_replaced(world, Pair::A, old);
     let there = connected(&events(world, Pair::B))[0];
     assert_talk(world, [new, there], "the other way round");
 }

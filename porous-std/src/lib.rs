@@ -44,19 +44,17 @@
 //! # The order of a tick
 //!
 //! 1. `step` or `wait`;
-//! 2. [`poll_event`](UdpHost::poll_event) until it returns `None`, pulling packets with
-//!    [`receive`](UdpHost::receive);
-//! 3. the game itself, which [`send`](UdpHost::send)s.
+//! 2. [`poll_event`](Endpoint::poll_event) until it returns `None`, pulling packets with
+//!    [`receive`](Endpoint::receive);
+//! 3. the game itself, which [`send`](Endpoint::send)s.
 //!
 //! What is sent leaves with the next `step` or `wait`; call `step` once more at the end of a tick
 //! if a tick is long.
 //!
 //! # Addresses
 //!
-//! A host that is bound to `[::]` serves IPv6 and IPv4 alike, on every system but OpenBSD, where
-//! binding it is an error; one that is bound to `0.0.0.0` serves IPv4 only. A peer has one address,
-//! however the system writes it: an IPv4 address that an IPv6 socket reports as IPv4-mapped is
-//! unmapped, and the flow label is set to 0. The scope id of a link-local address is kept.
+//! A host that is bound to `[::]` serves IPv6 and IPv4 alike; an IPv4 peer has an IPv4 address all
+//! the same. See [`porous_udp`](porous_udp#addresses).
 //!
 //! # When the network fails
 //!
@@ -64,33 +62,20 @@
 //! error of the host: the datagram is lost, as any may be, and counted in [`SocketStats`]. A
 //! datagram that finds no room in the socket is kept, and nothing overtakes it. An `Err` of
 //! [`step`](UdpHost::step) or [`wait`](UdpHost::wait) means that the socket itself is of no more
-//! use: say goodbye to the player and make a new host.
+//! use: say goodbye to the player and make a new host. Which is which stands in
+//! [`porous_udp`](porous_udp#when-the-network-fails), a row an error.
 #![doc(test(attr(deny(warnings))))]
 
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 mod readme {}
 
-#[cfg(test)]
-extern crate alloc;
-
-mod address;
-mod buffers;
-mod clock;
-mod commands;
-mod conditioner;
-mod fault;
-#[cfg(test)]
-mod faulty;
 mod host;
-mod open;
-mod socket;
+mod sleep;
 
-pub use buffers::SocketBuffers;
-pub use clock::Clock;
-pub use conditioner::Conditioner;
-pub use host::{OsRng, UdpHost};
-pub use socket::SocketStats;
+pub use host::UdpHost;
+
+pub use porous_udp::{Clock, Conditioner, Endpoint, OsRng, SocketBuffers, SocketStats};
 
 pub use porous_proto::{
     AnswerError, ChannelId, Config, ConfigError, ConnectError, Disconnect, DisconnectReason, Event,

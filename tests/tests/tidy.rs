@@ -213,7 +213,7 @@ fn clocks_are_found_but_in_their_own_file() {
     for clock in CLOCKS {
         let text = format!("\nlet now = std::{clock}();\n");
         assert_eq!(found(nobody_reads_a_clock, &text), [2], "{clock}");
-        let path = "porous-std/src/clock.rs".into();
+        let path = "porous-udp/src/clock.rs".into();
         assert!(nobody_reads_a_clock(&SourceFile { path, text }).is_empty());
     }
 }

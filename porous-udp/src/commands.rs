@@ -9,9 +9,9 @@ use porous_proto::{
 };
 
 use crate::address::normalise;
-use crate::{OsRng, UdpHost};
+use crate::{Endpoint, OsRng, SystemSocket};
 
-impl<C> UdpHost<C> {
+impl<S: SystemSocket, C> Endpoint<S, C> {
     /// Whether strangers may connect; at first they may not.
     ///
     /// # Errors
@@ -19,9 +19,9 @@ impl<C> UdpHost<C> {
     /// [`ListenError::NotAllowed`] with the configuration of a client.
     ///
     /// ```
-    /// use porous_std::{Config, Listen, UdpHost};
+    /// use porous_udp::{Config, Endpoint, Listen, bind};
     ///
-    /// let mut server = UdpHost::bind("127.0.0.1:0", Config::new())?;
+    /// let mut server = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
     /// server.listen(Listen::Open)?;
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
@@ -36,9 +36,9 @@ impl<C> UdpHost<C> {
     /// Those of [`Host::accept`].
     ///
     /// ```
-    /// use porous_std::{AnswerError, Config, PeerId, UdpHost};
+    /// use porous_udp::{AnswerError, Config, Endpoint, PeerId, bind};
     ///
-    /// let mut server = UdpHost::bind("127.0.0.1:0", Config::new())?;
+    /// let mut server = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
     /// let nobody = PeerId::from_u64(0);
     /// assert_eq!(server.accept(nobody), Err(AnswerError::UnknownPeer));
     /// # Ok::<(), std::io::Error>(())
@@ -54,9 +54,9 @@ impl<C> UdpHost<C> {
     /// Those of [`Host::refuse`].
     ///
     /// ```
-    /// use porous_std::{AnswerError, Config, PeerId, UdpHost};
+    /// use porous_udp::{AnswerError, Config, Endpoint, PeerId, bind};
     ///
-    /// let mut server = UdpHost::bind("127.0.0.1:0", Config::new())?;
+    /// let mut server = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
     /// let nobody = PeerId::from_u64(0);
     /// assert_eq!(server.refuse(nobody, b"no"), Err(AnswerError::UnknownPeer));
     /// # Ok::<(), std::io::Error>(())
@@ -73,9 +73,9 @@ impl<C> UdpHost<C> {
     /// [`ConnectError::OutOfConnectionIds`].
     ///
     /// ```
-    /// use porous_std::{Config, UdpHost};
+    /// use porous_udp::{Config, Endpoint, bind};
     ///
-    /// let mut client = UdpHost::bind("127.0.0.1:0", Config::client())?;
+    /// let mut client = Endpoint::new(bind("127.0.0.1:0")?, Config::client())?;
     /// let peer = client.connect(([127, 0, 0, 1], 4000).into())?;
     /// assert!(client.peer(peer).is_some());
     /// # Ok::<(), Box<dyn core::error::Error>>(())
@@ -84,16 +84,16 @@ impl<C> UdpHost<C> {
         self.host.connect(self.clock.now(), normalise(to))
     }
 
-    /// Queues a packet. It leaves with the next [`step`](Self::step) or [`wait`](Self::wait).
+    /// Queues a packet. It leaves with the driver's next `step` or `wait`.
     ///
     /// # Errors
     ///
     /// See [`SendError`]; after [`SendError::Full`], [`Event::Writable`] tells when to go on.
     ///
     /// ```
-    /// use porous_std::{ChannelId, Config, Mode, SendError, UdpHost};
+    /// use porous_udp::{ChannelId, Config, Endpoint, Mode, SendError, bind};
     ///
-    /// let mut client = UdpHost::bind("127.0.0.1:0", Config::client())?;
+    /// let mut client = Endpoint::new(bind("127.0.0.1:0")?, Config::client())?;
     /// let peer = client.connect(([127, 0, 0, 1], 4000).into())?;
     /// let early = client.send(peer, ChannelId(0), &b"hello"[..], Mode::Reliable);
     /// assert_eq!(early, Err(SendError::NotConnected));
@@ -112,9 +112,9 @@ impl<C> UdpHost<C> {
     /// The next packet from this peer.
     ///
     /// ```
-    /// use porous_std::{Config, UdpHost};
+    /// use porous_udp::{Config, Endpoint, bind};
     ///
-    /// let mut client = UdpHost::bind("127.0.0.1:0", Config::client())?;
+    /// let mut client = Endpoint::new(bind("127.0.0.1:0")?, Config::client())?;
     /// let peer = client.connect(([127, 0, 0, 1], 4000).into())?;
     /// assert_eq!(client.receive(peer), None);
     /// # Ok::<(), Box<dyn core::error::Error>>(())
@@ -131,9 +131,9 @@ impl<C> UdpHost<C> {
     /// [`UnknownPeer`] if it has ended already.
     ///
     /// ```
-    /// use porous_std::{Config, Disconnect, UdpHost};
+    /// use porous_udp::{Config, Disconnect, Endpoint, bind};
     ///
-    /// let mut client = UdpHost::bind("127.0.0.1:0", Config::client())?;
+    /// let mut client = Endpoint::new(bind("127.0.0.1:0")?, Config::client())?;
     /// let peer = client.connect(([127, 0, 0, 1], 4000).into())?;
     /// client.disconnect(peer, Disconnect::Now { reason: 0 })?;
     /// # Ok::<(), Box<dyn core::error::Error>>(())
@@ -145,10 +145,10 @@ impl<C> UdpHost<C> {
     /// The next event. Call it until it returns `None`.
     ///
     /// ```
-    /// use porous_std::{Config, UdpHost};
+    /// use porous_udp::{Config, Endpoint, bind};
     ///
-    /// let mut host = UdpHost::bind("127.0.0.1:0", Config::new())?;
-    /// host.step()?;
+    /// let mut host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
+    /// host.transmit()?;
     /// assert_eq!(host.poll_event(), None);
     /// # Ok::<(), std::io::Error>(())
     /// ```
@@ -159,9 +159,9 @@ impl<C> UdpHost<C> {
     /// A peer: its state and statistics.
     ///
     /// ```
-    /// use porous_std::{Config, PeerState, UdpHost};
+    /// use porous_udp::{Config, Endpoint, PeerState, bind};
     ///
-    /// let mut client = UdpHost::bind("127.0.0.1:0", Config::client())?;
+    /// let mut client = Endpoint::new(bind("127.0.0.1:0")?, Config::client())?;
     /// let peer = client.connect(([127, 0, 0, 1], 4000).into())?;
     /// assert_eq!(client.peer(peer).unwrap().state(), PeerState::Connecting);
     /// # Ok::<(), Box<dyn core::error::Error>>(())
@@ -174,9 +174,9 @@ impl<C> UdpHost<C> {
     /// All peers.
     ///
     /// ```
-    /// use porous_std::{Config, UdpHost};
+    /// use porous_udp::{Config, Endpoint, bind};
     ///
-    /// let host = UdpHost::bind("127.0.0.1:0", Config::new())?;
+    /// let host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
     /// assert_eq!(host.peers().count(), 0);
     /// # Ok::<(), std::io::Error>(())
     /// ```
@@ -187,9 +187,9 @@ impl<C> UdpHost<C> {
     /// Where a peer is.
     ///
     /// ```
-    /// use porous_std::{Config, UdpHost};
+    /// use porous_udp::{Config, Endpoint, bind};
     ///
-    /// let mut client = UdpHost::bind("127.0.0.1:0", Config::client())?;
+    /// let mut client = Endpoint::new(bind("127.0.0.1:0")?, Config::client())?;
     /// let server = ([127, 0, 0, 1], 4000).into();
     /// let peer = client.connect(server)?;
     /// assert_eq!(client.address(peer), Some(server));
@@ -203,9 +203,9 @@ impl<C> UdpHost<C> {
     /// What the host has counted since it was made.
     ///
     /// ```
-    /// use porous_std::{Config, UdpHost};
+    /// use porous_udp::{Config, Endpoint, bind};
     ///
-    /// let host = UdpHost::bind("127.0.0.1:0", Config::new())?;
+    /// let host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
     /// assert_eq!(host.stats().datagrams_sent, 0);
     /// # Ok::<(), std::io::Error>(())
     /// ```
@@ -222,9 +222,9 @@ impl<C> UdpHost<C> {
     /// The system's.
     ///
     /// ```
-    /// use porous_std::{Config, UdpHost};
+    /// use porous_udp::{Config, Endpoint, bind};
     ///
-    /// let host = UdpHost::bind("127.0.0.1:0", Config::new())?;
+    /// let host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
     /// assert!(host.local_addr()?.ip().is_loopback());
     /// # Ok::<(), std::io::Error>(())
     /// ```
@@ -235,9 +235,9 @@ impl<C> UdpHost<C> {
     /// The time by the clock of this host.
     ///
     /// ```
-    /// use porous_std::{Config, Instant, UdpHost};
+    /// use porous_udp::{Config, Endpoint, Instant, bind};
     ///
-    /// let host = UdpHost::bind("127.0.0.1:0", Config::new())?;
+    /// let host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
     /// assert!(host.now() >= Instant::ZERO);
     /// # Ok::<(), std::io::Error>(())
     /// ```
@@ -249,9 +249,9 @@ impl<C> UdpHost<C> {
     /// The state machine within, for what has no method here.
     ///
     /// ```
-    /// use porous_std::{Config, UdpHost};
+    /// use porous_udp::{Config, Endpoint, bind};
     ///
-    /// let host = UdpHost::bind("127.0.0.1:0", Config::new())?;
+    /// let host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
     /// assert!(host.host().max_datagram_size() >= 1200);
     /// # Ok::<(), std::io::Error>(())
     /// ```
@@ -263,9 +263,9 @@ impl<C> UdpHost<C> {
     /// The state machine within. What needs a time takes that of [`now`](Self::now).
     ///
     /// ```
-    /// use porous_std::{Config, UdpHost};
+    /// use porous_udp::{Config, Endpoint, bind};
     ///
-    /// let mut host = UdpHost::bind("127.0.0.1:0", Config::new())?;
+    /// let mut host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
     /// let now = host.now();
     /// host.host_mut().handle_timeout(now);
     /// # Ok::<(), std::io::Error>(())

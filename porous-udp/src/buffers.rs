@@ -4,7 +4,7 @@ use std::io;
 
 use socket2::SockRef;
 
-use crate::UdpHost;
+use crate::{Endpoint, SystemSocket};
 
 /// Less than this is not asked for when the system refuses more.
 const SMALLEST: usize = 16 * 1024;
@@ -17,13 +17,13 @@ const LARGEST: usize = 1 << 30;
 /// What does not fit is lost, as any datagram may be: on the way in when the game does not step
 /// for a while, on the way out when it says much at once.
 ///
-/// [`Default`] is what [`UdpHost::bind`] asks for: 2 MiB to receive and 1 MiB to send. A server of
+/// [`Default`] is what [`bind`](crate::bind) asks for: 2 MiB to receive and 1 MiB to send. A server of
 /// 64 peers that each send 60 datagrams of 200 bytes a second can thus stand still for nearly half
 /// a second, and not only for the 43 ms that Linux has room for unasked (it charges 1280 bytes for
 /// each). And one tick's datagrams to some hundred peers leave at once.
 ///
 /// ```
-/// use porous_std::SocketBuffers;
+/// use porous_udp::SocketBuffers;
 ///
 /// assert_eq!(SocketBuffers::default().receive, 2 << 20);
 /// ```
@@ -50,7 +50,7 @@ pub(crate) fn ask(socket: SockRef<'_>, wanted: SocketBuffers) -> io::Result<()> 
     most_of(wanted.send, |size| socket.set_send_buffer_size(size))
 }
 
-impl<C> UdpHost<C> {
+impl<S: SystemSocket, C> Endpoint<S, C> {
     /// The sizes of the socket's buffers in bytes, as the system counts them. Linux reports twice
     /// what it was asked for and counts its own bookkeeping into it, and gives at most what
     /// `net.core.rmem_max` and `net.core.wmem_max` allow.
@@ -60,9 +60,9 @@ impl<C> UdpHost<C> {
     /// The system's.
     ///
     /// ```
-    /// use porous_std::{Config, UdpHost};
+    /// use porous_udp::{Config, Endpoint, bind};
     ///
-    /// let host = UdpHost::bind("127.0.0.1:0", Config::new())?;
+    /// let host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
     /// if host.socket_buffers()?.receive < 1 << 20 {
     ///     eprintln!("small socket buffers: packets will be lost when the server is busy");
     /// }
@@ -84,9 +84,9 @@ impl<C> UdpHost<C> {
     /// The system's, if it refuses even small ones.
     ///
     /// ```
-    /// use porous_std::{Config, SocketBuffers, UdpHost};
+    /// use porous_udp::{Config, Endpoint, SocketBuffers, bind};
     ///
-    /// let host = UdpHost::bind("127.0.0.1:0", Config::new())?;
+    /// let host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
     /// let given = host.set_socket_buffers(SocketBuffers {
     ///     receive: 4 << 20,
     ///     ..SocketBuffers::default()

@@ -15,7 +15,7 @@ use porous_proto::Instant;
 ///
 /// ```
 /// use core::net::SocketAddr;
-/// use porous_std::{Conditioner, Config, Instant, UdpHost};
+/// use porous_udp::{Conditioner, Config, Endpoint, Instant, bind};
 ///
 /// struct EachTenth(u64);
 ///
@@ -26,7 +26,7 @@ use porous_proto::Instant;
 ///     }
 /// }
 ///
-/// let host = UdpHost::bind("127.0.0.1:0", Config::new())?.with_conditioner(EachTenth(0));
+/// let host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?.with_conditioner(EachTenth(0));
 /// # let _ = host;
 /// # Ok::<(), std::io::Error>(())
 /// ```

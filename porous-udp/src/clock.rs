@@ -5,7 +5,7 @@ use porous_proto::Instant;
 /// The monotonic clock of the system, counted from a moment of our own.
 ///
 /// ```
-/// use porous_std::Clock;
+/// use porous_udp::Clock;
 ///
 /// let clock = Clock::start();
 /// let before = clock.now();
@@ -20,7 +20,7 @@ impl Clock {
     /// A clock that begins at zero now.
     ///
     /// ```
-    /// let clock = porous_std::Clock::start();
+    /// let clock = porous_udp::Clock::start();
     /// # let _ = clock;
     /// ```
     #[must_use]
@@ -35,7 +35,7 @@ impl Clock {
     ///
     /// ```
     /// use core::time::Duration;
-    /// use porous_std::{Clock, Instant};
+    /// use porous_udp::{Clock, Instant};
     ///
     /// let elapsed = Clock::start().now().saturating_duration_since(Instant::ZERO);
     /// assert!(elapsed < Duration::from_secs(60));

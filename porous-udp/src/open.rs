@@ -9,8 +9,21 @@ use socket2::{Domain, SockRef, Socket, Type};
 use crate::address::normalise;
 use crate::buffers::{self, SocketBuffers};
 
-/// Binds to the first of these addresses that can be bound.
-pub(crate) fn bind(addresses: impl ToSocketAddrs) -> io::Result<UdpSocket> {
+/// A new socket, bound to the first of these addresses that can be bound; port 0 lets the system
+/// choose one. If it is `[::]`, the socket serves IPv4 too. It gets larger buffers than the
+/// system's usual ones, as far as the system allows: see [`SocketBuffers`].
+///
+/// # Errors
+///
+/// The system's, with the address, if it cannot bind the socket: mostly that another program has
+/// the port, that no interface has the address, or that there is no IPv6.
+///
+/// ```
+/// let socket = porous_udp::bind("127.0.0.1:0")?;
+/// assert_ne!(socket.local_addr()?.port(), 0);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn bind(addresses: impl ToSocketAddrs) -> io::Result<UdpSocket> {
     let mut failed = io::Error::new(
         ErrorKind::InvalidInput,
         "cannot bind a UDP socket: the name stands for no address",

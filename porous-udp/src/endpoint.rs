@@ -1,0 +1,354 @@
+//! One socket, one host, one clock.
+
+use core::time::Duration;
+use std::io;
+
+use getrandom::SysRng;
+use porous_proto::{Config, Host, Instant};
+use rand_core::{TryRng, UnwrapErr};
+
+use crate::inbox::Inbox;
+use crate::outbox::Outbox;
+use crate::socket::{Path, Socket, SocketStats};
+use crate::{Clock, Conditioner, SystemSocket};
+
+/// The random source of an [`Endpoint`]: the operating system's. [`Endpoint::new`] fails if it has
+/// none; should it stop working later, which no system does, it panics.
+pub type OsRng = UnwrapErr<SysRng>;
+
+/// The most datagrams, and errors in place of datagrams, that one call takes in, give or take a
+/// batch: a flood must not stop the game, nor an error that stays.
+pub(crate) const RECEIVES_PER_CALL: usize = 1024;
+
+/// The longest sleep while a datagram waits for room in the socket; it ends when there is room,
+/// on systems that tell.
+pub(crate) const RETRY_SEND: Duration = Duration::from_millis(5);
+
+/// A host and the socket that it lives on: all that a driver does, but for waiting.
+///
+/// `C` stands between the host and the socket, and by default lets everything pass: see
+/// [`Conditioner`].
+#[derive(Debug)]
+pub struct Endpoint<S, C = ()> {
+    pub(crate) host: Host<OsRng>,
+    pub(crate) socket: Socket<S>,
+    pub(crate) clock: Clock,
+    conditioner: C,
+    inbox: Inbox,
+    outbox: Outbox,
+    /// When to try again to send what the socket had no room for, if the outbox is not empty.
+    retry_at: Instant,
+}
+
+impl<S: SystemSocket> Endpoint<S> {
+    /// Takes over a socket, which must be bound and not connected. It becomes non-blocking. Where
+    /// the system can take many datagrams in one call, it is told to: Linux and Windows join
+    /// datagrams of one sender (GRO, URO), Linux, Android, Windows and Apple's systems report the
+    /// marks of congestion, and none splits a datagram that is too long for the path.
+    ///
+    /// # Errors
+    ///
+    /// The system's, if the socket cannot be made non-blocking or there are no random numbers.
+    ///
+    /// ```
+    /// use porous_udp::{Config, Endpoint, bind};
+    ///
+    /// let host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
+    /// assert_ne!(host.local_addr()?.port(), 0);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn new(socket: S, config: Config) -> io::Result<Self> {
+        Self::over(socket, config, Path::batched)
+    }
+
+    /// Takes over a socket and sends and receives one datagram a call, as [`new`](Self::new) does
+    /// where the system cannot do more. No option of the socket is changed. For systems whose
+    /// batches are broken: network cards and virtual machines have been seen to lose them.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    ///
+    /// ```
+    /// use porous_udp::{Config, Endpoint, bind};
+    ///
+    /// let host = Endpoint::plain(bind("127.0.0.1:0")?, Config::new())?;
+    /// # let _ = host;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn plain(socket: S, config: Config) -> io::Result<Self> {
+        Self::over(socket, config, |_| Path::Plain)
+    }
+
+    fn over(socket: S, config: Config, path: impl FnOnce(&S) -> Path) -> io::Result<Self> {
+        SysRng.try_next_u64().map_err(io::Error::other)?;
+        let path = path(&socket);
+        let inbox = Inbox::new(path.slots());
+        Ok(Self {
+            host: Host::new(config, UnwrapErr(SysRng)),
+            socket: Socket::new(socket, path)?,
+            clock: Clock::start(),
+            conditioner: (),
+            inbox,
+            outbox: Outbox::new(),
+            retry_at: Instant::ZERO,
+        })
+    }
+
+    /// Puts a conditioner between this host and its socket.
+    ///
+    /// ```
+    /// use porous_udp::{Config, Endpoint, bind};
+    ///
+    /// let host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?.with_conditioner(());
+    /// # let _ = host;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_conditioner<C: Conditioner>(self, conditioner: C) -> Endpoint<S, C> {
+        let Self {
+            host,
+            socket,
+            clock,
+            conditioner: (),
+            inbox,
+            outbox,
+            retry_at,
+        } = self;
+        Endpoint {
+            host,
+            socket,
+            clock,
+            conditioner,
+            inbox,
+            outbox,
+            retry_at,
+        }
+    }
+}
+
+impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
+    /// Takes in what has arrived, at most 1024 datagrams and one batch. Returns whether there may
+    /// be more. A driver's work: its own `step` calls this.
+    ///
+    /// # Errors
+    ///
+    /// Only if the socket is of no more use; its kind is that of the system's error. What the
+    /// network does to datagrams is no error.
+    ///
+    /// ```
+    /// use porous_udp::{Config, Endpoint, bind};
+    ///
+    /// let mut host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
+    /// assert!(!host.receive_datagrams()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn receive_datagrams(&mut self) -> io::Result<bool> {
+        let mut taken = 0;
+        while taken < RECEIVES_PER_CALL {
+            let Some(filled) = self.socket.receive(&mut self.inbox)? else {
+                return Ok(false);
+            };
+            let now = self.clock.now();
+            for (from, ecn, datagram) in self.inbox.datagrams(filled) {
+                // What became of it is in the host's counters.
+                let _ = self.host.handle_datagram(now, from, ecn, datagram);
+                taken += 1;
+            }
+            if filled == 0 {
+                taken += 1;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Does what time demands, then sends until there is nothing more or the socket has no room.
+    /// A driver's work: its own `step` calls this.
+    ///
+    /// # Errors
+    ///
+    /// As [`receive_datagrams`](Self::receive_datagrams). Only the datagrams of the one call that
+    /// failed are lost.
+    ///
+    /// ```
+    /// use porous_udp::{Config, Endpoint, bind};
+    ///
+    /// let mut host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
+    /// host.transmit()?;
+    /// assert!(!host.is_blocked());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn transmit(&mut self) -> io::Result<()> {
+        let now = self.clock.now();
+        self.host.handle_timeout(now);
+        while self.flush(now)? && self.fill(now) {}
+        Ok(())
+    }
+
+    /// Whether datagrams wait for room in the socket. None is made meanwhile, and none overtakes.
+    ///
+    /// ```
+    /// use porous_udp::{Config, Endpoint, bind};
+    ///
+    /// let host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
+    /// assert!(!host.is_blocked());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub fn is_blocked(&self) -> bool {
+        !self.outbox.is_empty()
+    }
+
+    /// When `step` should next be called, by the time of [`now`](Self::now), if no datagram comes
+    /// before; `None` if nothing is due. For programs with a loop of their own.
+    ///
+    /// ```
+    /// use porous_udp::{Config, Endpoint, bind};
+    ///
+    /// let host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
+    /// assert_eq!(host.deadline(), None);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        if self.is_blocked() {
+            // The host's own deadline is in the past as long as it has output.
+            return Some(self.retry_at);
+        }
+        [self.host.poll_timeout(), self.conditioner.next_release()]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// How long a driver may sleep, if no datagram comes: until the [`deadline`](Self::deadline),
+    /// and `max` at most.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use porous_udp::{Config, Endpoint, bind};
+    ///
+    /// let host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
+    /// let hour = Duration::from_secs(3600);
+    /// assert_eq!(host.sleep_at_most(hour), hour);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub fn sleep_at_most(&self, max: Duration) -> Duration {
+        let now = self.clock.now();
+        self.deadline()
+            .map_or(max, |at| at.saturating_duration_since(now).min(max))
+    }
+
+    /// The conditioner.
+    ///
+    /// ```
+    /// use porous_udp::{Config, Endpoint, bind};
+    ///
+    /// let host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
+    /// assert_eq!(host.conditioner(), &());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn conditioner(&self) -> &C {
+        &self.conditioner
+    }
+
+    /// The conditioner, to change what it does.
+    ///
+    /// ```
+    /// use porous_udp::{Config, Endpoint, bind};
+    ///
+    /// let mut host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
+    /// *host.conditioner_mut() = ();
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub const fn conditioner_mut(&mut self) -> &mut C {
+        &mut self.conditioner
+    }
+
+    /// What the socket did beside carrying datagrams.
+    ///
+    /// ```
+    /// use porous_udp::{Config, Endpoint, bind};
+    ///
+    /// let host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
+    /// assert_eq!(host.socket_stats().send_lost, 0);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn socket_stats(&self) -> SocketStats {
+        self.socket.stats()
+    }
+
+    /// The socket, for what a library does with it beside sending and receiving.
+    ///
+    /// ```
+    /// use porous_udp::{Config, Endpoint, bind};
+    ///
+    /// let host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
+    /// host.socket().set_ttl(5)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub const fn socket(&self) -> &S {
+        self.socket.system()
+    }
+
+    /// The socket, for a library whose own calls want to change it.
+    ///
+    /// ```
+    /// use porous_udp::{Config, Endpoint, bind};
+    ///
+    /// let mut host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
+    /// host.socket_mut().set_ttl(5)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub const fn socket_mut(&mut self) -> &mut S {
+        self.socket.system_mut()
+    }
+
+    /// Whether all that waited has been sent.
+    fn flush(&mut self, now: Instant) -> io::Result<bool> {
+        while let Some((batch, datagrams)) = self.outbox.first() {
+            match self.socket.send(batch.to, datagrams, batch.segment) {
+                Ok(Some(sent)) => self.outbox.advance(sent),
+                Ok(None) => {
+                    self.retry_at = now + RETRY_SEND;
+                    return Ok(false);
+                }
+                Err(error) => {
+                    let lost = datagrams.len();
+                    self.outbox.advance(lost);
+                    return Err(error);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Makes datagrams, and takes those that the conditioner lets go. Whether there are any.
+    fn fill(&mut self, now: Instant) -> bool {
+        let (largest, max_segments) = (self.host.max_datagram_size(), self.socket.max_segments());
+        while let Some(room) = self.outbox.room(largest) {
+            let Some(transmit) = self.host.poll_transmit(now, room) else {
+                break;
+            };
+            let (to, datagram) = (transmit.to, transmit.datagram);
+            if !self.conditioner.take(now, to, datagram) {
+                let len = datagram.len();
+                self.outbox.push(to, len, max_segments);
+            }
+        }
+        while self.outbox.room(largest).is_some() {
+            let Some((to, datagram)) = self.conditioner.release(now) else {
+                break;
+            };
+            let Some(room) = self.outbox.room(datagram.len()) else {
+                continue;
+            };
+            room[..datagram.len()].copy_from_slice(&datagram);
+            self.outbox.push(to, datagram.len(), max_segments);
+        }
+        !self.outbox.is_empty()
+    }
+}

@@ -1,0 +1,381 @@
+//! What a host does about each error of its socket. The errors are put in; all else is real.
+
+use alloc::collections::VecDeque;
+use alloc::sync::Arc;
+use core::net::SocketAddr;
+use core::time::Duration;
+use std::io;
+use std::net::UdpSocket;
+use std::sync::Mutex;
+
+use porous_proto::{ChannelId, Config, Event, Instant, Listen, Mode, PeerId, PeerState};
+use rustix::io::Errno;
+use socket2::SockRef;
+
+use crate::endpoint::{RECEIVES_PER_CALL, RETRY_SEND};
+use crate::fault::LOST;
+use crate::{Clock, Endpoint, SystemSocket, bind};
+
+/// Far more than anything here takes.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// The errors that one kind of call will give, and how many calls there were.
+#[derive(Debug, Default)]
+struct Faults {
+    next: VecDeque<Errno>,
+    always: Option<Errno>,
+    calls: usize,
+}
+
+impl Faults {
+    fn call(&mut self) -> io::Result<()> {
+        self.calls += 1;
+        match self.next.pop_front().or(self.always) {
+            Some(errno) => Err(errno.into()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A socket that fails when told to.
+#[derive(Debug)]
+struct Faulty {
+    socket: UdpSocket,
+    faults: Arc<Directions>,
+}
+
+#[derive(Debug, Default)]
+struct Directions {
+    send: Mutex<Faults>,
+    receive: Mutex<Faults>,
+}
+
+impl SystemSocket for Faulty {
+    fn options(&self) -> SockRef<'_> {
+        self.socket.options()
+    }
+
+    fn send_to(&self, datagram: &[u8], to: SocketAddr) -> io::Result<usize> {
+        self.try_send(|| self.socket.send_to(datagram, to))
+    }
+
+    fn recv_from(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
+        self.try_receive(|| self.socket.recv_from(buffer))
+    }
+
+    fn try_send<T>(&self, call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        self.faults.send.lock().unwrap().call()?;
+        call()
+    }
+
+    fn try_receive<T>(&self, call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        self.faults.receive.lock().unwrap().call()?;
+        call()
+    }
+}
+
+/// Both ways to pass datagrams: an error is the same on either.
+const PATHS: [Open; 2] = [Endpoint::new, Endpoint::plain];
+
+type Open = fn(Faulty, Config) -> io::Result<Endpoint<Faulty>>;
+
+fn step<S: SystemSocket>(host: &mut Endpoint<S>) -> io::Result<()> {
+    host.receive_datagrams()?;
+    host.transmit()
+}
+
+/// A client on a faulty socket, connected to a server on a real one.
+struct Pair {
+    client: Endpoint<Faulty>,
+    server: Endpoint<UdpSocket>,
+    faults: Arc<Directions>,
+    to_server: PeerId,
+    to_client: PeerId,
+}
+
+/// Calls `step` until it returns something.
+fn soon<T>(what: &str, mut step: impl FnMut() -> Option<T>) -> T {
+    let clock = Clock::start();
+    while clock.now().saturating_duration_since(Instant::ZERO) < LIMIT {
+        if let Some(found) = step() {
+            return found;
+        }
+    }
+    panic!("{what} did not come");
+}
+
+fn connected(host: &mut Endpoint<UdpSocket>) -> Option<PeerId> {
+    while let Some(event) = host.poll_event() {
+        if let Event::Connected { peer, .. } = event {
+            return Some(peer);
+        }
+    }
+    None
+}
+
+impl Pair {
+    fn new(open: Open) -> Self {
+        let faults = Arc::<Directions>::default();
+        let faulty = Faulty {
+            socket: UdpSocket::bind("127.0.0.1:0").unwrap(),
+            faults: Arc::clone(&faults),
+        };
+        let mut client = open(faulty, Config::client()).unwrap();
+        let socket = bind("127.0.0.1:0").unwrap();
+        let mut server = Endpoint::new(socket, Config::new()).unwrap();
+        server.listen(Listen::Open).unwrap();
+        let to_server = client.connect(server.local_addr().unwrap()).unwrap();
+        let mut to_client = None;
+        soon("the connection", || {
+            step(&mut client).unwrap();
+            step(&mut server).unwrap();
+            to_client = to_client.or_else(|| connected(&mut server));
+            let state = client.peer(to_server).unwrap().state();
+            (state == PeerState::Connected && to_client.is_some()).then_some(())
+        });
+        Self {
+            client,
+            server,
+            faults,
+            to_server,
+            to_client: to_client.unwrap(),
+        }
+    }
+
+    fn fail_send(&self, errno: Errno) {
+        self.faults.send.lock().unwrap().next.push_back(errno);
+    }
+
+    fn fail_receive(&self, errno: Errno) {
+        self.faults.receive.lock().unwrap().next.push_back(errno);
+    }
+
+    fn send_calls(&self) -> usize {
+        self.faults.send.lock().unwrap().calls
+    }
+
+    fn receive_calls(&self) -> usize {
+        self.faults.receive.lock().unwrap().calls
+    }
+
+    fn send(&mut self, payload: Vec<u8>) -> io::Result<()> {
+        self.send_as(Mode::Reliable, payload)
+    }
+
+    /// Queues a packet at the client and steps until the socket was asked to send something.
+    fn send_as(&mut self, mode: Mode, payload: Vec<u8>) -> io::Result<()> {
+        let channel = ChannelId(0);
+        self.client
+            .send(self.to_server, channel, payload, mode)
+            .unwrap();
+        let calls = self.send_calls();
+        soon("an attempt to send", || {
+            let result = step(&mut self.client);
+            step(&mut self.server).unwrap();
+            (result.is_err() || self.send_calls() > calls).then_some(result)
+        })
+    }
+
+    /// Drives both until the server has all of these packets of the client, in this order.
+    fn arrive(&mut self, wanted: impl IntoIterator<Item = Vec<u8>>) {
+        for wanted in wanted {
+            let payload = soon("a packet", || {
+                step(&mut self.client).unwrap();
+                step(&mut self.server).unwrap();
+                while self.server.poll_event().is_some() {}
+                self.server.receive(self.to_client)
+            });
+            assert_eq!(payload.payload, wanted);
+        }
+        let states = [
+            self.client.peer(self.to_server).unwrap().state(),
+            self.server.peer(self.to_client).unwrap().state(),
+        ];
+        assert_eq!(states, [PeerState::Connected; 2]);
+    }
+}
+
+#[test]
+fn an_error_that_loses_a_datagram_on_the_way_out_is_repaired() {
+    for open in PATHS {
+        let mut pair = Pair::new(open);
+        for (index, &errno) in LOST.iter().enumerate() {
+            pair.fail_send(errno);
+            pair.send(vec![index.try_into().unwrap()]).unwrap();
+            let lost = u64::try_from(index).unwrap() + 1;
+            assert_eq!(pair.client.socket_stats().send_lost, lost, "{errno:?}");
+        }
+        let stats = pair.client.socket_stats();
+        assert_eq!((stats.send_delayed, stats.receive_errors), (0, 0));
+        pair.arrive((0..LOST.len()).map(|index| vec![index.try_into().unwrap()]));
+    }
+}
+
+#[test]
+fn an_error_in_place_of_a_datagram_hides_none_behind_it() {
+    for open in PATHS {
+        let mut pair = Pair::new(open);
+        for (index, &errno) in LOST.iter().enumerate() {
+            let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
+            let to = pair.client.local_addr().unwrap();
+            let received = pair.client.stats().datagrams_received;
+            stranger.send_to(b"hello", to).unwrap();
+            pair.fail_receive(errno);
+            step(&mut pair.client).unwrap();
+            let errors = u64::try_from(index).unwrap() + 1;
+            let stats = pair.client.socket_stats();
+            assert_eq!(stats.receive_errors, errors, "{errno:?}");
+            // Loopback delivers at once; a datagram of the server may have come too.
+            assert!(
+                pair.client.stats().datagrams_received > received,
+                "{errno:?}"
+            );
+        }
+        assert_eq!(pair.client.socket_stats().send_lost, 0);
+        pair.send(b"still there".to_vec()).unwrap();
+        pair.arrive([b"still there".to_vec()]);
+    }
+}
+
+#[test]
+fn an_error_that_stays_does_not_hold_a_step() {
+    for open in PATHS {
+        let mut pair = Pair::new(open);
+        let stays = LOST.iter().chain(&[Errno::INTR, Errno::AGAIN]);
+        for &errno in stays {
+            pair.faults.receive.lock().unwrap().always = Some(errno);
+            let calls = pair.receive_calls();
+            step(&mut pair.client).unwrap();
+            assert!(
+                pair.receive_calls() - calls <= RECEIVES_PER_CALL,
+                "{errno:?}"
+            );
+        }
+        pair.faults.receive.lock().unwrap().always = None;
+        pair.send(b"still there".to_vec()).unwrap();
+        pair.arrive([b"still there".to_vec()]);
+    }
+}
+
+#[test]
+fn a_datagram_without_room_is_kept_and_not_overtaken() {
+    for (open, errno) in PATHS.into_iter().zip([Errno::AGAIN, Errno::INTR]) {
+        let mut pair = Pair::new(open);
+        pair.faults.send.lock().unwrap().always = Some(errno);
+        // It would not be repeated.
+        pair.send_as(Mode::Unreliable, vec![0]).unwrap();
+        let sent = pair.client.stats().datagrams_sent;
+        for index in 1..20 {
+            pair.send(vec![index]).unwrap();
+        }
+        let calls = pair.send_calls();
+        step(&mut pair.client).unwrap();
+        assert_eq!(pair.send_calls(), calls + 1, "one attempt a step");
+        assert_eq!(pair.client.stats().datagrams_sent, sent, "no other is made");
+        let stats = pair.client.socket_stats();
+        assert_eq!((stats.send_delayed, stats.send_lost), (21, 0), "{errno:?}");
+
+        pair.faults.send.lock().unwrap().always = None;
+        pair.arrive((0..20).map(|index| vec![index]));
+    }
+}
+
+#[test]
+fn a_datagram_without_room_is_due_again_soon_but_not_at_once() {
+    for open in PATHS {
+        let mut pair = Pair::new(open);
+        pair.faults.send.lock().unwrap().always = Some(Errno::AGAIN);
+        let before = pair.client.now();
+        pair.send(vec![7]).unwrap();
+        let due = pair.client.deadline().unwrap();
+        assert!(due >= before + RETRY_SEND, "or a loop that asks would spin");
+        assert!(due <= pair.client.now() + RETRY_SEND);
+        pair.faults.send.lock().unwrap().always = None;
+        pair.arrive([vec![7]]);
+    }
+}
+
+/// Errors of a socket that is of no more use.
+const FATAL: [Errno; 3] = [Errno::BADF, Errno::NOTSOCK, Errno::NOTCONN];
+
+#[test]
+fn a_broken_socket_is_told_once_and_breaks_nothing_else() {
+    for open in PATHS {
+        let mut pair = Pair::new(open);
+        let mut sent = Vec::new();
+        for errno in FATAL {
+            let system = io::Error::from(errno);
+            let expect = |verb: &str, error: &io::Error| {
+                let text = error.to_string();
+                let begin = format!("the UDP socket of this host cannot {verb} any more");
+                assert!(text.starts_with(&begin), "{text}");
+                assert!(text.ends_with(&system.to_string()), "{text}");
+                assert_eq!(error.kind(), system.kind());
+            };
+            pair.fail_receive(errno);
+            expect("receive", &step(&mut pair.client).unwrap_err());
+            step(&mut pair.client).unwrap();
+
+            pair.fail_send(errno);
+            let payload = system.to_string().into_bytes();
+            expect("send", &pair.send(payload.clone()).unwrap_err());
+            step(&mut pair.client).unwrap();
+            sent.push(payload);
+        }
+        let stats = pair.client.socket_stats();
+        assert_eq!((stats.send_lost, stats.receive_errors), (0, 0));
+        // If it was not broken after all, the connection goes on.
+        pair.arrive(sent);
+    }
+}
+
+/// A packet that leaves as one batch, and its bytes.
+fn large() -> Vec<u8> {
+    (0..8000_u16).map(|index| index.to_le_bytes()[0]).collect()
+}
+
+#[test]
+fn a_batch_that_fails_is_sent_one_by_one() {
+    for (errors, lost) in [(1, 0), (2, 1)] {
+        let mut pair = Pair::new(Endpoint::new);
+        // What Linux says of a network card that cannot do checksums.
+        for _ in 0..errors {
+            pair.fail_send(if lost == 0 { Errno::IO } else { Errno::INVAL });
+        }
+        pair.send_as(Mode::Unreliable, large()).unwrap();
+        let stats = pair.client.socket_stats();
+        assert_eq!((stats.send_lost, stats.send_delayed), (lost, 0));
+        if lost == 0 {
+            pair.arrive([large()]);
+        }
+    }
+}
+
+#[test]
+fn a_batch_without_room_is_kept() {
+    for open in PATHS {
+        let mut pair = Pair::new(open);
+        pair.fail_send(Errno::AGAIN);
+        pair.send_as(Mode::Unreliable, large()).unwrap();
+        assert!(pair.client.is_blocked());
+        assert_eq!(pair.client.socket_stats().send_delayed, 1);
+        pair.arrive([large()]);
+    }
+}
+
+/// Linux only: other systems may be unable to send batches.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_batch_is_one_call() {
+    let calls = PATHS.map(|open| {
+        let mut pair = Pair::new(open);
+        let calls = pair.send_calls();
+        pair.send_as(Mode::Unreliable, large()).unwrap();
+        let calls = pair.send_calls() - calls;
+        pair.arrive([large()]);
+        calls
+    });
+    let [batched, plain] = calls;
+    assert!(batched <= 2, "{batched}");
+    assert!(plain > 6, "{plain}");
+}

@@ -1,0 +1,139 @@
+//! Where datagrams arrive: a few slots, and in each one datagram or a train of them.
+
+use core::array::from_fn;
+use core::net::SocketAddr;
+use std::io::IoSliceMut;
+
+use porous_proto::Ecn;
+use quinn_udp::{EcnCodepoint, RecvMeta};
+
+use crate::address::normalise;
+
+/// The largest UDP payload and more, so that nothing arrives cut off; the system may also put up
+/// to 64 datagrams of one sender into a slot, this long in all (GRO).
+const SLOT: usize = 65_536;
+
+/// How many slots are filled by one call, where the system can fill more than one. The memory of
+/// slots that are never filled is never touched, so a client does not pay for those of a server.
+pub(crate) const SLOTS: usize = 8;
+
+pub(crate) struct Inbox {
+    slots: Box<[u8]>,
+    filled: [RecvMeta; SLOTS],
+}
+
+impl Inbox {
+    pub(crate) fn new(slots: usize) -> Self {
+        Self {
+            slots: vec![0; slots * SLOT].into_boxed_slice(),
+            filled: [RecvMeta::default(); SLOTS],
+        }
+    }
+
+    /// Room for one datagram.
+    pub(crate) fn slot(&mut self) -> &mut [u8] {
+        &mut self.slots[..SLOT]
+    }
+
+    /// Says that the first slot holds one datagram.
+    pub(crate) fn fill_one(&mut self, len: usize, from: SocketAddr) {
+        let mut meta = RecvMeta::default();
+        (meta.len, meta.stride, meta.addr) = (len, len, from);
+        self.filled[0] = meta;
+    }
+
+    /// Room for many, and for what is known of them.
+    pub(crate) fn slots(&mut self) -> ([IoSliceMut<'_>; SLOTS], &mut [RecvMeta; SLOTS]) {
+        let mut slots = self.slots.chunks_exact_mut(SLOT);
+        let slots = from_fn(|_| IoSliceMut::new(slots.next().unwrap_or_default()));
+        (slots, &mut self.filled)
+    }
+
+    /// What came in the first `filled` slots.
+    pub(crate) fn datagrams(
+        &self,
+        filled: usize,
+    ) -> impl Iterator<Item = (SocketAddr, Ecn, &[u8])> {
+        let slots = self.filled[..filled].iter().zip(self.slots.chunks(SLOT));
+        slots.flat_map(|(meta, slot)| {
+            let (from, ecn) = (normalise(meta.addr), ecn(meta.ecn));
+            train(&slot[..meta.len], meta.stride).map(move |datagram| (from, ecn, datagram))
+        })
+    }
+}
+
+/// Debug output of half a megabyte helps nobody.
+impl core::fmt::Debug for Inbox {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let Self { slots, filled: _ } = self;
+        f.debug_struct("Inbox")
+            .field("bytes", &slots.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The datagrams of a slot: all as long as the first, but for the last. An empty datagram is one
+/// too.
+fn train(bytes: &[u8], stride: usize) -> impl Iterator<Item = &[u8]> {
+    let stride = stride.max(1);
+    let count = bytes.len().div_ceil(stride).max(1);
+    (0..count).map(move |index| {
+        let start = index * stride;
+        &bytes[start..bytes.len().min(start + stride)]
+    })
+}
+
+const fn ecn(codepoint: Option<EcnCodepoint>) -> Ecn {
+    match codepoint {
+        None => Ecn::NotEct,
+        Some(EcnCodepoint::Ect0) => Ecn::Ect0,
+        Some(EcnCodepoint::Ect1) => Ecn::Ect1,
+        Some(EcnCodepoint::Ce) => Ecn::Ce,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lengths(len: usize, stride: usize) -> Vec<usize> {
+        train(&vec![0; len], stride).map(<[u8]>::len).collect()
+    }
+
+    #[test]
+    fn a_slot_holds_a_train_whose_last_may_be_shorter() {
+        assert_eq!(lengths(5, 2), [2, 2, 1]);
+        assert_eq!(lengths(4, 2), [2, 2]);
+        assert_eq!(lengths(4, 4), [4]);
+    }
+
+    #[test]
+    fn an_empty_datagram_is_a_datagram() {
+        assert_eq!(lengths(0, 0), [0]);
+    }
+
+    #[test]
+    fn all_that_was_filled_comes_out_in_order() {
+        let mut inbox = Inbox::new(2);
+        let address = |text: &str| -> SocketAddr { text.parse().unwrap() };
+        let (mut slots, filled) = inbox.slots();
+        slots[0][..3].copy_from_slice(&[1, 1, 2]);
+        (filled[0].len, filled[0].stride) = (3, 2);
+        filled[0].addr = address("[::ffff:10.0.0.1]:1");
+        slots[1][0] = 3;
+        (filled[1].len, filled[1].stride) = (1, 1);
+        filled[1].addr = address("10.0.0.2:2");
+        filled[1].ecn = Some(EcnCodepoint::Ce);
+        assert!(slots[2].is_empty(), "there are only two");
+
+        let (a, b) = (address("10.0.0.1:1"), address("10.0.0.2:2"));
+        let found: Vec<_> = inbox.datagrams(2).collect();
+        let wanted: [(_, _, &[u8]); 3] = [
+            (a, Ecn::NotEct, &[1, 1]),
+            (a, Ecn::NotEct, &[2]),
+            (b, Ecn::Ce, &[3]),
+        ];
+        assert_eq!(found, wanted);
+        assert_eq!(inbox.datagrams(1).count(), 2);
+    }
+}

@@ -1,0 +1,90 @@
+//! What the drivers of POROUS over a system's UDP socket share: [`Endpoint`], one socket and the
+//! host that lives on it. A driver adds a way to wait: `porous-std` sleeps on the socket,
+//! `porous-mio` lets an event loop do it. A game uses one of these; this crate is for whoever
+//! writes another, and its methods are theirs.
+//!
+//! ```
+//! use porous_udp::{Config, Endpoint, Listen, bind};
+//!
+//! let mut server = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
+//! server.listen(Listen::Open).expect("the first call");
+//! let mut client = Endpoint::new(bind("127.0.0.1:0")?, Config::client())?;
+//! client.connect(server.local_addr()?).expect("the first call");
+//!
+//! // A driver would wait here for the sockets and for the deadlines of both.
+//! while server.peers().count() == 0 {
+//!     for host in [&mut client, &mut server] {
+//!         host.receive_datagrams()?;
+//!         host.transmit()?;
+//!     }
+//! }
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! # Addresses
+//!
+//! A host that is bound to `[::]` serves IPv6 and IPv4 alike, on every system but OpenBSD, where
+//! binding it is an error; one that is bound to `0.0.0.0` serves IPv4 only. A peer has one address,
+//! however the system writes it: an IPv4 address that an IPv6 socket reports as IPv4-mapped is
+//! unmapped, and the flow label is set to 0. The scope id of a link-local address is kept.
+//!
+//! # When the network fails
+//!
+//! What a socket reports about one datagram, a route, a firewall or a peer that is gone is no
+//! error of the host. Errors are sorted by the system's own number:
+//!
+//! | the system says | it means | what is done |
+//! |---|---|---|
+//! | would block, again, interrupted | nothing has come, or there is no room | later: the datagram is kept, nothing overtakes it, and [`SocketStats::send_delayed`] counts |
+//! | connection refused, reset or aborted, and whatever else ICMP reports | a datagram sent before did not arrive | nothing: it may be forged. [`SocketStats::receive_errors`] counts where a datagram was expected |
+//! | no route, network or host down, no such device | no way at this moment | the datagram is lost, as any may be, and [`SocketStats::send_lost`] counts |
+//! | message too long, invalid, address not available, family not supported | this datagram, or this address, cannot be sent from here | the same |
+//! | access denied, not permitted | a firewall, or a broadcast address | the same |
+//! | no buffers, no memory | a queue is full for a moment | the same |
+//! | anything else | the socket is of no more use | `Err`: the driver ends. Say goodbye to the player and make a new host |
+//!
+//! # Batches
+//!
+//! Where the system can, one call sends up to 64 datagrams to one peer (generic segmentation
+//! offload of Linux and Windows) and receives up to 8 trains of up to 64 (recvmmsg, generic
+//! receive offload); elsewhere one call carries one datagram. Nothing else differs: a batch that
+//! fails is sent one by one. See [`Endpoint::plain`] for the other way.
+//!
+//! # Memory
+//!
+//! An endpoint has 64 KiB to send from and 512 KiB to receive into, of which a system with virtual
+//! memory provides what is used; [`plain`](Endpoint::plain) has 64 KiB of each. What the host
+//! itself may take is said at [`Config`].
+#![doc(test(attr(deny(warnings))))]
+
+extern crate alloc;
+
+mod address;
+mod buffers;
+mod clock;
+mod commands;
+mod conditioner;
+mod endpoint;
+mod fault;
+#[cfg(test)]
+mod faulty;
+mod inbox;
+mod open;
+mod outbox;
+mod socket;
+mod system;
+
+pub use buffers::SocketBuffers;
+pub use clock::Clock;
+pub use conditioner::Conditioner;
+pub use endpoint::{Endpoint, OsRng};
+pub use open::bind;
+pub use socket::SocketStats;
+pub use system::SystemSocket;
+
+pub use porous_proto::{
+    AnswerError, ChannelId, Config, ConfigError, ConnectError, Disconnect, DisconnectReason, Event,
+    Host, HostStats, Ignored, Instant, Integrity, Listen, ListenError, Malformed, Mode, ModeCounts,
+    Peer, PeerId, PeerState, PeerStats, Priority, Received, Refusal, RefusalData, SendError,
+    UnknownPeer,
+};

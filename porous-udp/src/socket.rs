@@ -1,0 +1,287 @@
+//! A non-blocking UDP socket that only fails when it is of no more use.
+
+use core::net::SocketAddr;
+use std::io;
+
+use quinn_udp::{Transmit, UdpSockRef, UdpSocketState};
+use socket2::SockRef;
+
+use crate::SystemSocket;
+use crate::address::{for_socket, normalise};
+use crate::fault::Fault;
+use crate::inbox::{Inbox, SLOTS};
+
+/// What the socket did beside carrying datagrams.
+///
+/// ```
+/// use porous_udp::SocketStats;
+///
+/// assert_eq!(SocketStats::default().send_lost, 0);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SocketStats {
+    /// Datagrams that the system refused to send: no route, a firewall, no buffers. The protocol
+    /// treats them as any lost datagram.
+    pub send_lost: u64,
+    /// Attempts to send that found no room. The datagram is kept and leaves later.
+    pub send_delayed: u64,
+    /// Errors reported in place of a datagram, most of them an ICMP message about one sent before.
+    /// The protocol does nothing about them: they may be forged.
+    pub receive_errors: u64,
+}
+
+/// How datagrams pass between us and the system.
+#[derive(Debug)]
+pub(crate) enum Path {
+    /// Many a call, as far as the system can.
+    Batched(UdpSocketState),
+    /// One a call.
+    Plain,
+}
+
+impl Path {
+    /// Batched, where the system lets us set up a socket for it.
+    pub(crate) fn batched(socket: &impl SystemSocket) -> Self {
+        UdpSocketState::new(UdpSockRef::from(&*socket.options())).map_or(Self::Plain, Self::Batched)
+    }
+
+    /// How many slots of an inbox one call may fill.
+    pub(crate) const fn slots(&self) -> usize {
+        match self {
+            Self::Batched(_) => SLOTS,
+            Self::Plain => 1,
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Socket<S> {
+    system: S,
+    path: Path,
+    is_ipv6: bool,
+    stats: SocketStats,
+}
+
+impl<S: SystemSocket> Socket<S> {
+    pub(crate) fn new(system: S, path: Path) -> io::Result<Self> {
+        let options = system.options();
+        options.set_nonblocking(true)?;
+        let is_ipv6 = options.local_addr()?.is_ipv6();
+        Ok(Self {
+            system,
+            path,
+            is_ipv6,
+            stats: SocketStats::default(),
+        })
+    }
+
+    pub(crate) fn local_addr(&self) -> io::Result<SocketAddr> {
+        let address = self.system.options().local_addr()?.as_socket();
+        address
+            .map(normalise)
+            .ok_or_else(|| io::Error::other("the socket of this host is no UDP socket"))
+    }
+
+    /// For its options.
+    pub(crate) fn options(&self) -> SockRef<'_> {
+        self.system.options()
+    }
+
+    /// How many datagrams one call may send. It falls to one when the system turns out to be
+    /// unable to do more.
+    pub(crate) fn max_segments(&self) -> usize {
+        match &self.path {
+            Path::Batched(state) => state.max_gso_segments(),
+            Path::Plain => 1,
+        }
+    }
+
+    /// Sends datagrams that lie one behind the other, each `segment` bytes long but for the last.
+    /// Returns how many bytes of them are off our hands, be they lost; `None` if there is no room
+    /// for any now.
+    ///
+    /// If a batch fails, its first datagram goes out alone, so that an error costs no more than it
+    /// would cost without batches.
+    pub(crate) fn send(
+        &mut self,
+        to: SocketAddr,
+        datagrams: &[u8],
+        segment: usize,
+    ) -> io::Result<Option<usize>> {
+        let to = for_socket(to, self.is_ipv6);
+        if datagrams.len() > segment && self.max_segments() > 1 {
+            match self.pass(to, datagrams, Some(segment)) {
+                Ok(()) => return Ok(Some(datagrams.len())),
+                Err(error) if Fault::of(&error) == Fault::Later => {
+                    self.stats.send_delayed += 1;
+                    return Ok(None);
+                }
+                Err(_) => {}
+            }
+        }
+        let first = &datagrams[..segment.min(datagrams.len())];
+        let Err(error) = self.pass(to, first, None) else {
+            return Ok(Some(first.len()));
+        };
+        match Fault::of(&error) {
+            Fault::Later => {
+                self.stats.send_delayed += 1;
+                Ok(None)
+            }
+            Fault::Lost => {
+                self.stats.send_lost += 1;
+                Ok(Some(first.len()))
+            }
+            Fault::Fatal => Err(broken("send", &error)),
+        }
+    }
+
+    fn pass(&self, to: SocketAddr, contents: &[u8], segment: Option<usize>) -> io::Result<()> {
+        let Path::Batched(state) = &self.path else {
+            return self.system.send_to(contents, to).map(|_| ());
+        };
+        let transmit = Transmit {
+            destination: to,
+            ecn: None,
+            contents,
+            segment_size: segment,
+            src_ip: None,
+        };
+        let socket = self.system.options();
+        self.system
+            .try_send(|| state.try_send(UdpSockRef::from(&*socket), &transmit))
+    }
+
+    /// How many slots were filled: none if there was an error in place of a datagram, behind which
+    /// there may be more; `None` if there is no more for now.
+    pub(crate) fn receive(&mut self, inbox: &mut Inbox) -> io::Result<Option<usize>> {
+        let error = match self.take(inbox) {
+            Ok(filled) => return Ok(Some(filled)),
+            Err(error) => error,
+        };
+        match Fault::of(&error) {
+            Fault::Later => Ok(None),
+            Fault::Lost => {
+                self.stats.receive_errors += 1;
+                Ok(Some(0))
+            }
+            Fault::Fatal => Err(broken("receive", &error)),
+        }
+    }
+
+    fn take(&self, inbox: &mut Inbox) -> io::Result<usize> {
+        let Path::Batched(state) = &self.path else {
+            let (len, from) = self.system.recv_from(inbox.slot())?;
+            inbox.fill_one(len, from);
+            return Ok(1);
+        };
+        let (mut slots, filled) = inbox.slots();
+        let socket = self.system.options();
+        self.system
+            .try_receive(|| state.recv(UdpSockRef::from(&*socket), &mut slots, filled))
+    }
+}
+
+impl<S> Socket<S> {
+    pub(crate) const fn stats(&self) -> SocketStats {
+        self.stats
+    }
+
+    pub(crate) const fn system(&self) -> &S {
+        &self.system
+    }
+
+    pub(crate) const fn system_mut(&mut self) -> &mut S {
+        &mut self.system
+    }
+}
+
+/// An error that ends the driver. The kind stays the system's.
+fn broken(verb: &str, error: &io::Error) -> io::Error {
+    let text =
+        format!("the UDP socket of this host cannot {verb} any more, make a new host: {error}");
+    io::Error::new(error.kind(), text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::UdpSocket;
+
+    fn sockets(address: &str) -> [Socket<UdpSocket>; 2] {
+        let open = || UdpSocket::bind(address).unwrap();
+        let (batched, plain) = (open(), open());
+        let path = Path::batched(&batched);
+        [
+            Socket::new(batched, path).unwrap(),
+            Socket::new(plain, Path::Plain).unwrap(),
+        ]
+    }
+
+    /// Whether the datagram is off our hands.
+    fn send(socket: &mut Socket<UdpSocket>, to: SocketAddr, datagram: &[u8]) -> bool {
+        let sent = socket.send(to, datagram, datagram.len()).unwrap();
+        sent.is_some()
+    }
+
+    #[test]
+    fn carries() {
+        for mut a in sockets("127.0.0.1:0") {
+            for mut b in sockets("127.0.0.1:0") {
+                let mut inbox = Inbox::new(b.path.slots());
+                assert_eq!(b.receive(&mut inbox).unwrap(), None);
+                assert!(send(&mut a, b.local_addr().unwrap(), b"hi"));
+                assert_eq!(b.receive(&mut inbox).unwrap(), Some(1));
+                let from = a.local_addr().unwrap();
+                let found: Vec<_> = inbox.datagrams(1).map(|(from, _, d)| (from, d)).collect();
+                assert_eq!(found, [(from, &b"hi"[..])]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_batch_is_taken_apart() {
+        for mut a in sockets("127.0.0.1:0") {
+            for mut b in sockets("127.0.0.1:0") {
+                let to = b.local_addr().unwrap();
+                let all = b"aabbccd";
+                let mut sent = 0;
+                while sent < all.len() {
+                    sent += a.send(to, &all[sent..], 2).unwrap().unwrap();
+                }
+                let mut inbox = Inbox::new(b.path.slots());
+                let mut found = Vec::new();
+                while let Some(filled) = b.receive(&mut inbox).unwrap() {
+                    found.extend(inbox.datagrams(filled).map(|(.., d)| d.to_vec()));
+                }
+                assert_eq!(found, [&b"aa"[..], b"bb", b"cc", b"d"]);
+            }
+        }
+    }
+
+    #[test]
+    fn nobody_there_is_no_failure() {
+        let gone = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let to = gone.local_addr().unwrap();
+        drop(gone);
+        for mut socket in sockets("127.0.0.1:0") {
+            for _ in 0..3 {
+                send(&mut socket, to, b"anyone?");
+                socket.receive(&mut Inbox::new(SLOTS)).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn addresses_that_cannot_be_reached_cost_one_datagram() {
+        for mut socket in sockets("127.0.0.1:0") {
+            for to in ["[::1]:9", "127.0.0.1:0"] {
+                assert!(send(&mut socket, to.parse().unwrap(), b"x"), "{to}");
+            }
+            let to = "127.0.0.1:9".parse().unwrap();
+            assert!(send(&mut socket, to, &[0; 65_535]));
+            assert_eq!(socket.stats().send_lost, 3);
+        }
+    }
+}

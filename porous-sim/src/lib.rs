@@ -49,6 +49,8 @@ mod dice;
 mod hash;
 mod intercept;
 mod link;
+mod local;
+mod nat;
 mod network;
 mod pair;
 mod presets;

@@ -352,6 +352,16 @@ impl<A: SimAddress> Network<A> {
         self.now = self.now.max(now);
     }
 
+    /// Gives the links of one address the conditions of those of another.
+    pub(crate) fn copy_links(&mut self, like: A, new: A) {
+        let ends = |&(from, to): &(A, A)| from == like || to == like;
+        let pairs: Vec<(A, A)> = self.links.keys().copied().filter(ends).collect();
+        for (from, to) in pairs {
+            let renamed = |end| if end == like { new } else { end };
+            self.set_link(renamed(from), renamed(to), self.config(from, to));
+        }
+    }
+
     fn link_mut(&mut self, pair: (A, A)) -> &mut Link {
         let (seed, config) = (self.seed, self.default);
         let new = || Link::new(config, seed.child("link", Fnv::of(&pair)));

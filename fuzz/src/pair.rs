@@ -106,6 +106,9 @@ impl Pair {
             Op::Run(part) => self.run(Duration::from_millis(u64::from(part) * 4), true),
         }
         self.poll();
+        for host in &self.hosts {
+            let _ = host.audit();
+        }
     }
 
     fn newest(&self, side: usize) -> Option<PeerId> {

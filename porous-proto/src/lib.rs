@@ -102,9 +102,12 @@
 #![doc(test(attr(deny(warnings))))]
 
 extern crate alloc;
-#[cfg(any(test, feature = "count-work"))]
+#[cfg(any(test, feature = "audit"))]
 extern crate std;
 
+#[doc(hidden)]
+#[cfg(any(test, feature = "audit"))]
+pub mod audit;
 mod config;
 #[doc(hidden)]
 pub mod doc;

@@ -79,6 +79,12 @@ impl<A: Copy> Replies<A> {
         self.0.is_empty()
     }
 
+    /// How many wait.
+    #[cfg(any(test, feature = "audit"))]
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// False if too many wait: the reply is dropped, and whoever wants it will ask again.
     pub(crate) fn push(&mut self, to: A, reply: Reply) -> bool {
         let room = self.0.len() < WAITING_MAX;

@@ -82,6 +82,12 @@ impl Session {
         &self.agreement
     }
 
+    #[cfg(any(test, feature = "audit"))]
+    pub(super) fn audit(&self, audit: &mut crate::audit::Audit) {
+        self.transfer.audit(audit);
+        self.sequencing.audit(audit);
+    }
+
     pub(crate) const fn transfer(&self) -> &Transfer {
         &self.transfer
     }

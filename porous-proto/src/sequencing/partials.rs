@@ -46,6 +46,12 @@ impl Partials {
         self.0.retain(|&(other, _)| other > id);
     }
 
+    /// How many there are.
+    #[cfg(any(test, feature = "audit"))]
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// When the next one is to be given up.
     pub(crate) fn due(&self) -> Instant {
         let due = self.0.iter().map(|&(_, heard)| heard + GIVEN_UP_AFTER);

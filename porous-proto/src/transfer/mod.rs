@@ -3,6 +3,8 @@
 
 mod answers;
 mod assembly;
+#[cfg(any(test, feature = "audit"))]
+mod audit;
 mod congestion;
 mod loss;
 mod ping;

@@ -11,6 +11,10 @@ use crate::SimAddress;
 /// The steps that any datagram may cost, and those that each of its bytes may cost on top.
 const STEPS: [u64; 2] = [600, 40];
 
+/// What a datagram that was sent, and each of its bytes, allow on top, once: an acknowledgement may
+/// settle at one blow all that was sent since the last one.
+const SETTLED: [u64; 2] = [8, 1];
+
 /// What passed between a host and one address.
 #[derive(Clone, Copy, Debug, Default)]
 struct Account {
@@ -26,6 +30,8 @@ pub(crate) struct Watch<A> {
     accounts: BTreeMap<A, Account>,
     /// From whom something has arrived since the host was called.
     heard: Vec<A>,
+    /// Steps that settling what was sent may cost.
+    credit: u64,
 }
 
 impl<A: SimAddress> Watch<A> {
@@ -33,6 +39,7 @@ impl<A: SimAddress> Watch<A> {
         Self {
             accounts: BTreeMap::new(),
             heard: Vec::new(),
+            credit: 0,
         }
     }
 
@@ -49,8 +56,9 @@ impl<A: SimAddress> Watch<A> {
     /// The host was given a datagram; `before` steps were done before.
     pub(crate) fn received(&mut self, from: A, len: usize, before: u64, taken: Disposition) {
         let (steps, len) = (work::done() - before, len as u64);
-        let most = STEPS[0] + STEPS[1] * len;
-        assert!(steps <= most, "{steps} steps for a datagram of {len} bytes");
+        let excess = steps.saturating_sub(STEPS[0] + STEPS[1] * len);
+        assert!(excess <= self.credit, "{steps} steps for a datagram of {len} bytes");
+        self.credit -= excess;
         let account = self.accounts.entry(from).or_default();
         account.received += len;
         account.known |= matches!(taken, Disposition::Accepted(_) | Disposition::Handled(_));
@@ -63,6 +71,7 @@ impl<A: SimAddress> Watch<A> {
     pub(crate) fn sent(&mut self, to: A, len: usize) {
         let account = self.accounts.entry(to).or_default();
         account.sent += len as u64;
+        self.credit += SETTLED[0] + SETTLED[1] * len as u64;
         if account.known {
             return;
         }

@@ -79,7 +79,8 @@ impl Stage {
                 trial.left || self.journal.explains([own, remote], at, timeout)
             }
         };
-        assert!(explained, "a connection ended without a cause: {}", what());
+        let history = || self.journal.history([own, remote], at);
+        assert!(explained, "a connection ended without a cause: {}; {}", what(), history());
         let heard = life.other.is_some_and(|(side, peer)| {
             let current = self.actors[remote].side == side && self.actors[remote].alive;
             let reader = self.contract.peers[side].get(&peer);

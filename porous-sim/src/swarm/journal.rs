@@ -1,5 +1,7 @@
 //! What was done to whom, and when: the excuses that the end of a connection may have.
 
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -79,6 +81,16 @@ impl Journal {
     pub(super) fn calm_at(&self) -> Instant {
         let until = self.disturbances.iter().map(|entry| entry.until);
         until.max().unwrap_or(Instant::ZERO)
+    }
+
+    /// What happened to a connection of the two in the minute before.
+    pub(super) fn history(&self, [own, remote]: [usize; 2], at: Instant) -> String {
+        let recent = |then: Instant| then <= at && then + Duration::from_secs(60) >= at;
+        let disturbances = self.disturbances.iter();
+        let disturbances = disturbances.filter(|entry| entry.whom.touches(own, remote));
+        let disturbances: Vec<_> = disturbances.filter(|entry| recent(entry.until)).collect();
+        let ends: Vec<_> = self.ends.iter().filter(|end| recent(end.at)).collect();
+        format!("{disturbances:?} {ends:?}")
     }
 
     /// Whether there is a reason why a connection with `remote` was over at `own` at this time.

@@ -111,10 +111,16 @@ impl Model {
     #[must_use]
     pub fn counts(&self, mode: Mode) -> (u64, u64) {
         let sum = |of: fn(&Channel) -> &[u64; 3]| {
-            let each = self.channels.iter().map(|channel| of(channel)[mode as usize]);
+            let each = self
+                .channels
+                .iter()
+                .map(|channel| of(channel)[mode as usize]);
             each.sum()
         };
-        (sum(|channel| &channel.sent), sum(|channel| &channel.delivered))
+        (
+            sum(|channel| &channel.sent),
+            sum(|channel| &channel.delivered),
+        )
     }
 
     /// Whether every reliable packet has been delivered.

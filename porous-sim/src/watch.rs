@@ -57,7 +57,10 @@ impl<A: SimAddress> Watch<A> {
     pub(crate) fn received(&mut self, from: A, len: usize, before: u64, taken: Disposition) {
         let (steps, len) = (work::done() - before, len as u64);
         let excess = steps.saturating_sub(STEPS[0] + STEPS[1] * len);
-        assert!(excess <= self.credit, "{steps} steps for a datagram of {len} bytes");
+        assert!(
+            excess <= self.credit,
+            "{steps} steps for a datagram of {len} bytes"
+        );
         self.credit -= excess;
         let account = self.accounts.entry(from).or_default();
         account.received += len;
@@ -76,12 +79,17 @@ impl<A: SimAddress> Watch<A> {
             return;
         }
         let Account { sent, received, .. } = *account;
-        assert!(sent <= received, "{sent} bytes to a stranger for {received}");
+        assert!(
+            sent <= received,
+            "{sent} bytes to a stranger for {received}"
+        );
         assert!(self.heard.contains(&to), "a stranger is sent to by a timer");
     }
 
     /// Whether this address was ever taken for a peer's.
     pub(crate) fn knows(&self, address: A) -> bool {
-        self.accounts.get(&address).is_some_and(|account| account.known)
+        self.accounts
+            .get(&address)
+            .is_some_and(|account| account.known)
     }
 }

@@ -8,7 +8,10 @@ use std::time::Instant;
 pub(super) struct Clock(Instant);
 
 impl Clock {
-    #[expect(clippy::disallowed_methods, reason = "the user wants to know, and to stop in time")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the user wants to know, and to stop in time"
+    )]
     pub(super) fn start() -> Self {
         Self(Instant::now())
     }

@@ -47,7 +47,9 @@ fn run(args: &SwarmArgs, trace: Option<File>) -> io::Result<u64> {
         trace.write_all(outcome.text.unwrap_or_default().as_bytes())?;
     }
     let clock = Clock::start();
-    let limit = args.minutes.map(|minutes| Duration::from_secs(60) * minutes);
+    let limit = args
+        .minutes
+        .map(|minutes| Duration::from_secs(60) * minutes);
     let stop = || limit.is_some_and(|limit| clock.elapsed() >= limit);
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
     let threads = args.threads.map_or(cores, usize::from);

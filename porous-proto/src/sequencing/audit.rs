@@ -20,7 +20,10 @@ impl Sequencing {
                 let is_sentinel = entry.sentinel && matches!(entry.content, Content::Sentinel);
                 entries += usize::from(!is_sentinel);
                 sentinels += usize::from(is_sentinel);
-                assert!(!is_sentinel || is_marked(id, self.params.spacing), "{id} is none");
+                assert!(
+                    !is_sentinel || is_marked(id, self.params.spacing),
+                    "{id} is none"
+                );
                 found.kept += entry.cost();
                 if entry.mode == Mode::Unreliable {
                     found.kept_unreliable += entry.cost();

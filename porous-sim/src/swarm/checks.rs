@@ -31,7 +31,10 @@ impl Stage {
         for (peer, state) in host.peers() {
             // A packet that is larger than the budget is taken if nothing else waits.
             let (queued, one) = (state.queued_bytes() as u64, state.max_packet() as u64 + 64);
-            assert!(queued <= role.send_budget.max(one), "{queued} bytes wait for {peer:?}");
+            assert!(
+                queued <= role.send_budget.max(one),
+                "{queued} bytes wait for {peer:?}"
+            );
         }
         self.report.checks += 1;
     }
@@ -41,7 +44,11 @@ impl Stage {
         for actor in self.actors.iter().filter(|actor| actor.alive) {
             for stranger in spoof::NOBODY {
                 let known = self.world.watch(actor.address).knows(stranger);
-                assert!(!known, "{stranger} is nobody, and a peer of {}", actor.address);
+                assert!(
+                    !known,
+                    "{stranger} is nobody, and a peer of {}",
+                    actor.address
+                );
             }
         }
     }
@@ -63,10 +70,15 @@ impl Stage {
         let Some((reason, undelivered)) = life.ended else {
             return;
         };
-        let Trial { own, remote, at, .. } = trial;
+        let Trial {
+            own, remote, at, ..
+        } = trial;
         let what = || {
             let address = self.actors[own].address;
-            format!("{address} {:?}, with host {remote}, at {at:?}: {reason:?}", trial.peer)
+            format!(
+                "{address} {:?}, with host {remote}, at {at:?}: {reason:?}",
+                trial.peer
+            )
         };
         if !life.judged || !life.connected {
             return;
@@ -80,7 +92,12 @@ impl Stage {
             }
         };
         let history = || self.journal.history([own, remote], at);
-        assert!(explained, "a connection ended without a cause: {}; {}", what(), history());
+        assert!(
+            explained,
+            "a connection ended without a cause: {}; {}",
+            what(),
+            history()
+        );
         let heard = life.other.is_some_and(|(side, peer)| {
             let current = self.actors[remote].side == side && self.actors[remote].alive;
             let reader = self.contract.peers[side].get(&peer);
@@ -88,7 +105,11 @@ impl Stage {
         });
         // What is acknowledged has arrived, and its application has read all that has arrived.
         if heard && undelivered == 0 {
-            assert!(life.sent.is_complete(), "acknowledged, but lost: {}", what());
+            assert!(
+                life.sent.is_complete(),
+                "acknowledged, but lost: {}",
+                what()
+            );
         }
     }
 }

@@ -165,7 +165,9 @@ impl Contract {
     /// `receive` has given it out: in order, once, as it was sent, to one peer only.
     #[doc(hidden)]
     pub fn received(&mut self, side: usize, peer: PeerId, packet: &Received) {
-        let life = self.peers[side].get_mut(&peer).expect("a peer that was told");
+        let life = self.peers[side]
+            .get_mut(&peer)
+            .expect("a peer that was told");
         if !life.judged {
             return;
         }
@@ -182,7 +184,9 @@ impl Contract {
             );
         }
         let (other, name) = self.peers[side][&peer].other.expect("a packet told");
-        let sender = self.peers[other].get_mut(&name).expect("a peer that was told");
+        let sender = self.peers[other]
+            .get_mut(&name)
+            .expect("a peer that was told");
         if sender.judged {
             sender.sent.delivered(packet, "");
         }

@@ -107,7 +107,10 @@ impl Stage {
                 let mut ways = actor.peers.values().filter(|meta| meta.remote == target);
                 let established = ways.clone().any(|meta| meta.since.is_some());
                 if !established || ways.nth(1).is_some() {
-                    return Err(format!("{} is not connected to host {target}", actor.address));
+                    return Err(format!(
+                        "{} is not connected to host {target}",
+                        actor.address
+                    ));
                 }
             }
             for (&peer, meta) in &actor.peers {
@@ -126,7 +129,9 @@ impl Stage {
         let lack = |what: &str| {
             let stats = known.stats();
             let judged = life.judged;
-            Err(format!("{address} {peer:?} with host {remote} {what}: {judged} {stats:?}"))
+            Err(format!(
+                "{address} {peer:?} with host {remote} {what}: {judged} {stats:?}"
+            ))
         };
         if known.state() != PeerState::Connected {
             return lack("is not connected");
@@ -140,7 +145,10 @@ impl Stage {
         if life.full {
             return lack("was not told of room");
         }
-        let back = self.actors[remote].peers.values().filter(|meta| meta.remote == index);
+        let back = self.actors[remote]
+            .peers
+            .values()
+            .filter(|meta| meta.remote == index);
         if back.count() != 1 {
             return lack("is not known there, or twice");
         }
@@ -169,9 +177,15 @@ impl Stage {
         }
         let ends: usize = self.actors.iter().map(|actor| actor.peers.len()).sum();
         let (sent, most) = (self.sent() - before, IDLE * FOR * ends as u64);
-        assert!(sent <= most, "{ends} peers with nothing to say sent {sent} datagrams in {FOR} s");
+        assert!(
+            sent <= most,
+            "{ends} peers with nothing to say sent {sent} datagrams in {FOR} s"
+        );
         let least = (FOR - 2) * ends as u64;
-        assert!(sent >= least, "{ends} peers sent {sent} datagrams in {FOR} s: they are dead");
+        assert!(
+            sent >= least,
+            "{ends} peers sent {sent} datagrams in {FOR} s: they are dead"
+        );
     }
 
     fn sent(&self) -> u64 {
@@ -187,7 +201,10 @@ impl Stage {
                 self.send(index, peer, Mode::Reliable, 100, false);
                 last.push((self.actors[index].side, peer));
                 // Who is told first need not say goodbye.
-                let flush = Disconnect::Flush { reason: 1, deadline: 20 * SECOND };
+                let flush = Disconnect::Flush {
+                    reason: 1,
+                    deadline: 20 * SECOND,
+                };
                 self.disconnect(index, peer, flush);
             }
         }
@@ -195,18 +212,31 @@ impl Stage {
         for (side, peer) in last {
             let life = &self.contract.peers[side][&peer];
             let (reason, undelivered) = life.ended.unwrap_or((DisconnectReason::TimedOut, 0));
-            let told = matches!(reason, DisconnectReason::ByUs(1) | DisconnectReason::ByPeer(1));
-            assert!(told, "the last goodbye was {reason:?} with {undelivered} undelivered");
+            let told = matches!(
+                reason,
+                DisconnectReason::ByUs(1) | DisconnectReason::ByPeer(1)
+            );
+            assert!(
+                told,
+                "the last goodbye was {reason:?} with {undelivered} undelivered"
+            );
         }
         self.run_until(self.world.now() + LINGER);
         for actor in &self.actors {
             let audit = self.world.host(actor.address).audit();
-            assert_eq!(audit, Default::default(), "{} keeps something", actor.address);
+            assert_eq!(
+                audit,
+                Default::default(),
+                "{} keeps something",
+                actor.address
+            );
         }
     }
 
     fn parted(&self) -> Result<(), String> {
         let left = self.actors.iter().find(|actor| !actor.peers.is_empty());
-        left.map_or(Ok(()), |actor| Err(format!("{} has {:?}", actor.address, actor.peers)))
+        left.map_or(Ok(()), |actor| {
+            Err(format!("{} has {:?}", actor.address, actor.peers))
+        })
     }
 }

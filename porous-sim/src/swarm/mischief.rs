@@ -52,11 +52,16 @@ impl Stage {
         let most = if back { 15_000 } else { 4_000_000 };
         let by = self.chance.millis(1, most);
         let signed = i64::try_from(micros(by)).unwrap_or(0);
-        self.world.jump_clock(address, if back { -signed } else { signed });
+        self.world
+            .jump_clock(address, if back { -signed } else { signed });
         // At five per cent more or less the clock goes at most.
         let stands = if back { by + by / 10 } else { Duration::ZERO };
         self.disturb_host(index, now, now + stands);
-        let kind = if back { "clocks put back" } else { "clocks put forward" };
+        let kind = if back {
+            "clocks put back"
+        } else {
+            "clocks put forward"
+        };
         self.report.fault(kind, 1);
     }
 
@@ -72,7 +77,11 @@ impl Stage {
             }
         }
         self.actors[index].peers.clear();
-        let pause = if self.chance.often(40) { Duration::ZERO } else { self.chance.millis(1, 30_000) };
+        let pause = if self.chance.often(40) {
+            Duration::ZERO
+        } else {
+            self.chance.millis(1, 30_000)
+        };
         // It is back when the faults are over.
         let back = (now + pause).min(self.end);
         self.disturb_host(index, now, back);
@@ -141,7 +150,9 @@ impl Stage {
         let Some(peer) = self.some_peer(index) else {
             return;
         };
-        let mode = self.chance.pick(&[Mode::Reliable, Mode::Passive, Mode::Unreliable]);
+        let mode = self
+            .chance
+            .pick(&[Mode::Reliable, Mode::Passive, Mode::Unreliable]);
         let size = self.chance.log(1, 2000);
         let bounded = self.plan.roles[index].send_budget > self.backlog(index, peer) as u64;
         for _ in 0..2000 {
@@ -154,14 +165,20 @@ impl Stage {
 
     fn shrink_socket(&mut self, index: usize) {
         let bytes = usize::try_from(self.chance.log(4000, 100_000)).unwrap_or(0);
-        self.world.set_socket_buffer(self.actors[index].address, bytes);
+        self.world
+            .set_socket_buffer(self.actors[index].address, bytes);
         self.report.fault("short socket buffers", 1);
     }
 
     fn change_policy(&mut self, index: usize) {
-        let policy = self.chance.pick(&[Listen::Closed, Listen::Open, Listen::Ask]);
+        let policy = self
+            .chance
+            .pick(&[Listen::Closed, Listen::Open, Listen::Ask]);
         if self.plan.roles[index].listens {
-            let listens = self.world.host_mut(self.actors[index].address).listen(policy);
+            let listens = self
+                .world
+                .host_mut(self.actors[index].address)
+                .listen(policy);
             assert_eq!(listens, Ok(()));
             self.report.fault("policies changed", 1);
         }

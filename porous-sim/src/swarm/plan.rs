@@ -54,21 +54,31 @@ impl Plan {
         let heavy = draw.often(8);
         let minutes = draw.between(60, 120);
         // So that a seed has some six minutes of connections.
-        let connections = if shape < 2 { hosts * (hosts - 1) / 2 } else { hosts - 1 };
+        let connections = if shape < 2 {
+            hosts * (hosts - 1) / 2
+        } else {
+            hosts - 1
+        };
         let seconds = 360 * minutes / 60 / connections / if heavy { 6 } else { 1 };
         let first = match draw.below(3) {
             0 => 0,
             _ => (1 << draw.pick(&[16, 24, 31, 32])) - draw.log(1, 4096),
         };
         let common = Config::new().application_id(draw.below(3)).first_id(first);
-        let integrity = |checksum| if checksum { Integrity::Crc32c } else { Integrity::None };
+        let integrity = |checksum| {
+            if checksum {
+                Integrity::Crc32c
+            } else {
+                Integrity::None
+            }
+        };
         let mut roles = Vec::new();
         for index in 0..usize::try_from(hosts).unwrap_or(2) {
             let mut draw = Draw::new(seed, "host", index);
             // One that asks for the checksum is enough, and the first has a part in nearly all.
-            let config = common
-                .clone()
-                .integrity(integrity(checksum && (shape < 2 || index == 0 || draw.often(50))));
+            let config = common.clone().integrity(integrity(
+                checksum && (shape < 2 || index == 0 || draw.often(50)),
+            ));
             // Either all are peers of each other, and listen, or the first is everybody's server.
             let (listens, dials) = match shape {
                 0 | 1 => (index > 0 || shape == 0, (0..index).collect()),
@@ -105,7 +115,11 @@ fn role(
     heavy: bool,
     draw: &mut Draw,
 ) -> Result<Role, ConfigError> {
-    let channels = if draw.often(5) { draw.between(1, 255) } else { draw.between(1, 6) };
+    let channels = if draw.often(5) {
+        draw.between(1, 255)
+    } else {
+        draw.between(1, 6)
+    };
     let channels: Vec<Priority> = (0..channels)
         .map(|_| draw.pick(&[Priority::Low, Priority::High]))
         .collect();
@@ -135,7 +149,9 @@ fn role(
     // A round trip and the readers' leisure are a second together: what the budget and the window
     // allow then, and twenty seconds at the limit of bandwidth.
     let rounds = 20 * u64::from(max_packet.saturating_add(spare));
-    let mut backlog = rounds.min(30 * 64 * windows[1]).min(if heavy { 1 << 20 } else { 1 << 16 });
+    let mut backlog = rounds
+        .min(30 * 64 * windows[1])
+        .min(if heavy { 1 << 20 } else { 1 << 16 });
     if draw.often(30) {
         let limits = [draw.log(3000, 10_000_000), draw.log(3000, 10_000_000)];
         config = config.bandwidth(number(limits[0]), number(limits[1]))?;
@@ -145,7 +161,9 @@ fn role(
         config = config.reply_limits(number(draw.log(2, 1000)), number(draw.log(20, 20_000)))?;
     }
     let nat = draw.often(40).then(|| draw.millis(20_000, 120_000));
-    let tick = draw.often(40).then(|| Duration::from_secs(1) / number(draw.between(10, 128)));
+    let tick = draw
+        .often(40)
+        .then(|| Duration::from_secs(1) / number(draw.between(10, 128)));
     Ok(Role {
         config,
         listens,

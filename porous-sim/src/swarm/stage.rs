@@ -27,7 +27,10 @@ const ROUTERS: u32 = 10_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Job {
     /// An application looks at its host. It is void if the host was restarted since.
-    Look { actor: usize, side: usize },
+    Look {
+        actor: usize,
+        side: usize,
+    },
     Weather,
     Mischief,
     Spoof,
@@ -192,7 +195,10 @@ impl Stage {
         let role = &self.plan.roles[index];
         if role.listens {
             let policy = if role.asks { Listen::Ask } else { Listen::Open };
-            let listens = self.world.host_mut(self.actors[index].address).listen(policy);
+            let listens = self
+                .world
+                .host_mut(self.actors[index].address)
+                .listen(policy);
             assert_eq!(listens, Ok(()));
         }
     }

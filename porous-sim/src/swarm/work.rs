@@ -94,7 +94,14 @@ impl Stage {
             self.report.connected += micros(now.saturating_duration_since(since));
         }
         let (own, left) = (index, meta.left);
-        self.trials.push(Trial { own, side, peer, remote: meta.remote, at, left });
+        self.trials.push(Trial {
+            own,
+            side,
+            peer,
+            remote: meta.remote,
+            at,
+            left,
+        });
     }
 
     /// Long forms between two hosts were changed: what they agree on may be something else than
@@ -141,7 +148,9 @@ impl Stage {
         let lives = &self.contract.peers[side];
         let known = self.actors[index].peers.keys().copied();
         let readable = |peer: &PeerId| lives.get(peer).is_some_and(|life| life.readable);
-        let peers: Vec<PeerId> = known.filter(|peer| which(*peer) && readable(peer)).collect();
+        let peers: Vec<PeerId> = known
+            .filter(|peer| which(*peer) && readable(peer))
+            .collect();
         for peer in peers {
             while let Some(packet) = self.world.host_mut(address).receive(peer) {
                 self.contract.received(side, peer, &packet);
@@ -200,7 +209,10 @@ impl Stage {
     /// The peers to which a host is connected.
     pub(super) fn live(&self, index: usize) -> impl Iterator<Item = PeerId> {
         let actor = &self.actors[index];
-        let connected = actor.peers.iter().filter(|(_, meta)| meta.since.is_some() && !meta.left);
+        let connected = actor
+            .peers
+            .iter()
+            .filter(|(_, meta)| meta.since.is_some() && !meta.left);
         connected.map(|(&peer, _)| peer)
     }
 
@@ -251,9 +263,16 @@ impl Stage {
 
     /// How many bytes may wait, so that they can leave within a minute over a good line.
     pub(super) fn backlog(&self, index: usize, peer: PeerId) -> usize {
-        let remote = self.actors[index].peers.get(&peer).map_or(index, |meta| meta.remote);
+        let remote = self.actors[index]
+            .peers
+            .get(&peer)
+            .map_or(index, |meta| meta.remote);
         let roles = [&self.plan.roles[index], &self.plan.roles[remote]];
-        let slowest = roles.map(|role| role.backlog).into_iter().min().unwrap_or(0);
+        let slowest = roles
+            .map(|role| role.backlog)
+            .into_iter()
+            .min()
+            .unwrap_or(0);
         usize::try_from(slowest).unwrap_or(usize::MAX)
     }
 }

@@ -154,7 +154,9 @@ fn a_clock_that_jumps_does_not_silence_a_connection() {
     let mut pair = Pair::new(seed(), line(), config.clone(), config);
     pair.connect_to_listener();
     // The pings that are under way are answered one by one.
-    pair.world.network_mut().set_all(line().delay(Duration::from_millis(400)));
+    pair.world
+        .network_mut()
+        .set_all(line().delay(Duration::from_millis(400)));
     pair.world.run_for(Duration::from_secs(1));
     for address in [A, B] {
         pair.world.jump_clock(address, 3_600_000_000);

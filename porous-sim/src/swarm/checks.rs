@@ -83,14 +83,11 @@ impl Stage {
         if !life.judged || !life.connected {
             return;
         }
-        let explained = match reason {
-            DisconnectReason::ByUs(_) => trial.left,
-            DisconnectReason::Refused(_) => false,
-            _ => {
-                let timeout = self.plan.roles[own].timeout;
-                trial.left || self.journal.explains([own, remote], at, timeout)
-            }
-        };
+        let by_us = matches!(reason, DisconnectReason::ByUs(_));
+        let refused = matches!(reason, DisconnectReason::Refused(_));
+        let timeout = self.plan.roles[own].timeout;
+        let caused = || self.journal.explains([own, remote], at, timeout);
+        let explained = !refused && (trial.left || !by_us && caused());
         let history = || self.journal.history([own, remote], at);
         assert!(
             explained,

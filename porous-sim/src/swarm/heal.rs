@@ -1,6 +1,7 @@
 //! The faults are over: the network is good, clocks are steady, applications read and connect. Now
 //! all that was promised has to come true, within bounds.
 
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -9,6 +10,7 @@ use core::time::Duration;
 use porous_proto::{Disconnect, DisconnectReason, Instant, Mode, PeerId, PeerState};
 
 use super::stage::Stage;
+use crate::Intercept;
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -36,6 +38,7 @@ impl Stage {
         self.wait(PATIENCE, "deliver", Self::settled);
         // Whatever was delivered, all connections work, and both ends are of the same.
         for index in 0..self.actors.len() {
+            self.hear(index);
             let peers: Vec<PeerId> = self.live(index).collect();
             for (peer, mode) in peers.iter().flat_map(|&peer| {
                 [Mode::Reliable, Mode::Unreliable, Mode::Passive].map(|mode| (peer, mode))
@@ -194,8 +197,10 @@ impl Stage {
 
     /// Everybody leaves, in good order, and nothing stays.
     fn part(&mut self) {
+        self.lose_first_goodbyes();
         let mut last = Vec::new();
         for index in 0..self.actors.len() {
+            self.hear(index);
             let peers: Vec<PeerId> = self.live(index).collect();
             for peer in peers {
                 self.send(index, peer, Mode::Reliable, 100, false);
@@ -231,6 +236,20 @@ impl Stage {
                 actor.address
             );
         }
+    }
+
+    /// The first goodbye from each host to each other gets lost: it has to be said again.
+    fn lose_first_goodbyes(&mut self) {
+        const GOODBYE: u8 = 0xF0;
+        let mut lost = BTreeSet::new();
+        self.world.intercept(move |passing| {
+            let first = passing.datagram.first() == Some(&GOODBYE);
+            if first && lost.insert((passing.from, passing.to)) {
+                Intercept::Drop
+            } else {
+                Intercept::Pass
+            }
+        });
     }
 
     fn parted(&self) -> Result<(), String> {

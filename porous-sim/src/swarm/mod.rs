@@ -23,7 +23,8 @@ mod work;
 
 use alloc::string::{String, ToString};
 use core::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use core::panic::AssertUnwindSafe;
+use std::panic::catch_unwind;
 
 pub use contract::{Contract, Life};
 pub use report::{Outcome, Report};

@@ -192,7 +192,8 @@ impl Stage {
             for _ in 0..pattern.count {
                 let draw = &mut self.actors[index].draw;
                 let mode = [Mode::Unreliable, Mode::Reliable, Mode::Passive];
-                let mode = pattern.mode.unwrap_or(draw.pick(&mode));
+                let any = draw.pick(&mode);
+                let mode = pattern.mode.unwrap_or(any);
                 let size = match draw.below(100) {
                     0..5 => 0,
                     n if n < 5 + pattern.large => u64::MAX,

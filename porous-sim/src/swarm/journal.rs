@@ -72,6 +72,17 @@ impl Journal {
         }
     }
 
+    /// Somebody repeats a datagram that one of the two may not have had before: to a connection that
+    /// is being cut off it is a last sign of life, and its end comes later.
+    pub(super) fn prolong(&mut self, a: usize, b: usize, now: Instant) {
+        let recent = |entry: &Disturbance| {
+            entry.whom.touches(a, b) && entry.from <= now && entry.until + AFTERMATH >= now
+        };
+        if self.disturbances.iter().any(recent) {
+            self.disturb(Whom::Between(a, b), now, now);
+        }
+    }
+
     /// The application of a host ended a connection with another, or was told of its end.
     pub(super) fn end(&mut self, by: usize, with: usize, at: Instant) {
         self.ends.push(End { by, with, at });

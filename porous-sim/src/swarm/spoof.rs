@@ -106,6 +106,8 @@ impl Stage {
             if is_reset {
                 // It makes a host less patient.
                 self.journal.disturb(Whom::Between(a, b), now, now);
+            } else if !changed {
+                self.journal.prolong(a, b, now);
             }
         }
         let from = if in_its_name { from } else { nobody };

@@ -227,6 +227,8 @@ impl Stage {
         size: u64,
         bounded: bool,
     ) -> bool {
+        // That there was room must not be told after it was used up again.
+        self.hear(index);
         let (address, side) = (self.actors[index].address, self.actors[index].side);
         let Some(known) = self.world.host(address).peer(peer) else {
             return false;

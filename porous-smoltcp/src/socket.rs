@@ -118,3 +118,71 @@ impl Watch {
         Ok(true)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+    use smoltcp::socket::udp::{PacketBuffer, PacketMetadata};
+    use smoltcp::wire::IpAddress;
+
+    const TO: IpEndpoint = IpEndpoint::new(IpAddress::v4(10, 0, 0, 2), 9);
+
+    /// One that was sent a datagram which cannot leave.
+    fn stuck() -> (Socket<'static>, Watch) {
+        let buffer = || PacketBuffer::new(vec![PacketMetadata::EMPTY; 2], vec![0; 64]);
+        let mut socket = Socket::new(buffer(), buffer());
+        socket.bind((IpAddress::v4(10, 0, 0, 1), 7)).unwrap();
+        socket.set_hop_limit(Some(5));
+        let mut watch = Watch::default();
+        assert_eq!(send(&mut socket, TO, b"lost"), Sent::Queued);
+        watch.sent(&socket);
+        (socket, watch)
+    }
+
+    const START: Instant = Instant::from_micros(7_000_000);
+
+    #[test]
+    fn a_socket_that_is_stuck_is_emptied_and_bound_as_it_was() {
+        let (mut socket, mut watch) = stuck();
+        let endpoint = socket.endpoint();
+        let just_before = START + (STUCK - Duration::from_micros(1));
+        for now in [START, just_before] {
+            assert_eq!(watch.unstick(now, &mut socket), Ok(false));
+        }
+        assert_eq!(watch.unstick(START + STUCK, &mut socket), Ok(true));
+        assert_eq!((socket.endpoint(), socket.send_queue()), (endpoint, 0));
+        assert_eq!(socket.hop_limit(), Some(5));
+        assert_eq!(watch.unstick(START + STUCK * 2, &mut socket), Ok(false));
+    }
+
+    #[test]
+    fn a_pause_of_the_program_is_not_the_sockets_fault() {
+        let (mut socket, mut watch) = stuck();
+        let late = START + STUCK * 50;
+        assert_eq!(watch.unstick(late, &mut socket), Ok(false));
+    }
+
+    #[test]
+    fn a_socket_that_gets_on_slowly_is_left_alone() {
+        let (mut socket, mut watch) = stuck();
+        let mut now = START;
+        for _ in 0..9 {
+            assert_eq!(watch.unstick(now, &mut socket), Ok(false));
+            now = now + STUCK / 2;
+            assert_eq!(watch.unstick(now, &mut socket), Ok(false));
+            now = now + STUCK / 2;
+            // Something else is in it than before.
+            socket.close();
+            socket.bind(7).unwrap();
+            assert_eq!(send(&mut socket, TO, b"other"), Sent::Queued);
+            assert_eq!(watch.unstick(now, &mut socket), Ok(false));
+            watch.sent(&socket);
+            socket.close();
+            socket.bind(7).unwrap();
+            assert_eq!(watch.unstick(now, &mut socket), Ok(false));
+            assert_eq!(send(&mut socket, TO, b"lost"), Sent::Queued);
+            watch.sent(&socket);
+        }
+    }
+}

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 3] = ["porous-proto", "porous-sim", "porous-std"];
+const CRATES: [&str; 4] = ["porous-proto", "porous-sim", "porous-smoltcp", "porous-std"];
 
 fn sources(folder: &Path, all: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
@@ -77,7 +77,7 @@ fn every_public_function_has_an_example_that_runs() {
                 .map(|line| format!("{}: {line}", path.display()));
             missing.extend(without);
         }
-        assert!(functions > 10, "{name}: looked at {functions} functions");
+        assert!(functions > 5, "{name}: looked at {functions} functions");
     }
     assert!(missing.is_empty(), "no example:\n{}", missing.join("\n"));
 }

@@ -2,5 +2,11 @@
 //! of Linux against a host of `porous-std`.
 #![expect(clippy::unwrap_used, reason = "a failed step fails the test")]
 
+mod errors;
+mod flood;
 mod loopback;
 mod net;
+mod room;
+mod stuck;
+#[cfg(target_os = "linux")]
+mod tun;

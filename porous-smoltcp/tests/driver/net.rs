@@ -8,7 +8,7 @@ use porous_sim::Seed;
 use porous_smoltcp::{
     ChannelId, Config, Disconnect, DisconnectReason, Event, Listen, Mode, PeerId, SmolHost, time,
 };
-use smoltcp::iface::{Config as InterfaceConfig, Interface, SocketHandle, SocketSet};
+use smoltcp::iface::{Config as InterfaceConfig, Interface, PollResult, SocketHandle, SocketSet};
 use smoltcp::phy::{FaultInjector, Loopback, Medium};
 use smoltcp::socket::udp::Socket;
 use smoltcp::time::{Duration, Instant};
@@ -159,15 +159,17 @@ impl Net {
         self.sockets.get_mut(self.ends[end].socket)
     }
 
-    /// Polls the interface, steps both hosts, reads all events.
-    pub(crate) fn turn(&mut self) {
-        self.interface
+    /// Polls the interface, steps both hosts, reads all events. Whether anything moved.
+    pub(crate) fn turn(&mut self) -> bool {
+        let moved = self
+            .interface
             .poll(self.now, &mut self.device, &mut self.sockets);
         for end in &mut self.ends {
             let socket = self.sockets.get_mut(end.socket);
             end.host.step(self.now, socket).unwrap();
             end.read();
         }
+        moved == PollResult::SocketStateChanged
     }
 
     /// Turns once a millisecond until it is `done`.

@@ -153,7 +153,23 @@ mod tests {
         assert_eq!(watch.unstick(START + STUCK, &mut socket), Ok(true));
         assert_eq!((socket.endpoint(), socket.send_queue()), (endpoint, 0));
         assert_eq!(socket.hop_limit(), Some(5));
-        assert_eq!(watch.unstick(START + STUCK * 2, &mut socket), Ok(false));
+        // The next one has as much time.
+        assert_eq!(send(&mut socket, TO, b"lost"), Sent::Queued);
+        watch.sent(&socket);
+        for now in [START + STUCK, just_before + STUCK] {
+            assert_eq!(watch.unstick(now, &mut socket), Ok(false));
+        }
+    }
+
+    #[test]
+    fn an_empty_socket_is_not_stuck() {
+        let (mut socket, mut watch) = stuck();
+        socket.close();
+        socket.bind(7).unwrap();
+        watch.sent(&socket);
+        for now in [START, START + STUCK * 2] {
+            assert_eq!(watch.unstick(now, &mut socket), Ok(false));
+        }
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! What the driver does about each error of its socket, as the table in the crate's documentation
 //! has it. The sockets are smoltcp's own.
 
-use porous_smoltcp::{Config, DisconnectReason, Mode, SmolHost, SocketClosed, time};
+use porous_smoltcp::{
+    Config, DisconnectReason, Listen, Mode, SmolHost, SocketClosed, SocketStats, time,
+};
 use smoltcp::phy::{ChecksumCapabilities, Device, Medium, TxToken};
 use smoltcp::socket::udp::{PacketBuffer, PacketMetadata, Socket};
 use smoltcp::time::Instant;
@@ -106,10 +108,23 @@ fn a_datagram_that_is_longer_than_the_whole_buffer_is_lost() {
 #[test]
 fn a_buffer_that_is_just_as_long_as_the_datagram_is_enough() {
     let mut net = Net::new(IPV4, configs(), 4);
-    let mut socket = Socket::new(buffer(1, 1200), buffer(1, 1200));
+    let mut socket = Socket::new(buffer(1, 1200), buffer(2, 1200));
     socket.bind(PORTS[CLIENT]).unwrap();
+    // It has to wait for this one, and not to be taken for one that never fits.
+    socket.send_slice(&[0], net.endpoint(SERVER)).unwrap();
     *net.socket(CLIENT) = socket;
-    net.connect();
+    net.ask(net.endpoint(SERVER));
+    let end = &mut net.ends[CLIENT];
+    let socket = net.sockets.get_mut(end.socket);
+    end.host.step(net.now, socket).unwrap();
+    let stats = end.host.socket_stats();
+    assert_eq!((stats.send_lost, stats.send_delayed), (0, 1));
+    net.ends[SERVER]
+        .host
+        .host_mut()
+        .listen(Listen::Open)
+        .unwrap();
+    net.run_until("the connection", 5, |net| net.ends[CLIENT].peer.is_some());
     assert_eq!(net.ends[CLIENT].host.socket_stats().send_lost, 0);
     net.disconnect();
 }
@@ -164,7 +179,7 @@ fn a_stranger_without_an_address_costs_the_answer_to_it() {
     net.ends[SERVER]
         .host
         .host_mut()
-        .listen(porous_smoltcp::Listen::Open)
+        .listen(Listen::Open)
         .unwrap();
     let (here, to) = (net.path.here(), net.endpoint(SERVER));
     let strangers = [(here, 0), (IpAddress::v4(0, 0, 0, 0), 7)];
@@ -185,10 +200,7 @@ fn nothing_to_receive_is_no_error() {
         net.turn();
     }
     for end in &net.ends {
-        assert_eq!(
-            end.host.socket_stats(),
-            porous_smoltcp::SocketStats::default()
-        );
+        assert_eq!(end.host.socket_stats(), SocketStats::default());
         assert_eq!(end.host.host().stats().datagrams_received, 0);
     }
 }

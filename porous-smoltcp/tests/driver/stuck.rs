@@ -58,3 +58,21 @@ fn a_connection_survives_an_address_that_nobody_answers_for() {
         assert_ne!(Some(wrong), server);
     }
 }
+
+#[test]
+fn a_neighbour_who_answers_the_second_question_loses_nothing() {
+    for path in PATHS
+        .into_iter()
+        .filter(|path| path.medium == Medium::Ethernet)
+    {
+        let mut net = Net::new(path, configs(), 4);
+        net.device.set_drop_chance(100);
+        net.ask(net.endpoint(SERVER));
+        net.run_for(500);
+        net.device.set_drop_chance(0);
+        net.run_for(1000);
+        assert_eq!(is_stuck(&net), 0, "{net}");
+        let received = net.ends[SERVER].host.host().stats().datagrams_received;
+        assert!(received > 0, "{net}");
+    }
+}

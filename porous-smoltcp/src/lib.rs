@@ -123,6 +123,9 @@
 //! The packets of the device have to be able to carry a datagram: its IP MTU must be 1248 bytes or
 //! more, and with a greater `max_datagram` 48 more than that. smoltcp drops what is longer.
 //!
+//! A device whose `ChecksumCapabilities` leave out UDP's checksum has to check it itself: handshakes
+//! and disconnections are guarded by nothing else, and [`Integrity`] guards what comes between.
+//!
 //! # Errors
 //!
 //! What a socket reports about one datagram is no error of the host: the datagram is lost, as any

@@ -9,7 +9,9 @@ use porous_smoltcp::{
     ChannelId, Config, Disconnect, DisconnectReason, Event, Listen, Mode, PeerId, SmolHost, time,
 };
 use smoltcp::iface::{Config as InterfaceConfig, Interface, PollResult, SocketHandle, SocketSet};
-use smoltcp::phy::{FaultInjector, Loopback, Medium};
+use smoltcp::phy::{
+    ChecksumCapabilities, Device, DeviceCapabilities, FaultInjector, Loopback, Medium,
+};
 use smoltcp::socket::udp::Socket;
 use smoltcp::time::{Duration, Instant};
 use smoltcp::wire::{EthernetAddress, HardwareAddress, IpAddress, IpCidr, IpEndpoint, IpVersion};
@@ -58,6 +60,38 @@ impl Path {
     }
 }
 
+/// A loopback device with checksums or without.
+pub(crate) struct Wire {
+    device: Loopback,
+    checksum: ChecksumCapabilities,
+}
+
+impl Wire {
+    fn new(path: Path, checksum: ChecksumCapabilities) -> Self {
+        let device = Loopback::new(path.medium);
+        Self { device, checksum }
+    }
+}
+
+impl Device for Wire {
+    type RxToken<'a> = <Loopback as Device>::RxToken<'a>;
+    type TxToken<'a> = <Loopback as Device>::TxToken<'a>;
+
+    fn capabilities(&self) -> DeviceCapabilities {
+        let mut capabilities = self.device.capabilities();
+        capabilities.checksum = self.checksum.clone();
+        capabilities
+    }
+
+    fn receive(&mut self, now: Instant) -> Option<(Self::RxToken<'_>, Self::TxToken<'_>)> {
+        self.device.receive(now)
+    }
+
+    fn transmit(&mut self, now: Instant) -> Option<Self::TxToken<'_>> {
+        self.device.transmit(now)
+    }
+}
+
 /// Replays a failure.
 impl fmt::Display for Net {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -80,7 +114,7 @@ pub(crate) struct Net {
     pub(crate) path: Path,
     pub(crate) now: Instant,
     pub(crate) interface: Interface,
-    pub(crate) device: FaultInjector<Loopback>,
+    pub(crate) device: FaultInjector<Wire>,
     pub(crate) sockets: SocketSet<'static>,
     pub(crate) ends: [End; 2],
 }
@@ -92,12 +126,31 @@ pub(crate) const PORTS: [u16; 2] = [50_000, 7777];
 impl Net {
     /// Two hosts whose sockets have room for so many of the longest datagrams each way.
     pub(crate) fn new(path: Path, configs: [Config; 2], room: usize) -> Self {
+        Self::over(
+            Wire::new(path, ChecksumCapabilities::ignored()),
+            path,
+            configs,
+            room,
+        )
+    }
+
+    /// As [`new`](Self::new), and smoltcp looks at the checksums.
+    pub(crate) fn checksummed(path: Path, configs: [Config; 2], room: usize) -> Self {
+        Self::over(
+            Wire::new(path, ChecksumCapabilities::default()),
+            path,
+            configs,
+            room,
+        )
+    }
+
+    fn over(wire: Wire, path: Path, configs: [Config; 2], room: usize) -> Self {
         let seed = Seed::from_env(Seed::new(1));
         let now = Instant::ZERO;
         // The generator of the device must not be 0.
         let [a, b, c, d, ..] = seed.child("device", 0).get().to_le_bytes();
         let dice = u32::from_le_bytes([a | 1, b, c, d]);
-        let mut device = FaultInjector::new(Loopback::new(path.medium), dice);
+        let mut device = FaultInjector::new(wire, dice);
         let config = InterfaceConfig::new(path.hardware());
         let mut interface = Interface::new(config, &mut device, now);
         interface.update_ip_addrs(|all| all.push(IpCidr::new(path.here(), 24)).unwrap());

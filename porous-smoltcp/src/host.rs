@@ -216,8 +216,8 @@ impl<R> SmolHost<R> {
     }
 
     /// The state machine within, for commands and events. What needs a time takes
-    /// [`time::to_porous`](crate::time::to_porous) of the one that [`step`](Self::step) is given.
-    /// What is to be sent leaves with the next step.
+    /// [`time::to_porous`] of the one that [`step`](Self::step) is given. What is to be sent leaves
+    /// with the next step.
     ///
     /// ```
     /// # use porous_proto::doc::example_rng;

@@ -148,8 +148,9 @@
 //! On Ethernet smoltcp keeps a datagram in the socket for as long as nobody answers for its
 //! address, or there is no route to it, and all others behind it: one player who pulls a cable, or a
 //! wrong address that was connected to, would silence the host for ever. The driver empties a
-//! socket of which nothing has left for two seconds. Somebody on the same link can still make a
-//! server wait so long with each forged request, so do not serve links that are not trusted.
+//! socket of which nothing has left for two seconds. Whoever can make a request seem to come from an
+//! address of the link that nobody has can still make a server wait so long, again and again: there
+//! has to be a router in front that filters, and nobody on the link who would do that.
 //!
 //! smoltcp knows 8 neighbours, unless it is built with another number, and forgets one for each
 //! further one. Set its `iface-neighbor-cache-count` to more than there are peers on the link.

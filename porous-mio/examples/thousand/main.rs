@@ -25,6 +25,9 @@ use crate::talk::Talk;
 /// optimisations.
 const IDLE_PERCENT: f64 = 10.0;
 
+/// After the last word, hosts go on asking for round-trip times for a while.
+const SETTLE: Duration = Duration::from_secs(4);
+
 /// A thousand clients and their server in one event loop.
 ///
 /// The exit status is 0 if every reliable packet came back once, in order and intact, no other came
@@ -123,6 +126,14 @@ fn until(
     Ok(())
 }
 
+/// Turns until this time.
+fn silence(hosts: &mut Hosts, talk: &mut Talk, end: Duration) -> io::Result<()> {
+    while let Some(rest) = end.checked_sub(hosts.elapsed()) {
+        talk.turn(hosts, rest)?;
+    }
+    Ok(())
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let args = Args::parse();
     machine::open_files(args.clients as usize + 1)?;
@@ -143,10 +154,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         writeln!(stdout(), "  {mode:?}: {back} of {sent} came back")?;
     }
 
+    let settled = hosts.elapsed() + SETTLE;
+    silence(&mut hosts, &mut talk, settled)?;
     let begun = Mark::now(&hosts);
-    while let Some(rest) = all.checked_sub(hosts.elapsed()) {
-        talk.turn(&mut hosts, rest)?;
-    }
+    silence(&mut hosts, &mut talk, all.max(begun.time + SETTLE))?;
     let percent = begun.report(&hosts, "silence")?;
     if let Some(memory) = machine::memory() {
         writeln!(stdout(), "memory   {memory}")?;

@@ -63,7 +63,8 @@
 //!
 //! # The loop
 //!
-//! 1. [`Poll::poll`](mio::Poll::poll) with the least [`timeout`](MioHost::timeout) of all hosts;
+//! 1. [`Poll::poll`](mio::Poll::poll) with the least [`timeout`](MioHost::timeout) of all hosts; a
+//!    signal may end it with `Interrupted`, which is no reason to stop;
 //! 2. [`handle_event`](MioHost::handle_event) with each event, at the host of its token;
 //! 3. [`step`](MioHost::step) at each host whose `timeout` is zero now, or at all of them: a host
 //!    whose socket was not reported readable does not ask the system;

@@ -47,10 +47,12 @@ impl Hosts {
     }
 
     /// Its index.
-    pub(crate) fn add(&mut self, mut host: MioHost, interest: Interest) -> io::Result<usize> {
+    pub(crate) fn add(&mut self, mut host: MioHost) -> io::Result<usize> {
         let index = self.hosts.len();
-        let registry = self.poll.registry();
-        registry.register(&mut host, Token(index), interest)?;
+        let both = Interest::READABLE | Interest::WRITABLE;
+        self.poll
+            .registry()
+            .register(&mut host, Token(index), both)?;
         self.hosts.push(host);
         self.due.push(None);
         self.ask(index);

@@ -1,10 +1,7 @@
 //! What the system lets a process have, and what it takes.
 
-/// Lets this process open so many files, which sockets are, and some more.
-///
-/// # Errors
-///
-/// What to do, if the system's administrator has to allow it.
+/// Lets this process open so many sockets, which count as files, and some more. An error if the
+/// administrator would have to allow it first.
 #[cfg(unix)]
 pub(crate) fn open_files(sockets: usize) -> Result<(), String> {
     use rustix::process::{Resource, getrlimit, setrlimit};
@@ -18,7 +15,7 @@ pub(crate) fn open_files(sockets: usize) -> Result<(), String> {
     }
     limit.current = Some(needed);
     setrlimit(Resource::Nofile, limit).map_err(|error| {
-        format!("{needed} open files are needed: allow them with `ulimit -Hn {needed}`: {error}")
+        format!("a process needs {needed} open files here, see `ulimit -Hn` for its limit: {error}")
     })
 }
 

@@ -15,7 +15,6 @@ use core::time::Duration;
 use std::io::{self, Write, stdout};
 
 use clap::Parser;
-use mio::Interest;
 use porous_mio::{Config, Listen, MioHost, Mode, Priority};
 
 use crate::hosts::{Hosts, Turns};
@@ -40,9 +39,6 @@ struct Args {
     /// Seconds in all: they talk for a third of them
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(3..=3600))]
     seconds: u64,
-    /// Registers the sockets for reading only
-    #[arg(long)]
-    readable: bool,
 }
 
 /// A moment, and what was counted until then.
@@ -86,22 +82,17 @@ impl Mark {
 
 fn open(args: &Args) -> Result<(Hosts, Talk), Box<dyn Error>> {
     let two = [Priority::High, Priority::Low];
-    let interest = if args.readable {
-        Interest::READABLE
-    } else {
-        Interest::READABLE | Interest::WRITABLE
-    };
     let mut hosts = Hosts::new()?;
     let config = Config::new().channels(&two)?.max_peers(args.clients);
     let mut server = MioHost::bind("127.0.0.1:0", config)?;
     server.listen(Listen::Open)?;
     let to = server.local_addr()?;
-    hosts.add(server, interest)?;
+    hosts.add(server)?;
 
     let mut clients = Vec::new();
     for _ in 0..args.clients {
         let client = MioHost::bind("127.0.0.1:0", Config::client().channels(&two)?)?;
-        let index = hosts.add(client, interest)?;
+        let index = hosts.add(client)?;
         let peer = hosts.with(index, |host| host.connect(to))?;
         clients.push((index, peer));
     }

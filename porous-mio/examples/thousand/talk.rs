@@ -74,7 +74,7 @@ impl Talk {
         counts.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
     }
 
-    /// One turn of the loop. No longer than a tick if somebody is about to say something.
+    /// One turn of the loop: the server answers, and what came back is checked.
     pub(crate) fn turn(&mut self, hosts: &mut Hosts, max: Duration) -> io::Result<()> {
         for (host, event) in hosts.turn(max)? {
             self.handle(hosts, host, event)?;
@@ -82,7 +82,7 @@ impl Talk {
         Ok(())
     }
 
-    /// Says what is due, for so long; the clients in turn.
+    /// Turns for so long, and lets the clients talk, one after the other.
     pub(crate) fn run(&mut self, hosts: &mut Hosts, time: Duration) -> io::Result<()> {
         let begun = hosts.elapsed();
         let count = self.clients.len() as u64;

@@ -7,7 +7,7 @@ use core::time::Duration;
 use porous_mio::{Config, MioHost};
 use rustix::io::Errno;
 
-use crate::event_loop::{EventLoop, LIMIT, READABLE, WRITABLE, stranger};
+use crate::event_loop::{EventLoop, READABLE, WRITABLE, stranger};
 use crate::faulty::{Directions, Faulty, faulty};
 
 /// One of each row that costs a datagram.
@@ -26,9 +26,7 @@ fn with_datagram() -> (EventLoop<(), Faulty>, Arc<Directions>) {
     let mut turns = EventLoop::new();
     turns.add(host, READABLE | WRITABLE);
     stranger().send_to(b"hello", to).unwrap();
-    while turns.hosts[0].timeout().is_none() {
-        turns.wait(LIMIT);
-    }
+    turns.wait_until_due(0);
     (turns, faults)
 }
 
@@ -58,9 +56,7 @@ fn an_error_on_the_way_out_costs_one_datagram() {
         host.connect(stranger.local_addr().unwrap()).unwrap();
         let mut turns = EventLoop::new();
         turns.add(host, READABLE | WRITABLE);
-        while turns.hosts[0].stats().datagrams_sent < 2 {
-            turns.turn(LIMIT);
-        }
+        turns.turn_until(0, |host| host.stats().datagrams_sent == 2);
         assert_eq!(turns.hosts[0].socket_stats().send_lost, 1, "{errno:?}");
         stranger.recv_from(&mut [0; 1500]).unwrap();
     }
@@ -113,9 +109,7 @@ fn what_icmp_says_is_counted_and_ends_nothing() {
     let peer = host.connect(gone).unwrap();
     let mut turns = EventLoop::<(), _>::new();
     turns.add(host, READABLE | WRITABLE);
-    while turns.hosts[0].socket_stats().receive_errors == 0 {
-        turns.turn(LIMIT);
-    }
+    turns.turn_until(0, |host| host.socket_stats().receive_errors > 0);
     assert!(turns.hosts[0].peer(peer).is_some());
     assert_eq!(turns.hosts[0].poll_event(), None);
 }

@@ -72,6 +72,24 @@ impl<C: Conditioner, S: SystemSocket + Source> EventLoop<C, S> {
         due.map(|host| host.step().unwrap()).count()
     }
 
+    /// Waits until this host is due.
+    pub(crate) fn wait_until_due(&mut self, host: usize) {
+        let clock = Clock::start();
+        while self.hosts[host].timeout() != Some(Duration::ZERO) {
+            assert!(elapsed(&clock) < LIMIT, "the host is not told");
+            self.wait(LIMIT);
+        }
+    }
+
+    /// Turns until this holds of a host.
+    pub(crate) fn turn_until(&mut self, host: usize, holds: impl Fn(&MioHost<C, S>) -> bool) {
+        let clock = Clock::start();
+        while !holds(&self.hosts[host]) {
+            assert!(elapsed(&clock) < LIMIT, "it does not come to this");
+            self.turn(LIMIT);
+        }
+    }
+
     /// Turns until a host has an event that is `wanted`. Others of this host are dropped.
     pub(crate) fn until<T>(
         &mut self,
@@ -108,6 +126,14 @@ impl<C: Conditioner, S: SystemSocket + Source> EventLoop<C, S> {
         let packet = self.hosts[client].receive(peer).unwrap();
         assert_eq!(packet.payload, vec![7; 5000]);
     }
+}
+
+/// Whether a host that was stepped lets the loop sleep: soon, if this program was held up.
+pub(crate) fn sleeps<C: Conditioner, S: SystemSocket>(host: &mut MioHost<C, S>) -> bool {
+    (0..100).any(|_| {
+        host.step().unwrap();
+        host.timeout() != Some(Duration::ZERO)
+    })
 }
 
 pub(crate) fn connected(event: Event<SocketAddr>) -> Option<PeerId> {

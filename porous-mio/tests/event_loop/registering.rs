@@ -109,6 +109,21 @@ fn a_second_registration_is_the_systems_error() {
 }
 
 #[test]
+fn what_was_told_is_not_forgotten_when_more_is_told() {
+    let mut turns = loop_of_two();
+    knock(&turns);
+    assert_eq!(turns.wait(LIMIT), [0]);
+    turns
+        .poll
+        .registry()
+        .reregister(&mut turns.hosts[0], Token(0), WRITABLE)
+        .unwrap();
+    assert_eq!(turns.wait(LIMIT), [0]);
+    turns.hosts[0].step().unwrap();
+    assert_eq!(turns.hosts[0].stats().datagrams_received, 1);
+}
+
+#[test]
 fn what_was_told_before_a_conditioner_came_is_not_forgotten() {
     let mut turns = loop_of_two();
     knock(&turns);

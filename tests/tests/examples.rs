@@ -5,7 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 5] = [
+const CRATES: [&str; 6] = [
+    "porous-mio",
     "porous-proto",
     "porous-sim",
     "porous-smoltcp",

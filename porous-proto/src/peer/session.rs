@@ -61,6 +61,7 @@ impl Session {
             behind: agreement.behind(),
             send_rate: agreement.send_rate,
             bandwidth: agreement.bandwidth,
+            timeout: limits.timeout,
         };
         Self {
             agreement,

@@ -52,6 +52,8 @@ pub(crate) struct TransferParams {
     pub(crate) send_rate: u32,
     /// B of (10), in bytes a second: the smaller of that and what the remote host wants to receive.
     pub(crate) bandwidth: u32,
+    /// Silence for so long ends the connection.
+    pub(crate) timeout: Duration,
 }
 
 /// An acknowledgement block with its ids recovered.
@@ -96,7 +98,7 @@ impl Transfer {
             received: Received::new(params.behind, params.window, first),
             later_acks: LaterAcks::new(first),
             rtt: Rtt::new(),
-            pings: Pings::new(),
+            pings: Pings::new(params.timeout),
             answers: Answers::default(),
             limits: 0,
             sentinels: SentinelFrames::new(params.window),

@@ -7,7 +7,7 @@
 #
 # Needs a stable cargo and Debian's packages; installs what is missing if it may. What it builds is
 # kept under target/portability, and the next run is quick. Fails with 77 if something that it needs
-# is missing and cannot be installed.
+# is missing and cannot be installed, and with 1 if something is wrong.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -41,9 +41,14 @@ run() {
     shift
     if ! "$@" >"$work/log" 2>&1; then
         cat "$work/log" >&2
-        fail "$name: failed: $*"
+        echo "portability: $name: failed: $*" >&2
+        exit "${failure:-1}"
     fi
-    printf '%-44s ok, %3d s\n' "$name" $((SECONDS - start))
+    printf '%-72s ok, %3d s\n' "$name" $((SECONDS - start))
+}
+
+has() {
+    command -v "$1" >/dev/null
 }
 
 is_installed() {
@@ -52,21 +57,23 @@ is_installed() {
 
 updated=0
 update_lists() {
-    ((updated)) || run "lists of packages" apt-get update
+    ((updated)) || failure=$MISSING run "lists of packages" apt-get update
     updated=1
 }
 
 # need PACKAGE...: installs those that are missing.
 need() {
     local package missing=()
-    command -v dpkg-query apt-get >/dev/null || lacks "needs Debian's packages: $*"
+    if ! has dpkg-query || ! has apt-get; then
+        lacks "needs Debian's packages $*"
+    fi
     for package in "$@"; do
         is_installed "$package" || missing+=("$package")
     done
     ((${#missing[@]})) || return 0
     ((EUID == 0)) || lacks "not installed, and only root may: ${missing[*]}"
     update_lists
-    run "${missing[*]}" env DEBIAN_FRONTEND=noninteractive \
+    failure=$MISSING run "${missing[*]}" env DEBIAN_FRONTEND=noninteractive \
         apt-get install --yes --no-install-recommends "${missing[@]}"
 }
 
@@ -123,32 +130,35 @@ builds() {
 wasm() {
     local target=wasm32-unknown-unknown
     need_compiler
-    command -v node >/dev/null || need nodejs
+    has node || need nodejs
     need_core "$target"
     cargo fmt --check --manifest-path tests/wasm/Cargo.toml
     run "$target: a module" bare_cargo build --locked --release --target "$target" \
         --manifest-path tests/wasm/Cargo.toml
     run "$target: two modules in node" \
         node tests/wasm/run.mjs "$work/bare/$target/release/porous_wasm.wasm"
-    cat "$work/log"
+    sed 's/^/    /' "$work/log"
 }
 
 # need_old_compiler VERSION: unpacks Debian's rustc of this version; it cannot be installed beside
 # another one.
 need_old_compiler() {
-    local version=$1 root=$work/rustc-$1 deb package packages
+    local version=$1 root=$work/rustc-$1 deb llvm package
     [[ ! -e $root ]] || return 0
-    command -v apt-get dpkg-deb >/dev/null || lacks "needs Debian's package rustc-web $version"
+    if ! has dpkg-deb || ! has apt-get; then
+        lacks "needs Debian's package rustc-web $version"
+    fi
     ((EUID != 0)) || update_lists
-    deb=$(apt-cache madison rustc-web | awk -v begin="$version." 'index($3, begin) == 1 { print $3; exit }')
-    [[ $deb ]] || lacks "Debian has no rustc-web $version here"
-    packages=("rustc-web=$deb" "libstd-rust-web-dev=$deb" "libstd-rust-web-$version=$deb")
-    packages+=("$(apt-cache depends "${packages[2]}" | grep -o 'libllvm[0-9]*')")
+    deb=$(apt-cache madison rustc-web | awk -v begin="$version." 'index($3, begin) == 1 { print $3 }')
+    [[ $deb ]] || lacks "there is no package rustc-web $version here"
+    llvm=$(apt-cache depends "libstd-rust-web-$version" | grep -o 'libllvm[0-9]*') ||
+        fail "which LLVM does rustc-web $version need?"
     rm -rf "$root.new"
     mkdir -p "$root.new"
     (
         cd "$root.new"
-        run "rustc $version" apt-get download "${packages[@]}"
+        failure=$MISSING run "rustc $version" apt-get download "$llvm" \
+            rustc-web="$deb" libstd-rust-web-dev="$deb" "libstd-rust-web-$version=$deb"
         for package in ./*.deb; do
             dpkg-deb --extract "$package" .
             rm "$package"
@@ -157,7 +167,8 @@ need_old_compiler() {
         cat >rustc <<'END'
 #!/bin/sh
 root=$(dirname "$0")
-LD_LIBRARY_PATH=$(echo "$root"/usr/lib/*-linux-gnu):$LD_LIBRARY_PATH exec "$root/usr/bin/rustc" "$@"
+libraries=$(echo "$root"/usr/lib/*-linux-gnu)
+LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} exec "$root/usr/bin/rustc" "$@"
 END
         chmod +x rustc
     )
@@ -187,27 +198,35 @@ emulated() {
     need qemu-user "gcc-$tools" "libc6-dev-${libc/i686/i386}-cross"
     variable=CARGO_TARGET_${target//-/_}
     variable=${variable^^}
-    run "$target: cargo test ${*: -1}" \
+    run "$target: ${*:2}${POROUS_FIRST_ID:+, ids from $POROUS_FIRST_ID}" \
         env CARGO_TARGET_DIR="$work/emulated" RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 \
         "${variable}_LINKER=$tools-gcc" "${variable}_RUNNER=$emulator -L /usr/$tools" \
         cargo test --locked -Zbuild-std=std,panic_abort,test --target "$target" "$@"
     passed=$(awk '/^test result: ok/ { n += $4 } END { print n + 0 }' "$work/log")
     ((passed > 0)) || fail "$target: no test ran: $*"
-    echo "$passed tests passed"
+    echo "    $passed tests passed"
 }
 
+# The traces whose digest stands in the code.
 golden() {
     emulated "${S390X[@]}" --package porous-tests --test scenarios determinism::
 }
 
+# Tests of the core and of several hosts. `wraps` starts programs, which an emulator of one program
+# cannot; what it does is done here, where 32 bits end.
+all_tests() {
+    emulated "$@" --package porous-proto --lib
+    emulated "$@" --package porous-tests --test scenarios -- --skip wraps::
+    POROUS_FIRST_ID=$(((1 << 32) - 8)) \
+        emulated "$@" --package porous-tests --test scenarios -- --skip wraps::
+}
+
 s390x() {
-    emulated "${S390X[@]}" --package porous-proto --lib
-    emulated "${S390X[@]}" --package porous-tests --test scenarios
+    all_tests "${S390X[@]}"
 }
 
 i686() {
-    emulated "${I686[@]}" --package porous-proto --lib
-    emulated "${I686[@]}" --package porous-tests --test scenarios
+    all_tests "${I686[@]}"
 }
 
 (($#)) || set -- builds wasm msrv s390x i686

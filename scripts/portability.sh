@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # Crates that need no std, and the targets that they are built for.
-CRATES=(porous-proto)
+CRATES=(porous-proto porous-smoltcp)
 TARGETS=(thumbv7em-none-eabihf riscv32imac-unknown-none-elf aarch64-unknown-none wasm32-unknown-unknown)
 # Crates that state the workspace's `rust-version`.
 MSRV_CRATES=(porous-proto porous-sim porous-udp porous-std)

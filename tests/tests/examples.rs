@@ -5,7 +5,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 4] = ["porous-proto", "porous-sim", "porous-std", "porous-udp"];
+const CRATES: [&str; 5] = [
+    "porous-proto",
+    "porous-sim",
+    "porous-smoltcp",
+    "porous-std",
+    "porous-udp",
+];
 
 fn sources(folder: &Path, all: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {

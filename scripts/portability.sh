@@ -24,6 +24,8 @@ export CARGO_TERM_COLOR=never CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0
 unset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS
 mkdir -p "${CARGO_TARGET_DIR:=target}/portability"
 work=$(cd "$CARGO_TARGET_DIR/portability" && pwd)
+log=$(mktemp "$work/log.XXXXXX")
+trap 'rm "$log"' EXIT
 
 fail() {
     echo "portability: $*" >&2
@@ -39,8 +41,8 @@ lacks() {
 run() {
     local name=$1 start=$SECONDS
     shift
-    if ! "$@" >"$work/log" 2>&1; then
-        cat "$work/log" >&2
+    if ! "$@" >"$log" 2>&1; then
+        cat "$log" >&2
         echo "portability: $name: failed: $*" >&2
         exit "${failure:-1}"
     fi
@@ -122,8 +124,8 @@ builds() {
         done
         # It must fail with std, and for this reason and no other.
         ! bare_cargo build --locked --target "$target" --package porous-proto \
-            --features count-work >"$work/log" 2>&1 || fail "$target: it builds with std too"
-        grep -q E0463 "$work/log" || fail "$target: $(<"$work/log")"
+            --features count-work >"$log" 2>&1 || fail "$target: it builds with std too"
+        grep -q E0463 "$log" || fail "$target: $(<"$log")"
     done
 }
 
@@ -137,7 +139,7 @@ wasm() {
         --manifest-path tests/wasm/Cargo.toml
     run "$target: two modules in node" \
         node tests/wasm/run.mjs "$work/bare/$target/release/porous_wasm.wasm"
-    sed 's/^/    /' "$work/log"
+    sed 's/^/    /' "$log"
 }
 
 # need_old_compiler VERSION: unpacks Debian's rustc of this version; it cannot be installed beside
@@ -202,7 +204,7 @@ emulated() {
         env CARGO_TARGET_DIR="$work/emulated" RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 \
         "${variable}_LINKER=$tools-gcc" "${variable}_RUNNER=$emulator -L /usr/$tools" \
         cargo test --locked -Zbuild-std=std,panic_abort,test --target "$target" "$@"
-    passed=$(awk '/^test result: ok/ { n += $4 } END { print n + 0 }' "$work/log")
+    passed=$(awk '/^test result: ok/ { n += $4 } END { print n + 0 }' "$log")
     ((passed > 0)) || fail "$target: no test ran: $*"
     echo "    $passed tests passed"
 }

@@ -13,7 +13,7 @@ const PACKETS = 40;
 const LONGEST = 6000;
 const DELAY = 20_000; // microseconds, as all times here
 const FRAME = 5_000;
-const START = 2 ** 32 - 500_000; // 32 bits are soon too few
+const START = 2 ** 32 - 100_000; // 32 bits are soon too few
 const LIMIT = START + 300_000_000;
 const LOST = 12; // one of so many datagrams, by chance
 

@@ -18,17 +18,17 @@ pub(crate) struct Bell(Shared);
 /// What both ends have: one socket, and whether it was rung since it was last heard.
 ///
 /// The flag saves system calls: of all rings between two hearings, the first sends a datagram. No
-/// ring is lost by it, because hearing receives first, then takes the flag down, and only then
-/// looks at what was done:
+/// ring is lost by it, because the thread first takes the flag down and then looks at what was
+/// done:
 ///
 /// - A ring that finds the flag up was preceded by one that put it up, and is followed by the
 ///   hearing that takes it down. That reads what the ring wrote, so whatever was done before the
 ///   ring is seen by the look after it.
-/// - A ring that finds the flag down sends a datagram after the last time that it was taken down,
-///   so after the last receiving: the datagram is there, or on its way, when the thread sleeps.
+/// - A ring that finds the flag down sends a datagram. The thread receives no more of them than
+///   it has found when it woke, and takes the flag down each time. So as long as the flag is up,
+///   the datagram of whoever put it up is there, or on its way, and no sleep is long.
 ///
-/// In the other order a ring between the two would have its datagram eaten while the flag stays
-/// up, and no ring would ever send one again.
+/// It may wake once too often, by a datagram that comes late, and finds nothing then.
 #[derive(Debug)]
 struct Shared {
     socket: UdpSocket,
@@ -136,6 +136,17 @@ mod tests {
         // Some systems tell the sender that nobody listens to it.
         let _ = stranger.send_to(&[], to);
         assert_eq!(waiting(&bell), 0);
+    }
+
+    /// Linux refuses to send on a socket that was shut down.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_ring_that_could_not_be_sent_does_not_stop_the_next() {
+        let (ringer, bell) = bell().unwrap();
+        let socket = socket2::SockRef::from(bell.socket());
+        socket.shutdown(std::net::Shutdown::Write).unwrap();
+        ringer.ring();
+        assert!(!ringer.0.rung.load(Ordering::Relaxed));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What the game asks for, and what it is answered.
 
+use core::time::Duration;
+
 use porous_std::{
     AnswerError, ChannelId, Config, ConnectError, Disconnect, DisconnectReason, Event, HostThread,
     Listen, ListenError, Mode, Output, PeerId, Refusal, RefusalData, SendError, UnsentError,
@@ -72,6 +74,18 @@ fn connecting_names_the_peer_before_anything_else() {
         .unwrap();
     let ended = wait_disconnected(&mut client);
     assert_eq!(ended, (peer, DisconnectReason::ByUs(4)));
+}
+
+/// After the end nothing is due for long that could wake the thread.
+#[test]
+fn an_end_is_told_when_it_comes() {
+    let config = Config::client().connect_timeout(Duration::from_millis(100));
+    let mut client = spawn(config);
+    // A socket that does not answer.
+    let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    client.connect(silent.local_addr().unwrap()).unwrap();
+    let (_, reason) = wait_disconnected(&mut client);
+    assert_eq!(reason, DisconnectReason::TimedOut);
 }
 
 #[test]

@@ -10,7 +10,7 @@ pub enum Bug {
     SkipsDependency,
     /// A reliable message that was lost is not sent again.
     ForgetsResend,
-    /// A datagram for which there is no room is acknowledged all the same.
+    /// A datagram is acknowledged, and what is in it dropped.
     AcksWhatItDropped,
     /// An incomplete packet that is given up stays in the budget.
     LeaksFragment,

@@ -42,6 +42,11 @@ impl Deadlines {
     }
 
     /// Whether this one is to come.
+    #[cfg(any(test, feature = "audit"))]
+    pub(crate) const fn get(&self, which: Deadline) -> Instant {
+        self.0[which as usize]
+    }
+
     pub(crate) const fn is_set(&self, which: Deadline) -> bool {
         !self.0[which as usize].is_never()
     }

@@ -187,11 +187,6 @@ impl Session {
         if arrival == Arrival::New {
             let needed = self.needed(&messages)?;
             if needed > 0 && !self.sequencing.make_room(needed) {
-                if strikes(Bug::AcksWhatItDropped) {
-                    let width = short.id_width;
-                    self.transfer
-                        .on_frame(id, width, short.nonce, true, tick.now);
-                }
                 return Err(Ignored::OverBudget);
             }
         }
@@ -204,7 +199,7 @@ impl Session {
             !messages.is_empty(),
             tick.now,
         );
-        if arrival == Arrival::Duplicate {
+        if arrival == Arrival::Duplicate || strikes(Bug::AcksWhatItDropped) {
             return Err(Ignored::Duplicate);
         }
         if let Some(acked) = &acked {

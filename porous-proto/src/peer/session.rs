@@ -185,10 +185,7 @@ impl Session {
             return Err(Ignored::TooOld);
         }
         if arrival == Arrival::New {
-            let needed = self.needed(&messages)?;
-            if needed > 0 && !self.sequencing.make_room(needed) {
-                return Err(Ignored::OverBudget);
-            }
+            self.make_room(&messages)?;
         }
         // From here on the datagram is taken.
         self.transfer.set_step(tick.step);
@@ -210,6 +207,23 @@ impl Session {
             self.take(message, tick);
         }
         Ok(())
+    }
+
+    /// Checks the messages of a datagram, and makes room for them in the receive budget. What is
+    /// thrown out may be the packet that one of them would have joined, which then begins it anew
+    /// and needs more: each time around, at least one packet is gone.
+    fn make_room(&mut self, messages: &[Message<&[u8]>]) -> Result<(), Ignored> {
+        let mut room = 0;
+        loop {
+            let needed = self.needed(messages)?;
+            if needed <= room {
+                return Ok(());
+            }
+            if !self.sequencing.make_room(needed) {
+                return Err(Ignored::OverBudget);
+            }
+            room = needed;
+        }
     }
 
     /// Checks the messages of a datagram: what they take of the receive budget.

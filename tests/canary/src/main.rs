@@ -15,7 +15,11 @@ const INPUTS: u64 = 2000;
 /// Two hosts, an input that anybody could have drawn, and the model.
 fn pair(n: u64) {
     let (setup, ops) = drawn(Seed::new(n), &ops::run());
-    let setup = if n % 2 == 0 { setup.with_small_windows() } else { setup };
+    let setup = if n % 2 == 0 {
+        setup.with_small_windows()
+    } else {
+        setup
+    };
     let mut pair = Pair::new(setup).expect("all values are valid");
     for op in ops {
         pair.apply(op);
@@ -61,5 +65,9 @@ fn main() -> io::Result<ExitCode> {
         let (pair, frames) = (told(by_pair), told(by_frames));
         writeln!(out, "{bug:?}: found by pairs: {pair}, by frames: {frames}")?;
     }
-    Ok(if missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if missed == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }

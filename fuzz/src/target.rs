@@ -134,6 +134,7 @@ impl Target {
         };
         let handled = self.deliver(address(from.place()), &datagram);
         self.answer(address(from.place()), datagram.len());
+        let _ = self.host.audit();
         Some(handled)
     }
 
@@ -157,6 +158,7 @@ impl Target {
                 self.answer(address(Place::Stranger), count * datagram.len());
             }
         }
+        let _ = self.host.audit();
     }
 
     /// Hands a datagram to the host, which costs no more than it is worth

@@ -24,6 +24,38 @@ pub enum Queue {
     /// A datagram is dropped if the bytes that have not left yet, with its own and all overhead,
     /// would be more than this. One that finds the link idle is never dropped.
     Bytes(u64),
+    /// CoDel (RFC 8289): when for `interval` no datagram has waited for less than `target`, one is
+    /// dropped now and then, the more often the longer that lasts. So a queue that stands melts,
+    /// and a burst passes. Nothing waits for longer than a second. RFC 8289 §3 takes 5 and 100 ms.
+    ///
+    /// A datagram's fate is decided when it is sent, from the wait that it will have. What differs
+    /// from the RFC is the exception for a queue of no more than one packet: we look at what waits
+    /// when a datagram comes, not when it leaves.
+    CoDel {
+        /// The wait that is good enough.
+        target: Duration,
+        /// For how long it may be longer.
+        interval: Duration,
+    },
+}
+
+impl Queue {
+    /// CoDel with the times of RFC 8289 §3: 5 ms, 100 ms.
+    pub const CODEL: Self = Self::CoDel {
+        target: Duration::from_millis(5),
+        interval: Duration::from_millis(100),
+    };
+}
+
+/// Losses that come in bursts: Gilbert's and Elliott's model of a radio. A link is in a good state
+/// or in a bad one, and before each datagram it may change. In the bad state it loses what
+/// [`burst_loss`](LinkConfig::burst_loss) says, in the good one what [`loss`](LinkConfig::loss)
+/// says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bursts {
+    pub(crate) enter: Chance,
+    pub(crate) leave: Chance,
+    pub(crate) loss: Chance,
 }
 
 /// The conditions on a one-way link.
@@ -34,10 +66,11 @@ pub enum Queue {
 /// # Order of effects
 ///
 /// A datagram meets them in this order: the partition ([`down`](Self::down)), the size limit
-/// ([`mtu`](Self::mtu)), the queue and the [`rate`](Self::rate), [`loss`](Self::loss),
-/// [`duplicate`](Self::duplicate), and at last [`delay`](Self::delay) with its
+/// ([`mtu`](Self::mtu)), the queue and the [`rate`](Self::rate), [`loss`](Self::loss) and
+/// [`burst_loss`](Self::burst_loss), [`duplicate`](Self::duplicate), [`corrupt`](Self::corrupt)
+/// and [`truncate`](Self::truncate), and at last [`delay`](Self::delay) with its
 /// [`jitter`](Self::jitter) and [`reorder`](Self::reorder). So a datagram that is lost has used
-/// its share of the rate (as on a radio link), and a copy uses none.
+/// its share of the rate (as on a radio link), and a copy uses none and is not damaged.
 ///
 /// # Example
 ///
@@ -59,7 +92,10 @@ pub struct LinkConfig {
     pub(crate) jitter: Duration,
     pub(crate) jitter_reorders: bool,
     pub(crate) loss: Chance,
+    pub(crate) bursts: Bursts,
     pub(crate) duplicate: Chance,
+    pub(crate) corrupt: Chance,
+    pub(crate) truncate: Chance,
     pub(crate) reorder: Chance,
     pub(crate) reorder_by: Option<Duration>,
     pub(crate) rate: u64,
@@ -84,6 +120,13 @@ impl LinkConfig {
             jitter: Duration::ZERO,
             jitter_reorders: false,
             loss: Chance::NEVER,
+            bursts: Bursts {
+                enter: Chance::NEVER,
+                leave: Chance::ALWAYS,
+                loss: Chance::NEVER,
+            },
+            corrupt: Chance::NEVER,
+            truncate: Chance::NEVER,
             duplicate: Chance::NEVER,
             reorder: Chance::NEVER,
             reorder_by: None,
@@ -158,6 +201,61 @@ impl LinkConfig {
     #[must_use]
     pub const fn loss(mut self, percent: f64) -> Self {
         self.loss = Chance::percent(percent);
+        self
+    }
+
+    /// Loses datagrams in bursts, beside [`loss`](Self::loss): before each datagram a burst begins
+    /// with a chance of `enter` per cent, or ends with one of `leave`, and in it a datagram is lost
+    /// with a chance of `lost`. A burst is `100 / leave` datagrams long on average. Default: none.
+    ///
+    /// # Panics
+    ///
+    /// If one is not from 0 to 100.
+    ///
+    /// ```
+    /// // One burst in 200 datagrams, 5 datagrams long, in which two of three are lost.
+    /// let c = porous_sim::LinkConfig::new().burst_loss(0.5, 20.0, 66.0);
+    /// # let _ = c;
+    /// ```
+    #[must_use]
+    pub const fn burst_loss(mut self, enter: f64, leave: f64, lost: f64) -> Self {
+        self.bursts = Bursts {
+            enter: Chance::percent(enter),
+            leave: Chance::percent(leave),
+            loss: Chance::percent(lost),
+        };
+        self
+    }
+
+    /// How many datagrams arrive with one to eight bits turned over, in per cent. Default: 0.
+    ///
+    /// # Panics
+    ///
+    /// If it is not from 0 to 100.
+    ///
+    /// ```
+    /// let c = porous_sim::LinkConfig::new().corrupt(0.1);
+    /// # let _ = c;
+    /// ```
+    #[must_use]
+    pub const fn corrupt(mut self, percent: f64) -> Self {
+        self.corrupt = Chance::percent(percent);
+        self
+    }
+
+    /// How many datagrams arrive without their end, in per cent. Default: 0.
+    ///
+    /// # Panics
+    ///
+    /// If it is not from 0 to 100.
+    ///
+    /// ```
+    /// let c = porous_sim::LinkConfig::new().truncate(0.1);
+    /// # let _ = c;
+    /// ```
+    #[must_use]
+    pub const fn truncate(mut self, percent: f64) -> Self {
+        self.truncate = Chance::percent(percent);
         self
     }
 

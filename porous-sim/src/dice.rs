@@ -16,16 +16,30 @@ pub(crate) enum Effect {
     CopyDelay,
     HoldBack,
     HoldBackBy,
+    Burst,
+    BurstLoss,
+    Corrupt,
+    CorruptBits,
+    CorruptWhere,
+    Truncate,
+    TruncateTo,
 }
 
 /// The names that the keys are derived by, in the order of [`Effect`].
-const NAMES: [&str; 6] = [
+const NAMES: [&str; 13] = [
     "loss",
     "duplicate",
     "delay",
     "copy delay",
     "hold back",
     "hold back by",
+    "burst",
+    "burst loss",
+    "corrupt",
+    "corrupt bits",
+    "corrupt where",
+    "truncate",
+    "truncate to",
 ];
 
 /// The dice of one link: a key for each effect.

@@ -1,9 +1,11 @@
 //! A one-way link: datagrams go in at one end and come out at the other, or do not.
 
 use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 use porous_proto::Instant;
 
+use crate::damage::damage;
 use crate::delay::{hold_back, travel};
 use crate::dice::{Dice, Effect};
 use crate::rate::Bottleneck;
@@ -28,6 +30,8 @@ pub enum Fate {
         copy: Option<Instant>,
         /// Whether it was held back so that later ones may overtake it.
         held_back: bool,
+        /// Whether it arrives with other bytes than it was sent with.
+        damaged: bool,
     },
     /// Lost by chance.
     Lost,
@@ -39,7 +43,7 @@ pub enum Fate {
     Cut,
 }
 
-/// A one-way link for datagrams of type `T`, in virtual time.
+/// A one-way link for datagrams, in virtual time.
 ///
 /// What becomes of a datagram is decided when it is sent, from the conditions of that moment. It
 /// depends on the seed, the conditions, and the times and lengths of what was sent, on nothing
@@ -64,12 +68,13 @@ pub enum Fate {
 /// assert_eq!(link.receive(due).as_deref(), Some(&b"hello"[..]));
 /// ```
 #[derive(Clone, Debug)]
-pub struct Link<T> {
+pub struct Link {
     config: LinkConfig,
     dice: Dice,
     bottleneck: Bottleneck,
+    in_burst: bool,
     /// Sorted by time, then by order of insertion.
-    in_flight: VecDeque<InFlight<T>>,
+    in_flight: VecDeque<InFlight>,
     /// Nothing that keeps its place may come before this.
     last_due: Instant,
     now: Instant,
@@ -77,18 +82,18 @@ pub struct Link<T> {
 }
 
 #[derive(Clone, Debug)]
-struct InFlight<T> {
+struct InFlight {
     due: Instant,
-    datagram: T,
+    datagram: Vec<u8>,
 }
 
-impl<T: AsRef<[u8]> + Clone> Link<T> {
+impl Link {
     /// A link with these conditions; chance follows from `seed`.
     ///
     /// ```
     /// use porous_sim::{Link, LinkConfig, Seed};
     ///
-    /// let link: Link<Vec<u8>> = Link::new(LinkConfig::new(), Seed::new(1).child("uplink", 0));
+    /// let link: Link = Link::new(LinkConfig::new(), Seed::new(1).child("uplink", 0));
     /// assert_eq!(link.next_delivery(), None);
     /// ```
     #[must_use]
@@ -97,6 +102,7 @@ impl<T: AsRef<[u8]> + Clone> Link<T> {
             config,
             dice: Dice::new(seed),
             bottleneck: Bottleneck::default(),
+            in_burst: false,
             in_flight: VecDeque::new(),
             last_due: Instant::ZERO,
             now: Instant::ZERO,
@@ -116,25 +122,29 @@ impl<T: AsRef<[u8]> + Clone> Link<T> {
     /// assert_eq!(link.receive(Instant::ZERO), Some(vec![7]));
     /// assert_eq!(link.receive(Instant::ZERO), None);
     /// ```
-    pub fn send(&mut self, now: Instant, datagram: T) -> Fate {
+    pub fn send(&mut self, now: Instant, datagram: impl Into<Vec<u8>>) -> Fate {
+        let mut datagram = datagram.into();
         self.now = self.now.max(now);
-        let len = datagram.as_ref().len();
-        let fate = self.decide(len);
+        let len = datagram.len();
+        let number = self.stats.sent;
+        let mut fate = self.decide(number, len);
         self.stats.sent += 1;
         self.stats.bytes_sent += len as u64;
-        match fate {
+        match &mut fate {
             Fate::Carried {
                 due,
                 copy,
                 held_back,
+                damaged,
             } => {
-                self.stats.held_back += u64::from(held_back);
-                if let Some(copy_due) = copy {
-                    self.stats.duplicated += 1;
-                    self.insert(due, datagram.clone());
-                    self.insert(copy_due, datagram);
-                } else {
-                    self.insert(due, datagram);
+                let copy = copy.map(|due| (due, datagram.clone()));
+                *damaged = damage(&self.config, &self.dice, number, &mut datagram);
+                self.stats.held_back += u64::from(*held_back);
+                self.stats.damaged += u64::from(*damaged);
+                self.stats.duplicated += u64::from(copy.is_some());
+                self.insert(*due, datagram);
+                if let Some((due, copy)) = copy {
+                    self.insert(due, copy);
                 }
             }
             Fate::Lost => self.stats.lost += 1,
@@ -161,14 +171,14 @@ impl<T: AsRef<[u8]> + Clone> Link<T> {
     /// }
     /// assert_eq!(got, [[1], [2]]);
     /// ```
-    pub fn receive(&mut self, now: Instant) -> Option<T> {
+    pub fn receive(&mut self, now: Instant) -> Option<Vec<u8>> {
         self.now = self.now.max(now);
         if self.in_flight.front()?.due > self.now {
             return None;
         }
         let datagram = self.in_flight.pop_front()?.datagram;
         self.stats.delivered += 1;
-        self.stats.bytes_delivered += datagram.as_ref().len() as u64;
+        self.stats.bytes_delivered += datagram.len() as u64;
         Some(datagram)
     }
 
@@ -212,7 +222,7 @@ impl<T: AsRef<[u8]> + Clone> Link<T> {
     /// ```
     /// use porous_sim::{Link, LinkConfig, Seed};
     ///
-    /// let link: Link<Vec<u8>> = Link::new(LinkConfig::new().loss(1.0), Seed::new(1));
+    /// let link: Link = Link::new(LinkConfig::new().loss(1.0), Seed::new(1));
     /// assert_eq!(link.config(), &LinkConfig::new().loss(1.0));
     /// ```
     #[must_use]
@@ -239,10 +249,10 @@ impl<T: AsRef<[u8]> + Clone> Link<T> {
         self.config = config;
     }
 
-    /// Decides about the next datagram, in the order that [`LinkConfig`] documents. The number of
-    /// the datagram is the count of those sent before it, whatever became of them.
-    fn decide(&mut self, len: usize) -> Fate {
-        let (config, dice, number) = (&self.config, &self.dice, self.stats.sent);
+    /// Decides about the next datagram, in the order that [`LinkConfig`] documents, but for damage.
+    /// The number of the datagram is the count of those sent before it, whatever became of them.
+    fn decide(&mut self, number: u64, len: usize) -> Fate {
+        let (config, dice) = (&self.config, &self.dice);
         if config.down {
             return Fate::Cut;
         }
@@ -252,7 +262,15 @@ impl<T: AsRef<[u8]> + Clone> Link<T> {
         let Some(left) = self.bottleneck.accept(self.now, len, config) else {
             return Fate::QueueFull;
         };
-        if config.loss.happens(dice.draw(Effect::Loss, number)) {
+        let (bursts, turn) = (config.bursts, dice.draw(Effect::Burst, number));
+        self.in_burst = if self.in_burst {
+            !bursts.leave.happens(turn)
+        } else {
+            bursts.enter.happens(turn)
+        };
+        let lost_in_burst =
+            self.in_burst && bursts.loss.happens(dice.draw(Effect::BurstLoss, number));
+        if lost_in_burst || config.loss.happens(dice.draw(Effect::Loss, number)) {
             return Fate::Lost;
         }
         let copy = config
@@ -272,10 +290,11 @@ impl<T: AsRef<[u8]> + Clone> Link<T> {
             due,
             copy,
             held_back: held_back.is_some(),
+            damaged: false,
         }
     }
 
-    fn insert(&mut self, due: Instant, datagram: T) {
+    fn insert(&mut self, due: Instant, datagram: Vec<u8>) {
         let at = self.in_flight.partition_point(|other| other.due <= due);
         self.in_flight.insert(at, InFlight { due, datagram });
     }

@@ -47,17 +47,17 @@ impl<A: Copy + Ord + Hash + Debug> SimAddress for A {}
 /// assert_eq!(network.receive(due), Some((1, 2, b"ping".to_vec())));
 /// ```
 #[derive(Clone, Debug)]
-pub struct Network<A, T = Vec<u8>> {
+pub struct Network<A> {
     seed: Seed,
     default: LinkConfig,
-    links: BTreeMap<(A, A), Link<T>>,
+    links: BTreeMap<(A, A), Link>,
     /// The next delivery of every link that has one.
     due: BTreeSet<(Instant, (A, A))>,
     now: Instant,
     trace: Trace,
 }
 
-impl<A: SimAddress, T: AsRef<[u8]> + Clone> Network<A, T> {
+impl<A: SimAddress> Network<A> {
     /// A network whose links all have these conditions at first.
     ///
     /// ```
@@ -90,16 +90,21 @@ impl<A: SimAddress, T: AsRef<[u8]> + Clone> Network<A, T> {
     /// let mut network = Network::new(Seed::new(1), LinkConfig::new().loss(100.0));
     /// assert_eq!(network.send(Instant::ZERO, 1, 2, vec![0; 10]), Fate::Lost);
     /// ```
-    pub fn send(&mut self, now: Instant, from: A, to: A, datagram: T) -> Fate {
+    pub fn send(&mut self, now: Instant, from: A, to: A, datagram: impl Into<Vec<u8>>) -> Fate {
         self.now = self.now.max(now);
         let now = self.now;
-        let print = Print::of(datagram.as_ref());
+        let datagram = datagram.into();
+        let print = Print::of(&datagram);
         let link = self.link_mut((from, to));
         let before = link.next_delivery();
         let fate = link.send(now, datagram);
         let after = link.next_delivery();
         self.reindex((from, to), before, after);
         self.trace.record(self.now, (from, to), fate.into(), print);
+        if let Fate::Carried { damaged: true, .. } = fate {
+            let damaged = Happening::Damaged;
+            self.trace.record(self.now, (from, to), damaged, print);
+        }
         fate
     }
 
@@ -114,11 +119,11 @@ impl<A: SimAddress, T: AsRef<[u8]> + Clone> Network<A, T> {
     /// let mut network = Network::new(Seed::new(1), LinkConfig::new());
     /// network.send(Instant::ZERO, 2, 1, b"second");
     /// network.send(Instant::ZERO, 1, 2, b"first!");
-    /// assert_eq!(network.receive(Instant::ZERO), Some((1, 2, b"first!")));
-    /// assert_eq!(network.receive(Instant::ZERO), Some((2, 1, b"second")));
+    /// assert_eq!(network.receive(Instant::ZERO), Some((1, 2, b"first!".to_vec())));
+    /// assert_eq!(network.receive(Instant::ZERO), Some((2, 1, b"second".to_vec())));
     /// assert_eq!(network.receive(Instant::ZERO), None);
     /// ```
-    pub fn receive(&mut self, now: Instant) -> Option<(A, A, T)> {
+    pub fn receive(&mut self, now: Instant) -> Option<(A, A, Vec<u8>)> {
         self.now = self.now.max(now);
         let &(due, pair) = self.due.first()?;
         if due > self.now {
@@ -128,7 +133,7 @@ impl<A: SimAddress, T: AsRef<[u8]> + Clone> Network<A, T> {
         let datagram = link.receive(self.now)?;
         let after = link.next_delivery();
         self.reindex(pair, Some(due), after);
-        let print = Print::of(datagram.as_ref());
+        let print = Print::of(&datagram);
         self.trace
             .record(self.now, pair, Happening::Delivered, print);
         Some((pair.0, pair.1, datagram))
@@ -347,7 +352,17 @@ impl<A: SimAddress, T: AsRef<[u8]> + Clone> Network<A, T> {
         self.now = self.now.max(now);
     }
 
-    fn link_mut(&mut self, pair: (A, A)) -> &mut Link<T> {
+    /// Gives the links of one address the conditions of those of another.
+    pub(crate) fn copy_links(&mut self, like: A, new: A) {
+        let ends = |&(from, to): &(A, A)| from == like || to == like;
+        let pairs: Vec<(A, A)> = self.links.keys().copied().filter(ends).collect();
+        for (from, to) in pairs {
+            let renamed = |end| if end == like { new } else { end };
+            self.set_link(renamed(from), renamed(to), self.config(from, to));
+        }
+    }
+
+    fn link_mut(&mut self, pair: (A, A)) -> &mut Link {
         let (seed, config) = (self.seed, self.default);
         let new = || Link::new(config, seed.child("link", Fnv::of(&pair)));
         self.links.entry(pair).or_insert_with(new)

@@ -4,17 +4,25 @@ use core::time::Duration;
 
 use porous_proto::Instant;
 
+use crate::codel::CoDel;
 use crate::{LinkConfig, Queue};
 
 /// Picoseconds in a microsecond. The transmitter counts in picoseconds: in microseconds, rounding
 /// would cost a fast link a tenth of its rate.
 const PICOS: u128 = 1_000_000;
 
+/// The bits of a large packet, and of its overhead.
+const PACKET: u128 = 8 * 1514;
+
+/// The longest wait in front of a link with CoDel, which bounds nothing itself.
+const LONGEST_CODEL: Duration = Duration::from_secs(1);
+
 /// When the transmitter will have sent all that was accepted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Bottleneck {
     /// In picoseconds since the epoch.
     free_at: u128,
+    codel: CoDel,
 }
 
 impl Bottleneck {
@@ -33,7 +41,7 @@ impl Bottleneck {
         let bits = 8 * (len as u128 + u128::from(config.overhead));
         let now = u128::from(now.as_micros()) * PICOS;
         let backlog = self.free_at.saturating_sub(now);
-        if backlog > 0 && is_full(config.queue, backlog, bits, rate) {
+        if self.is_full(config.queue, now, backlog, [bits, rate]) {
             return None;
         }
         self.free_at = now + backlog + (bits * PICOS * 1_000_000).div_ceil(rate);
@@ -42,16 +50,23 @@ impl Bottleneck {
             u64::try_from(micros).unwrap_or(u64::MAX),
         ))
     }
-}
 
-/// Whether the queue has no room for `bits` more after `backlog` picoseconds of waiting bits.
-fn is_full(queue: Queue, backlog: u128, bits: u128, rate: u128) -> bool {
-    match queue {
-        Queue::Time(longest) => backlog > picos(longest),
-        Queue::Bytes(most) => {
-            let waiting = backlog.saturating_mul(rate).div_ceil(PICOS * 1_000_000);
-            waiting + bits > 8 * u128::from(most)
-        }
+    /// Whether the queue does not take `bits` more after `backlog` picoseconds of waiting bits. An
+    /// idle link takes anything.
+    fn is_full(&mut self, queue: Queue, now: u128, backlog: u128, [bits, rate]: [u128; 2]) -> bool {
+        let waiting = backlog.saturating_mul(rate).div_ceil(PICOS * 1_000_000);
+        let is_full = match queue {
+            Queue::Time(longest) => backlog > picos(longest),
+            Queue::Bytes(most) => waiting + bits > 8 * u128::from(most),
+            Queue::CoDel { target, interval } => {
+                let micros = |picos: u128| u64::try_from(picos / PICOS).unwrap_or(u64::MAX);
+                let (leaves, wait) = (micros(now + backlog), micros(backlog));
+                let times = [target, interval];
+                backlog > picos(LONGEST_CODEL)
+                    || self.codel.drops(leaves, wait, waiting > PACKET, times)
+            }
+        };
+        is_full && backlog > 0
     }
 }
 
@@ -122,6 +137,29 @@ mod tests {
             assert_eq!(b.accept(at(1), LEN, &c), None);
             assert_eq!(b.accept(at(8), LEN, &c), Some(at(16)));
         }
+    }
+
+    #[test]
+    fn codel_keeps_the_wait_short() {
+        // 1000 bytes each 6.4 ms are 125 % of the rate: an hour of it.
+        let mut b = Bottleneck::default();
+        let c = config().queue(Queue::CODEL);
+        let (mut dropped, mut longest) = (0_u32, Duration::ZERO);
+        for n in 0..500_000_u64 {
+            let now = Instant::from_micros(n * 6400);
+            match b.accept(now, LEN, &c) {
+                Some(left) => longest = longest.max(left.saturating_duration_since(now)),
+                None => dropped += 1,
+            }
+        }
+        assert!(dropped.abs_diff(100_000) < 100, "a fifth: {dropped}");
+        assert!(longest < Duration::from_millis(300), "{longest:?}");
+        let c = config().queue(Queue::Time(Duration::from_secs(60)));
+        let mut drop_tail = Bottleneck::default();
+        let last = (0..10_000)
+            .filter_map(|n| drop_tail.accept(at(6 * n), LEN, &c))
+            .last();
+        assert!(last.is_some_and(|last| last > at(70_000)), "it only grows");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use porous_proto::{Config, Ecn, Event, Host, Instant};
 
+use crate::local::LocalClock;
 use crate::{ChaCha8Rng, Service, SimAddress};
 
 /// What Linux gives a socket unless it asks for more, in bytes.
@@ -16,6 +17,7 @@ const SOCKET_BUFFER: usize = 212_992;
 pub(crate) struct Station<A> {
     pub(crate) host: Host<ChaCha8Rng, A>,
     service: Service,
+    clock: LocalClock,
     inbox: VecDeque<(A, Vec<u8>)>,
     inbox_bytes: usize,
     capacity: usize,
@@ -32,6 +34,7 @@ impl<A: SimAddress> Station<A> {
         Self {
             host: Host::new(config, rng),
             service: Service::Event,
+            clock: LocalClock::new(),
             inbox: VecDeque::new(),
             inbox_bytes: 0,
             capacity: SOCKET_BUFFER,
@@ -59,6 +62,25 @@ impl<A: SimAddress> Station<A> {
         self.overflowed
     }
 
+    /// What its clock shows.
+    pub(crate) fn time(&self, now: Instant) -> Instant {
+        self.clock.show(now)
+    }
+
+    pub(crate) const fn clock_mut(&mut self) -> &mut LocalClock {
+        &mut self.clock
+    }
+
+    /// Whether its machine has no time for it.
+    pub(crate) fn rests(&self, now: Instant) -> bool {
+        self.resting > now
+    }
+
+    /// It is not called before this.
+    pub(crate) fn rest_until(&mut self, until: Instant) {
+        self.resting = self.resting.max(until);
+    }
+
     pub(crate) const fn touch(&mut self) {
         self.touched = true;
     }
@@ -69,7 +91,7 @@ impl<A: SimAddress> Station<A> {
         let wanted = if self.touched || !self.inbox.is_empty() {
             now
         } else {
-            self.host.poll_timeout()?.max(now)
+            self.clock.when(self.host.poll_timeout()?).max(now)
         };
         Some(self.service.at_or_after(wanted.max(self.resting)))
     }
@@ -92,6 +114,7 @@ impl<A: SimAddress> Station<A> {
         self.touched = false;
         self.resting = self.service.rest(now);
         self.inbox_bytes = 0;
+        let now = self.clock.show(now);
         for (from, datagram) in self.inbox.drain(..) {
             self.host.handle_datagram(now, from, Ecn::NotEct, &datagram);
         }
@@ -101,6 +124,7 @@ impl<A: SimAddress> Station<A> {
     /// The next datagram that the host wants to send, and where to.
     pub(crate) fn transmit(&mut self, now: Instant, buffer: &mut Vec<u8>) -> Option<(A, Vec<u8>)> {
         buffer.resize(self.host.max_datagram_size(), 0);
+        let now = self.clock.show(now);
         let transmit = self.host.poll_transmit(now, buffer)?;
         Some((transmit.to, transmit.datagram.to_vec()))
     }

@@ -40,6 +40,8 @@ pub struct LinkStats {
     pub duplicated: u64,
     /// Datagrams held back on purpose, so that later ones may overtake them.
     pub held_back: u64,
+    /// Datagrams that arrive with other bytes than they were sent with. They count as delivered.
+    pub damaged: u64,
     /// Datagrams under way now: waiting, travelling, or arrived and not yet taken out.
     pub in_flight: u64,
 }
@@ -57,6 +59,7 @@ impl AddAssign for LinkStats {
         self.cut += other.cut;
         self.duplicated += other.duplicated;
         self.held_back += other.held_back;
+        self.damaged += other.damaged;
         self.in_flight += other.in_flight;
     }
 }

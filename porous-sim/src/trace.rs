@@ -20,6 +20,7 @@ pub(crate) enum Happening {
     QueueFull,
     TooLarge,
     Cut,
+    Damaged,
 }
 
 /// What a send is noted as.
@@ -64,6 +65,7 @@ impl Happening {
             Self::QueueFull => 5,
             Self::TooLarge => 6,
             Self::Cut => 7,
+            Self::Damaged => 8,
         }
     }
 }
@@ -78,6 +80,7 @@ impl fmt::Display for Happening {
             Self::QueueFull => "queue full",
             Self::TooLarge => "too large",
             Self::Cut => "cut",
+            Self::Damaged => "damaged",
         })
     }
 }

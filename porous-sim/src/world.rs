@@ -7,6 +7,7 @@ use porous_proto::{Config, Instant};
 
 use crate::agenda::Agenda;
 use crate::intercept::Gate;
+use crate::nat::Nats;
 use crate::station::Station;
 use crate::{LinkConfig, Network, Seed, Service, SimAddress};
 
@@ -75,6 +76,7 @@ pub struct World<A = u32> {
     network: Network<A>,
     gate: Gate<A>,
     stations: BTreeMap<A, Station<A>>,
+    nats: Nats<A>,
     /// When each host is to be called.
     agenda: Agenda<A>,
     /// Hosts that an application has called since they last sent.
@@ -104,6 +106,7 @@ impl<A: SimAddress> World<A> {
             network: Network::new(seed, links),
             gate: Gate::new(),
             stations: BTreeMap::new(),
+            nats: Nats::new(),
             agenda: Agenda::new(),
             touched: BTreeSet::new(),
             made: 0,
@@ -256,6 +259,7 @@ impl<A: SimAddress> World<A> {
 
 mod application;
 mod clock;
+mod surroundings;
 #[cfg(test)]
 mod tests;
 mod wire;

@@ -23,7 +23,7 @@ pub(crate) fn conditions(args: &DemoArgs) -> LinkConfig {
 /// The links that leave one host, by where they lead.
 #[derive(Debug, Default)]
 pub(crate) struct Conditioner {
-    links: BTreeMap<SocketAddr, Link<Vec<u8>>>,
+    links: BTreeMap<SocketAddr, Link>,
 }
 
 impl Conditioner {
@@ -44,7 +44,7 @@ impl porous_std::Conditioner for Conditioner {
     /// Takes everything. Where no link leads, nothing arrives: whoever is there is none of ours.
     fn take(&mut self, now: Instant, to: SocketAddr, datagram: &[u8]) -> bool {
         if let Some(link) = self.links.get_mut(&to) {
-            link.send(now, datagram.to_vec());
+            link.send(now, datagram);
         }
         true
     }

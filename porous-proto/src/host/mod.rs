@@ -2,6 +2,8 @@
 
 mod address;
 mod answer;
+#[cfg(any(test, feature = "audit"))]
+mod audit;
 mod commands;
 mod cookie;
 mod handle;

@@ -160,6 +160,18 @@ impl<A: Address> Peers<A> {
             .map(|(slot, _)| slot)
     }
 
+    /// How many peers are in the index of connection ids, or have none, and in that of addresses.
+    #[cfg(any(test, feature = "audit"))]
+    pub(crate) fn indexed(&self) -> [usize; 2] {
+        let without_id = self
+            .iter()
+            .filter(|(_, peer)| peer.connection_id().is_empty());
+        [
+            self.by_connection_id.len() + without_id.count(),
+            self.by_address.len(),
+        ]
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = (PeerId, &Peer)> {
         self.slots.iter().enumerate().filter_map(|(slot, place)| {
             let slot = u32::try_from(slot).unwrap_or(u32::MAX);

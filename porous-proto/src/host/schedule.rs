@@ -26,6 +26,14 @@ impl Schedule {
         self.heap.first().map(|&(at, _)| at)
     }
 
+    /// The deadline of a slot.
+    #[cfg(any(test, feature = "audit"))]
+    pub(crate) fn deadline(&self, slot: u32) -> Instant {
+        let place = self.places.get(slot as usize);
+        let entry = place.and_then(|&place| self.heap.get(place));
+        entry.map_or(Instant::NEVER, |&(at, _)| at)
+    }
+
     /// A slot whose deadline has come. Its deadline has to be set anew.
     pub(crate) fn pop_due(&mut self, now: Instant) -> Option<u32> {
         let &(at, slot) = self.heap.first()?;

@@ -1,6 +1,8 @@
 //! §2.2: a peer object. It holds no address, no random source and no reference to another peer.
 
 mod agreement;
+#[cfg(any(test, feature = "audit"))]
+mod audit;
 mod connect;
 mod deadlines;
 mod disconnect;

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use super::Limits;
 use super::agreement::Agreement;
 use super::tick::Tick;
+use crate::canary::{Bug, strikes};
 use crate::config::Priority;
 use crate::event::Ignored;
 use crate::frame::{
@@ -81,6 +82,12 @@ impl Session {
 
     pub(crate) const fn agreement(&self) -> &Agreement {
         &self.agreement
+    }
+
+    #[cfg(any(test, feature = "audit"))]
+    pub(super) fn audit(&self, audit: &mut crate::audit::Audit) {
+        self.transfer.audit(audit);
+        self.sequencing.audit(audit);
     }
 
     pub(crate) const fn transfer(&self) -> &Transfer {
@@ -179,10 +186,7 @@ impl Session {
             return Err(Ignored::TooOld);
         }
         if arrival == Arrival::New {
-            let needed = self.needed(&messages)?;
-            if needed > 0 && !self.sequencing.make_room(needed) {
-                return Err(Ignored::OverBudget);
-            }
+            self.make_room(&messages)?;
         }
         // From here on the datagram is taken.
         self.transfer.set_step(tick.step);
@@ -193,7 +197,7 @@ impl Session {
             !messages.is_empty(),
             tick.now,
         );
-        if arrival == Arrival::Duplicate {
+        if arrival == Arrival::Duplicate || strikes(Bug::AcksWhatItDropped) {
             return Err(Ignored::Duplicate);
         }
         if let Some(acked) = &acked {
@@ -204,6 +208,23 @@ impl Session {
             self.take(message, tick);
         }
         Ok(())
+    }
+
+    /// Checks the messages of a datagram, and makes room for them in the receive budget. What is
+    /// thrown out may be the packet that one of them would have joined, which then begins it anew
+    /// and needs more: each time around, at least one packet is gone.
+    fn make_room(&mut self, messages: &[Message<&[u8]>]) -> Result<(), Ignored> {
+        let mut room = 0;
+        loop {
+            let needed = self.needed(messages)?;
+            if needed <= room {
+                return Ok(());
+            }
+            if !self.sequencing.make_room(needed) {
+                return Err(Ignored::OverBudget);
+            }
+            room = needed;
+        }
     }
 
     /// Checks the messages of a datagram: what they take of the receive budget.

@@ -41,6 +41,11 @@ impl Backlog {
         }
     }
 
+    #[cfg(any(test, feature = "audit"))]
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Waiting> {
+        self.unreliable.iter().chain(&self.others)
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.unreliable.is_empty() && self.others.is_empty()
     }

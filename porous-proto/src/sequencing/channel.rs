@@ -1,6 +1,8 @@
 //! A channel object (§3.2): its sending and its receiving half, and its places in the queues of
 //! the layer.
 
+use alloc::collections::VecDeque;
+
 use super::SequencingParams;
 use super::receiver::Receiver;
 use super::sender::Sender;
@@ -32,6 +34,19 @@ impl Channel {
             blocked: false,
             arrived: false,
             ready: false,
+        }
+    }
+
+    /// After the receiver has changed: what can be delivered now is offered.
+    pub(crate) fn look_again(
+        &mut self,
+        channel: u8,
+        params: &SequencingParams,
+        arrived: &mut VecDeque<u8>,
+    ) {
+        self.ready = self.receiver.is_ready(params);
+        if self.ready && !core::mem::replace(&mut self.arrived, true) {
+            arrived.push_back(channel);
         }
     }
 }

@@ -2,6 +2,8 @@
 //! know nothing of frames.
 
 mod ageing;
+#[cfg(any(test, feature = "audit"))]
+mod audit;
 mod backlog;
 mod channel;
 mod check;

@@ -96,6 +96,12 @@ impl ReceiveQueue {
         present.then(|| self.ring[self.position(id)] as usize)
     }
 
+    /// All entries, by id.
+    #[cfg(any(test, feature = "audit"))]
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &Entry)> {
+        (self.base..self.end).filter_map(|id| Some((id, self.get(id)?)))
+    }
+
     pub(crate) fn get(&self, id: u64) -> Option<&Entry> {
         self.entries[self.slot(id)?].as_ref()
     }

@@ -15,13 +15,14 @@ impl Sequencing {
             return false;
         }
         for complete in [false, true] {
-            for made in self.channels.iter_mut().flatten() {
+            for (channel, made) in (0..=u8::MAX).zip(&mut self.channels) {
                 if self.totals.kept <= kept {
                     return true;
                 }
                 work::count(1);
+                let Some(made) = made else { continue };
                 if made.receiver.evict(complete, kept, &mut self.totals) {
-                    made.ready = made.receiver.is_ready(&self.params);
+                    made.look_again(channel, &self.params, &mut self.arrived);
                 }
             }
         }
@@ -40,10 +41,11 @@ impl Sequencing {
             return;
         }
         self.give_up_at = Instant::NEVER;
-        for made in self.channels.iter_mut().flatten() {
+        for (channel, made) in (0..=u8::MAX).zip(&mut self.channels) {
             work::count(1);
+            let Some(made) = made else { continue };
             if made.receiver.give_up_overdue(&mut self.totals, now) {
-                made.ready = made.receiver.is_ready(&self.params);
+                made.look_again(channel, &self.params, &mut self.arrived);
             }
             self.give_up_at = self.give_up_at.min(made.receiver.partials.due());
         }

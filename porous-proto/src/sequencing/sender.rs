@@ -256,6 +256,30 @@ impl Sender {
     }
 }
 
+/// For audits.
+#[cfg(any(test, feature = "audit"))]
+impl Sender {
+    pub(super) fn waiting(&self) -> impl Iterator<Item = (Mode, &Bytes)> {
+        self.waiting
+            .iter()
+            .map(|waiting| (waiting.mode, &waiting.payload))
+    }
+
+    /// Of each packet in the transfer window: what it is charged, what it counts in the send
+    /// budget, and whether messages of it are not acknowledged.
+    pub(super) fn sent(&self) -> impl Iterator<Item = (Mode, u64, u64, bool)> {
+        let numbers = |sent: &Sent| {
+            let (charged, queued) = (u64::from(sent.charged), u64::from(sent.queued));
+            (sent.mode, charged, queued, sent.open > 0)
+        };
+        self.sent.iter().map(numbers)
+    }
+
+    pub(super) const fn is_sending(&self) -> bool {
+        self.current.is_some()
+    }
+}
+
 /// The next fragment of a packet, or the whole of it.
 fn next_part(channel: u8, current: &mut Current, params: &SequencingParams) -> Packet<Bytes> {
     let index = current.next;

@@ -3,6 +3,8 @@
 
 mod answers;
 mod assembly;
+#[cfg(any(test, feature = "audit"))]
+mod audit;
 mod congestion;
 mod loss;
 mod ping;
@@ -32,6 +34,7 @@ use self::sentinel::SentinelFrames;
 pub(crate) use self::source::{NextMessage, Source};
 pub(crate) use self::store::Delivery;
 use self::store::Store;
+use crate::canary::{Bug, strikes};
 use crate::frame::{AckBlock, ConnectionId, Context};
 use crate::time::Instant;
 
@@ -309,6 +312,9 @@ impl Transfer {
             match outgoing.delivery {
                 Delivery::Reliable => {
                     reliable = true;
+                    if strikes(Bug::ForgetsResend) {
+                        continue;
+                    }
                     self.send_queue.push_again(&mut self.store, outgoing);
                 }
                 Delivery::Unreliable | Delivery::Latest => source.lost(&outgoing.message),

@@ -84,6 +84,12 @@ impl TransferQueue {
         self.flight
     }
 
+    /// Every frame that is remembered.
+    #[cfg(any(test, feature = "audit"))]
+    pub(crate) fn records(&self) -> impl Iterator<Item = &Record> {
+        self.records.iter()
+    }
+
     /// Whether new data may take the next id: k is in P_t (1).
     pub(crate) fn has_room(&self) -> bool {
         self.window.contains(self.next())

@@ -34,6 +34,14 @@ impl SendQueue {
         }
     }
 
+    /// All lists.
+    #[cfg(any(test, feature = "audit"))]
+    pub(crate) fn lists(&self) -> impl Iterator<Item = &List> {
+        self.levels
+            .iter()
+            .flat_map(|level| [&level.again, &level.new])
+    }
+
     /// A message that was never sent.
     pub(crate) fn push_new(&mut self, store: &mut Store, outgoing: Outgoing) {
         store.push(&mut self.level(outgoing.priority).new, outgoing);

@@ -132,6 +132,13 @@ impl Store {
         self.slots.get(list.head as usize)?.outgoing.as_ref()
     }
 
+    /// How many messages there are.
+    #[cfg(any(test, feature = "audit"))]
+    pub(crate) fn used(&self) -> usize {
+        let used = self.slots.iter().filter(|slot| slot.outgoing.is_some());
+        used.count()
+    }
+
     pub(crate) fn iter<'a>(&'a self, list: &List) -> impl Iterator<Item = &'a Outgoing> {
         let mut index = list.head;
         core::iter::from_fn(move || {

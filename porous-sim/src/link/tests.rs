@@ -7,6 +7,8 @@ use core::time::Duration;
 use super::*;
 use crate::Queue;
 
+mod noise;
+
 const SEED: Seed = Seed::new(20_250_101);
 
 fn at(micros: u64) -> Instant {
@@ -18,14 +20,14 @@ fn millis(n: u64) -> Duration {
 }
 
 /// Sends `count` numbered datagrams, one every `gap` microseconds.
-fn send(link: &mut Link<Vec<u8>>, count: u32, gap: u64) -> Vec<Fate> {
+fn send(link: &mut Link, count: u32, gap: u64) -> Vec<Fate> {
     (0..count)
         .map(|n| link.send(at(u64::from(n) * gap), n.to_le_bytes().to_vec()))
         .collect()
 }
 
 /// Takes out everything, each at its time: (microseconds, number).
-fn drain(link: &mut Link<Vec<u8>>) -> Vec<(u64, u32)> {
+fn drain(link: &mut Link) -> Vec<(u64, u32)> {
     let mut got = Vec::new();
     while let Some(due) = link.next_delivery() {
         let datagram = link.receive(due).expect("something is due");

@@ -69,7 +69,7 @@ impl<A: SimAddress> World<A> {
     /// # Ok::<(), porous_proto::ConnectError>(())
     /// ```
     pub fn connect(&mut self, from: A, to: A) -> Result<PeerId, ConnectError> {
-        let now = self.now;
+        let now = self.time_at(from);
         self.host_mut(from).connect(now, to)
     }
 
@@ -99,7 +99,7 @@ impl<A: SimAddress> World<A> {
         peer: PeerId,
         how: Disconnect,
     ) -> Result<(), UnknownPeer> {
-        let now = self.now;
+        let now = self.time_at(address);
         self.host_mut(address).disconnect(now, peer, how)
     }
 
@@ -129,7 +129,7 @@ impl<A: SimAddress> World<A> {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn accept(&mut self, address: A, peer: PeerId) -> Result<(), AnswerError> {
-        let now = self.now;
+        let now = self.time_at(address);
         self.host_mut(address).accept(now, peer)
     }
 
@@ -153,7 +153,7 @@ impl<A: SimAddress> World<A> {
     /// assert_eq!(world.refuse(1, nobody, b"no"), Err(AnswerError::UnknownPeer));
     /// ```
     pub fn refuse(&mut self, address: A, peer: PeerId, data: &[u8]) -> Result<(), AnswerError> {
-        let now = self.now;
+        let now = self.time_at(address);
         self.host_mut(address).refuse(now, peer, data)
     }
 
@@ -196,7 +196,8 @@ impl<A: SimAddress> World<A> {
     /// # Ok::<(), porous_proto::ConnectError>(())
     /// ```
     pub fn flush(&mut self, address: A) {
-        if self.station(address).service() == Service::Event {
+        let station = self.station(address);
+        if station.service() == Service::Event && !station.rests(self.now) {
             self.serve(address);
         }
     }

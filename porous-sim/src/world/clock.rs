@@ -211,6 +211,9 @@ impl<A: SimAddress> World<A> {
     fn deliver(&mut self) {
         self.gate.release(self.now, &mut self.network);
         while let Some((from, to, datagram)) = self.network.receive(self.now) {
+            let Some(to) = self.nats.arrives(self.now, from, to) else {
+                continue;
+            };
             let Some(station) = self.stations.get_mut(&to) else {
                 continue;
             };
@@ -235,8 +238,8 @@ impl<A: SimAddress> World<A> {
                 count <= AT_ONCE,
                 "{address:?} sends {AT_ONCE} datagrams at {now:?} and no end; replay with {seed}"
             );
-            self.gate
-                .send(now, (address, to), datagram, &mut self.network);
+            let from = self.nats.leaves(now, address, to);
+            self.gate.send(now, (from, to), datagram, &mut self.network);
         }
         self.collect_events(address);
         self.schedule(address);

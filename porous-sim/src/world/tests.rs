@@ -13,6 +13,8 @@ use porous_proto::{ChannelId, Disconnect, Event, Instant, Listen, Mode, PeerId};
 use super::*;
 use crate::Intercept;
 
+mod surroundings;
+
 const SERVER: u32 = 1;
 const PLAYER: u32 = 2;
 

@@ -54,6 +54,33 @@ fn dropped(receiver: &Sequencing) -> (u64, u64) {
 }
 
 #[test]
+fn what_becomes_deliverable_because_another_packet_is_gone_is_offered() {
+    let depends = |packet: Packet<&'static [u8]>| Packet {
+        dependency: 1,
+        ..packet
+    };
+    // No honest sender lets 2 depend on nothing while 1 depends on 0. Hosts must not care.
+    for (budget, more) in [(10_000, 0), (400, 400)] {
+        let mut receiver = receiver(budget);
+        let partial = depends(part(Mode::Unreliable, 1, 0));
+        assert!(take(&mut receiver, &partial, NOW));
+        let later = whole(Mode::Reliable, 2, &[7; 10]);
+        assert!(take(&mut receiver, &later, NOW));
+        assert!(!receiver.is_readable());
+        assert_eq!(receiver.receive(NOW), None);
+        if more > 0 {
+            assert!(!receiver.make_room(more));
+            assert!(receiver.make_room(300));
+        } else {
+            receiver.handle_timeout(NOW + 2 * SECOND);
+        }
+        assert!(receiver.is_readable());
+        receiver.audit(&mut crate::audit::Audit::default());
+        assert!(receiver.receive(NOW).is_some());
+    }
+}
+
+#[test]
 fn an_incomplete_unreliable_packet_is_given_up_two_seconds_after_its_last_fragment() {
     let mut receiver = receiver(10_000);
     assert!(take(&mut receiver, &part(Mode::Unreliable, 0, 0), NOW));

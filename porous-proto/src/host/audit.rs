@@ -1,0 +1,39 @@
+//! The books of a host.
+
+use rand_core::CryptoRng;
+
+use super::{Address, Host};
+use crate::audit::Audit;
+use crate::peer::PeerState;
+
+impl<R: CryptoRng, A: Address> Host<R, A> {
+    /// Counts everything again, and says what there is. For tests; it looks at all there is.
+    ///
+    /// # Panics
+    ///
+    /// If something is counted wrong, without a deadline, or over a limit.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn audit(&self) -> Audit {
+        let mut audit = Audit {
+            replies: self.replies.len(),
+            ..Audit::default()
+        };
+        let mut inbound = 0;
+        for (id, peer) in self.peers.iter() {
+            audit.peers += 1;
+            let ended = matches!(peer.state(), PeerState::Disconnected | PeerState::Zombie);
+            inbound += u32::from(peer.is_inbound() && !ended);
+            peer.audit(&mut audit);
+            let scheduled = self.schedule.deadline(id.slot);
+            assert_eq!(scheduled, peer.next_deadline(), "{id:?}");
+        }
+        let indexed = self.peers.indexed();
+        assert_eq!(indexed, [audit.peers, audit.peers], "indices of peers");
+        assert_eq!(self.inbound, inbound, "inbound peers");
+        assert!(inbound <= self.config.max_peers, "inbound peers");
+        let max = self.config.max_peers as usize;
+        assert!(self.lingering.len() <= 2 * max, "lingering peers");
+        audit
+    }
+}

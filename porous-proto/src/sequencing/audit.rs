@@ -1,0 +1,79 @@
+//! The books of the sequencing layer.
+
+use super::{Sequencing, Totals, cost};
+use crate::audit::Audit;
+use crate::frame::Mode;
+
+impl Sequencing {
+    /// # Panics
+    ///
+    /// If a budget does not say what is there, or a channel waits for a turn that never comes.
+    pub(crate) fn audit(&self, audit: &mut Audit) {
+        let mut found = Totals::default();
+        for (channel, made) in self.channels.iter().enumerate() {
+            let Some(made) = made else { continue };
+            made.sender.count(&mut found);
+            let (mut entries, mut partial) = (0, 0);
+            for (id, entry) in made.receiver.queue.iter() {
+                entries += 1;
+                found.kept += entry.cost();
+                if entry.mode == Mode::Unreliable {
+                    found.kept_unreliable += entry.cost();
+                }
+                let open = entry.mode == Mode::Unreliable && !entry.is_complete();
+                partial += usize::from(open && entry.cost() > 0);
+                assert!(id >= made.receiver.base(), "{id} was passed");
+            }
+            assert!(entries as u64 <= self.params.window, "beyond Q_r (17)");
+            assert_eq!(made.receiver.partials.len(), partial, "partial packets");
+            audit.entries += entries;
+            let served = made.in_turn || made.blocked || !made.sender.has_more();
+            assert!(served, "channel {channel} has more and no turn");
+            let ready = made.receiver.is_ready(&self.params);
+            assert_eq!(made.ready, ready, "channel {channel}");
+            assert!(made.arrived || !ready, "channel {channel} is not offered");
+        }
+        self.compare(&found);
+        audit.queued += found.queued;
+        audit.charged += found.charged;
+        audit.kept += found.kept;
+    }
+
+    fn compare(&self, found: &Totals) {
+        let books = |totals: &Totals| {
+            (
+                [totals.charged, totals.queued],
+                [totals.kept, totals.kept_unreliable],
+                [totals.undelivered, totals.unsent],
+            )
+        };
+        assert_eq!(books(&self.totals), books(found), "budgets");
+        assert!(
+            found.charged <= self.params.remote_budget,
+            "{found:?} {:?}",
+            self.params
+        );
+        assert!(
+            found.kept <= self.params.receive_budget,
+            "{found:?} {:?}",
+            self.params
+        );
+    }
+}
+
+impl super::sender::Sender {
+    /// Counts again what is charged and queued.
+    fn count(&self, found: &mut Totals) {
+        for (mode, payload) in self.waiting() {
+            found.queued += cost(payload.len());
+            found.unsent += 1;
+            found.undelivered += u32::from(mode != Mode::Unreliable);
+        }
+        for (mode, charged, queued, is_open) in self.sent() {
+            found.charged += charged;
+            found.queued += queued;
+            found.undelivered += u32::from(is_open && mode != Mode::Unreliable);
+        }
+        found.unsent += u32::from(self.is_sending());
+    }
+}

@@ -1,0 +1,20 @@
+//! The books of the transfer layer.
+
+use super::Transfer;
+use crate::audit::Audit;
+
+impl Transfer {
+    /// # Panics
+    ///
+    /// If the flight size is not the sum of its parts, or a message is in no list.
+    pub(crate) fn audit(&self, audit: &mut Audit) {
+        let in_flight: u64 = self.queue.records().map(|r| u64::from(r.bytes)).sum();
+        assert_eq!(u64::from(self.queue.flight()), in_flight, "flight size");
+        let lists = self.send_queue.lists();
+        let lists = lists.chain(self.queue.records().map(|record| &record.contents));
+        let listed = lists.map(|list| self.store.iter(list).count()).sum();
+        assert_eq!(self.store.used(), listed, "messages that no list leads to");
+        audit.flight += in_flight;
+        audit.messages += listed;
+    }
+}

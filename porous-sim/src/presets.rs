@@ -1,0 +1,151 @@
+//! Networks that players have, in numbers.
+
+use core::time::Duration;
+
+use crate::{LinkConfig, Queue};
+
+/// A network between a player and a server, both ways.
+///
+/// | | one way | jitter | loss | rate up, down | queue |
+/// |---|---|---|---|---|---|
+/// | [`Lan`](Self::Lan) | 0.25 ms | 50 us | none | 1 Gbit/s | 5 ms |
+/// | [`HomeWifi`](Self::HomeWifi) | 12 ms | 6 ms | 0.1 %, and bursts of 3 in 300 that lose half | 20, 50 Mbit/s | 50 ms |
+/// | [`Lte`](Self::Lte) | 35 ms | 12 ms | 0.2 % | 8, 30 Mbit/s | 200 ms |
+/// | [`Transatlantic`](Self::Transatlantic) | 45 ms | 1 ms | 0.05 % | 50, 100 Mbit/s | CoDel |
+/// | [`Satellite`](Self::Satellite) | 300 ms | 8 ms | 0.5 % | 3, 25 Mbit/s | 500 ms |
+/// | [`Terrible`](Self::Terrible) | 120 ms | 60 ms, which reorders | 5 %, and bursts of 5 in 50 that lose nine of ten | 0.5, 1 Mbit/s | 300 ms |
+///
+/// The jitter of the wireless ones is that of a radio that repeats what was not heard; the rates
+/// are what is left for one player. `Terrible` also makes 3 % copies, holds back 5 %, turns bits
+/// over in 1 % and cuts off 0.2 %: no network is like that, and a protocol that bears it bears all.
+///
+/// ```
+/// use porous_proto::Config;
+/// use porous_sim::{Pair, Preset, Seed};
+///
+/// let [up, down] = Preset::Lte.links();
+/// let mut pair = Pair::new(Seed::new(1), up, Config::client(), Config::new());
+/// pair.world.network_mut().set_link(Pair::B, Pair::A, down);
+/// pair.connect_to_listener();
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preset {
+    /// A cable between two rooms.
+    Lan,
+    /// A console on the wireless network of a home with a good line.
+    HomeWifi,
+    /// A phone in a town.
+    Lte,
+    /// A good line to a server on the other side of the Atlantic.
+    Transatlantic,
+    /// A geostationary satellite.
+    Satellite,
+    /// All that can go wrong.
+    Terrible,
+}
+
+impl Preset {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Lan,
+        Self::HomeWifi,
+        Self::Lte,
+        Self::Transatlantic,
+        Self::Satellite,
+        Self::Terrible,
+    ];
+
+    /// From the player to the server, and back.
+    ///
+    /// ```
+    /// use porous_sim::Preset;
+    ///
+    /// let [up, down] = Preset::HomeWifi.links();
+    /// assert_ne!(up, down);
+    /// ```
+    #[must_use]
+    pub const fn links(self) -> [LinkConfig; 2] {
+        let (both, [up, down]) = match self {
+            Self::Lan => (lan(), [1_000_000, 1_000_000]),
+            Self::HomeWifi => (home_wifi(), [20_000, 50_000]),
+            Self::Lte => (lte(), [8000, 30_000]),
+            Self::Transatlantic => (transatlantic(), [50_000, 100_000]),
+            Self::Satellite => (satellite(), [3000, 25_000]),
+            Self::Terrible => (terrible(), [500, 1000]),
+        };
+        [both.rate(up * 1000), both.rate(down * 1000)]
+    }
+}
+
+const fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+/// A delay, what it may differ by, and the longest wait in the queue.
+const fn line(delay: Duration, jitter: Duration, queue: Duration) -> LinkConfig {
+    let line = LinkConfig::new().delay(delay).jitter(jitter);
+    line.queue(Queue::Time(queue))
+}
+
+const fn lan() -> LinkConfig {
+    let us = Duration::from_micros;
+    line(us(250), us(50), ms(5))
+}
+
+const fn home_wifi() -> LinkConfig {
+    line(ms(12), ms(6), ms(50))
+        .loss(0.1)
+        .burst_loss(0.33, 33.0, 50.0)
+}
+
+const fn lte() -> LinkConfig {
+    line(ms(35), ms(12), ms(200)).loss(0.2)
+}
+
+const fn transatlantic() -> LinkConfig {
+    line(ms(45), ms(1), ms(0)).loss(0.05).queue(Queue::CODEL)
+}
+
+const fn satellite() -> LinkConfig {
+    line(ms(300), ms(8), ms(500)).loss(0.5)
+}
+
+const fn terrible() -> LinkConfig {
+    line(ms(120), ms(60), ms(300))
+        .jitter_reorders(true)
+        .loss(5.0)
+        .burst_loss(2.0, 20.0, 90.0)
+        .duplicate(3.0)
+        .reorder(5.0)
+        .corrupt(1.0)
+        .truncate(0.2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Link, Seed};
+    use porous_proto::Instant;
+
+    /// How much of 50,000 datagrams, one each 20 ms, is lost, in hundredths of a per cent.
+    fn loss(preset: Preset) -> u64 {
+        let [up, _] = preset.links();
+        let mut link = Link::new(up, Seed::new(1));
+        for n in 0..50_000 {
+            let now = Instant::from_micros(n * 20_000);
+            link.send(now, [0; 200]);
+            while link.receive(now).is_some() {}
+        }
+        link.stats().lost * 10_000 / 50_000
+    }
+
+    #[test]
+    fn they_lose_what_their_numbers_say() {
+        // In a burst one in 100 of the time and losing half: half a per cent more.
+        let expected = [0..=0, 45..=75, 12..=28, 2..=9, 40..=60, 1150..=1400];
+        for (preset, expected) in Preset::ALL.into_iter().zip(expected) {
+            let loss = loss(preset);
+            assert!(expected.contains(&loss), "{preset:?}: {loss}");
+        }
+    }
+}

@@ -94,7 +94,7 @@ impl<C: Conditioner> Worker<C> {
     /// Does what the game says, as long as there is room for answers. Whether there may be more.
     fn obey(&mut self) -> bool {
         for _ in 0..COMMANDS_PER_TURN {
-            if self.closing || !self.outputs.has_room() {
+            if !self.outputs.has_room() {
                 return false;
             }
             let Ok((command, _)) = self.commands.pop() else {

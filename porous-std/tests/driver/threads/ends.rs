@@ -1,6 +1,7 @@
 //! How threads end: as the game wants, by a panic, by a broken socket.
 
 use core::net::SocketAddr;
+use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use std::io::ErrorKind;
 
@@ -162,6 +163,8 @@ fn a_broken_socket_is_told_after_all_that_had_come() {
     client.connect(server.local_addr()).unwrap();
     super::wait_connected(&mut client);
     let (to_client, _) = super::wait_connected(&mut server);
+    // What comes now has no room, so that it is the end that brings it.
+    super::fill(&mut client);
     for payload in ["a", "b"] {
         let channel = ChannelId(0);
         server
@@ -185,4 +188,38 @@ fn a_broken_socket_is_told_after_all_that_had_come() {
     }
     let text = "the UDP socket of this host cannot send any more";
     is_told(client, ErrorKind::BrokenPipe, text);
+}
+
+/// Lets nothing through once it was shut.
+#[derive(Clone, Debug, Default)]
+struct Door(alloc::sync::Arc<AtomicBool>);
+
+impl Conditioner for Door {
+    fn take(&mut self, _: Instant, _: SocketAddr, _: &[u8]) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+#[test]
+fn nobody_comes_in_while_a_host_closes() {
+    let config = Config::new().disconnect_timeout(Duration::from_secs(1));
+    let mut server = listening(config);
+    let address = server.local_addr();
+    let door = Door::default();
+    let guest = UdpHost::bind("127.0.0.1:0", Config::client()).unwrap();
+    let mut guest = guest.with_conditioner(door.clone()).spawn().unwrap();
+    guest.connect(address).unwrap();
+    super::wait_connected(&mut guest);
+    super::wait_connected(&mut server);
+    // It does not say that it knows, so that the server waits.
+    door.0.store(true, Ordering::SeqCst);
+    let closing = std::thread::spawn(move || server.close(Disconnect::Now { reason: 2 }));
+    let ended = wait_disconnected(&mut guest).1;
+    assert_eq!(ended, DisconnectReason::ByPeer(2));
+
+    let config = Config::client().connect_timeout(Duration::from_millis(300));
+    let mut late = super::spawn(config);
+    late.connect(address).unwrap();
+    assert_eq!(wait_disconnected(&mut late).1, DisconnectReason::TimedOut);
+    closing.join().unwrap().unwrap();
 }

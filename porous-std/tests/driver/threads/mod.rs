@@ -15,7 +15,7 @@ use std::thread;
 
 use porous_std::{
     ChannelId, Clock, Conditioner, Config, Disconnect, DisconnectReason, Event, HostThread,
-    Instant, Listen, Mode, Output, PeerId, Received, UdpHost,
+    Instant, Listen, Mode, Output, PeerId, Received, ThreadError, UdpHost,
 };
 
 use crate::hosts::{LIMIT, elapsed};
@@ -41,6 +41,21 @@ pub(crate) fn soon<T>(what: &str, mut step: impl FnMut() -> Option<T>) -> T {
         thread::yield_now();
     }
     panic!("{what} did not come");
+}
+
+/// What either queue holds at 64 bytes each.
+pub(crate) const MOST: usize = (1 << 20) / 64;
+
+/// Asks until both queues of a host are full: how many answers will come.
+pub(crate) fn fill(host: &mut HostThread) -> usize {
+    let mut asked = 0;
+    let full = soon("two full queues", || {
+        let result = host.ask_stats();
+        asked += usize::from(result.is_ok());
+        result.err().filter(|_| asked >= 2 * MOST)
+    });
+    assert_eq!((asked, full), (2 * MOST, ThreadError::Full));
+    asked
 }
 
 /// The next output that is wanted. The others are lost.

@@ -1,6 +1,8 @@
 //! What comes back unsent, and in which order all arrives.
 
-use porous_std::{ChannelId, Config, Disconnect, Event, Mode, Output, SendError, UnsentError};
+use porous_std::{
+    ChannelId, Config, Disconnect, Event, HostThread, Mode, Output, SendError, UnsentError,
+};
 
 use super::{Pair, Sender, by_hand, hasty, number_of, soon, wait_disconnected, wait_for};
 
@@ -117,6 +119,64 @@ fn room_is_told_when_the_game_knows_that_there_was_none() {
         None
     });
     assert_eq!(came, ["1", "2"]);
+}
+
+/// A choke ends with its peer: nothing is said of room that will never be.
+#[test]
+fn a_choked_peer_that_ends_has_ended_for_what_is_sent_later() {
+    let (client, turns) = super::spawn_counted(hasty().send_budget(1));
+    let (mut client, peer, mut server) = super::by_hand_of(client);
+    let send = |client: &mut HostThread, payload: &'static str| {
+        let sent = client.send(peer, ChannelId(0), payload, Mode::Reliable);
+        sent.unwrap();
+        turns.pass(client);
+    };
+    send(&mut client, "0");
+    send(&mut client, "1");
+    let to_client = super::only_peer(&server);
+    let now = Disconnect::Now { reason: 0 };
+    server.disconnect(to_client, now).unwrap();
+    server.step().unwrap();
+    turns.pass(&mut client);
+    send(&mut client, "2");
+    let came: Vec<Output> = core::iter::from_fn(|| client.poll()).collect();
+    let [
+        Output::Unsent(first),
+        Output::Event(Event::Disconnected { .. }),
+        Output::Unsent(second),
+    ] = &came[..]
+    else {
+        panic!("{came:?}");
+    };
+    assert_eq!(
+        (&first.packet.payload[..], first.error),
+        (&b"1"[..], HOST_FULL)
+    );
+    let ended = UnsentError::Host(SendError::UnknownPeer);
+    assert_eq!(
+        (&second.packet.payload[..], second.error),
+        (&b"2"[..], ended)
+    );
+}
+
+#[test]
+fn what_comes_back_after_a_disconnection_does_not_undo_it() {
+    let (client, turns) = super::spawn_counted(hasty().send_budget(1));
+    let (mut client, peer, _server) = super::by_hand_of(client);
+    for payload in ["0", "1"] {
+        client
+            .send(peer, ChannelId(0), payload, Mode::Reliable)
+            .unwrap();
+    }
+    turns.pass(&mut client);
+    client
+        .disconnect(peer, Disconnect::Now { reason: 0 })
+        .unwrap();
+    let output = soon("the packet", || client.poll());
+    assert!(matches!(output, Output::Unsent(_)), "{output:?}");
+    let late = client.send(peer, ChannelId(0), "2", Mode::Reliable);
+    let error = UnsentError::Host(SendError::Disconnecting);
+    assert_eq!(late.unwrap_err().error, error);
 }
 
 #[test]

@@ -4,23 +4,14 @@ use core::time::Duration;
 
 use porous_std::{ChannelId, Clock, Config, Mode, Output, ThreadError, UnsentError};
 
-use super::{Pair, Sender, number_of, soon, spawn, spawn_counted};
+use super::{Pair, Sender, by_hand, fill, hasty, number_of, soon, spawn, spawn_counted};
 use crate::hosts::elapsed;
-
-/// What either queue holds at 64 bytes each.
-const MOST: usize = (1 << 20) / 64;
 
 /// There is no peer and no deadline: only the game can wake the thread.
 #[test]
 fn neither_queue_grows_without_limit_and_nothing_in_them_is_lost() {
     let (mut host, turns) = spawn_counted(Config::new());
-    let mut asked = 0;
-    let full = soon("two full queues", || {
-        let result = host.ask_stats();
-        asked += usize::from(result.is_ok());
-        result.err().filter(|_| asked >= 2 * MOST)
-    });
-    assert_eq!((asked, full), (2 * MOST, ThreadError::Full));
+    let asked = fill(&mut host);
     let nobody = porous_std::PeerId::from_u64(0);
     let unsent = host.send(nobody, ChannelId(0), "kept", Mode::Reliable);
     let unsent = unsent.unwrap_err();
@@ -42,6 +33,21 @@ fn neither_queue_grows_without_limit_and_nothing_in_them_is_lost() {
     assert!(host.poll().is_none());
     host.ask_stats().unwrap();
     soon("an answer", || host.poll());
+}
+
+/// The first packet uses up the budget of the host, and all others come back.
+#[test]
+fn large_packets_fill_the_queues_sooner_on_their_way_and_back() {
+    let (mut client, peer, _server) = by_hand(hasty().send_budget(1));
+    let payload = bytes::Bytes::from(vec![0; 300_000]);
+    let mut taken = 0;
+    soon("two full queues", || {
+        let sent = client.send(peer, ChannelId(0), payload.clone(), Mode::Reliable);
+        taken += usize::from(sent.is_ok());
+        // Four fit into each.
+        (taken >= 9 && sent.is_err()).then_some(())
+    });
+    assert_eq!(taken, 9);
 }
 
 /// The server's game stands still for longer than the timeout.
@@ -83,7 +89,7 @@ fn a_game_that_does_not_poll_holds_its_peers_back_and_stays_connected() {
 #[test]
 fn a_thread_that_waits_for_room_can_be_closed() {
     let mut host = spawn(Config::new());
-    while host.ask_stats().is_ok() {}
+    fill(&mut host);
     host.close(porous_std::Disconnect::Now { reason: 0 })
         .unwrap();
 }

@@ -8,7 +8,6 @@ use bolero::generator::bolero_generator::driver;
 use porous_sim::Seed;
 use porous_sim::rand_core::Rng;
 
-mod contract;
 mod fill;
 pub mod forms;
 pub mod ops;
@@ -17,7 +16,7 @@ mod remote;
 pub mod target;
 pub mod wire;
 
-pub use contract::{Contract, Life};
+pub use porous_sim::swarm::{Contract, Life};
 pub use remote::Remote;
 
 /// A value that is the same on every machine, for tests of the generators themselves.

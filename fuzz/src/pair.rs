@@ -63,7 +63,7 @@ impl Pair {
             under_way: Vec::new(),
             reading: [true; 2],
             healed: false,
-            contract: Contract::default(),
+            contract: Contract::new(2),
             loses: None,
             received: 0,
         };
@@ -202,7 +202,7 @@ impl Pair {
                 count -= 1;
                 self.received += 1;
                 if self.loses.is_none_or(|every| self.received % every != 0) {
-                    self.contract.received(side, peer, packet);
+                    self.contract.received(side, peer, &packet);
                 }
             }
         }

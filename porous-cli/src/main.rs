@@ -4,12 +4,13 @@ extern crate alloc;
 
 mod args;
 mod demo;
+mod sim;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::args::{Cli, Command};
+use crate::args::{Cli, Command, SimCommand};
 
 /// The exit status of somebody who asked for the impossible, as clap has it.
 const USAGE: u8 = 2;
@@ -21,5 +22,6 @@ fn main() -> ExitCode {
     };
     match cli.command {
         Command::Demo(args) => demo::main(&args),
+        Command::Sim(SimCommand::Swarm(args)) => sim::main(&args),
     }
 }

@@ -16,8 +16,10 @@ pub struct Audit {
     pub charged: u64,
     /// Bytes in receive budgets.
     pub kept: u64,
-    /// Packets in receive queues, in part or whole, and sentinels.
+    /// Packets in receive queues, in part or whole.
     pub entries: usize,
+    /// Sentinels whose packets are missing. They may stay for as long as nothing newer comes.
+    pub sentinels: usize,
     /// Replies that wait for a turn.
     pub replies: usize,
 }
@@ -35,6 +37,7 @@ impl Audit {
             charged,
             kept,
             entries,
+            sentinels: _,
             replies,
         } = *self;
         flight == 0

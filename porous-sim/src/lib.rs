@@ -8,6 +8,7 @@
 //! - [`Link`] carries datagrams one way under the conditions of a [`LinkConfig`].
 //! - [`Network`] joins any number of addresses by such links and delivers in one global order.
 //! - [`World`] puts hosts of the protocol on a network and moves them all; [`Pair`] is one of two.
+//! - [`Model`] is the contract of a channel: hold what was delivered against what was sent.
 //! - [`Trace`] is the digest, or the text, of all that happened: compare two runs by it.
 //!
 //! For hosts of the protocol, start at [`World`]. Anything else can be tested on a bare network as
@@ -50,6 +51,7 @@ mod hash;
 mod intercept;
 mod link;
 mod local;
+mod model;
 mod nat;
 mod network;
 mod pair;
@@ -59,7 +61,11 @@ mod seed;
 mod service;
 mod station;
 mod stats;
+#[cfg(feature = "swarm")]
+pub mod swarm;
 mod trace;
+#[cfg(feature = "swarm")]
+mod watch;
 mod world;
 
 pub use chacha20::{ChaCha8Rng, rand_core};
@@ -68,6 +74,7 @@ pub use chance::{Chance, below};
 pub use config::{LinkConfig, Queue};
 pub use intercept::{Intercept, Passing};
 pub use link::{Fate, Link};
+pub use model::Model;
 pub use network::{Network, SimAddress};
 pub use pair::Pair;
 pub use presets::Preset;

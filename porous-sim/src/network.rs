@@ -55,6 +55,9 @@ pub struct Network<A> {
     due: BTreeSet<(Instant, (A, A))>,
     now: Instant,
     trace: Trace,
+    /// Long forms that were damaged on the way, which no checksum of ours covers.
+    #[cfg(feature = "swarm")]
+    pub(crate) damaged: Vec<(A, A)>,
 }
 
 impl<A: SimAddress> Network<A> {
@@ -75,6 +78,8 @@ impl<A: SimAddress> Network<A> {
             due: BTreeSet::new(),
             now: Instant::ZERO,
             trace: Trace::new(),
+            #[cfg(feature = "swarm")]
+            damaged: Vec::new(),
         }
     }
 
@@ -95,6 +100,8 @@ impl<A: SimAddress> Network<A> {
         let now = self.now;
         let datagram = datagram.into();
         let print = Print::of(&datagram);
+        #[cfg(feature = "swarm")]
+        let is_short = matches!(datagram.first(), Some(0x40..=0x7F));
         let link = self.link_mut((from, to));
         let before = link.next_delivery();
         let fate = link.send(now, datagram);
@@ -104,6 +111,10 @@ impl<A: SimAddress> Network<A> {
         if let Fate::Carried { damaged: true, .. } = fate {
             let damaged = Happening::Damaged;
             self.trace.record(self.now, (from, to), damaged, print);
+            #[cfg(feature = "swarm")]
+            if !is_short {
+                self.damaged.push((from, to));
+            }
         }
         fate
     }

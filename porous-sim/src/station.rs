@@ -7,6 +7,8 @@ use alloc::vec::Vec;
 use porous_proto::{Config, Ecn, Event, Host, Instant};
 
 use crate::local::LocalClock;
+#[cfg(feature = "swarm")]
+use crate::watch::Watch;
 use crate::{ChaCha8Rng, Service, SimAddress};
 
 /// What Linux gives a socket unless it asks for more, in bytes.
@@ -27,6 +29,9 @@ pub(crate) struct Station<A> {
     touched: bool,
     /// It is not called before this.
     resting: Instant,
+    /// Looks on while the host is called.
+    #[cfg(feature = "swarm")]
+    pub(crate) watch: Watch<A>,
 }
 
 impl<A: SimAddress> Station<A> {
@@ -42,6 +47,8 @@ impl<A: SimAddress> Station<A> {
             events: VecDeque::new(),
             touched: false,
             resting: Instant::ZERO,
+            #[cfg(feature = "swarm")]
+            watch: Watch::new(),
         }
     }
 
@@ -115,8 +122,14 @@ impl<A: SimAddress> Station<A> {
         self.resting = self.service.rest(now);
         self.inbox_bytes = 0;
         let now = self.clock.show(now);
+        #[cfg(feature = "swarm")]
+        self.watch.wakes();
         for (from, datagram) in self.inbox.drain(..) {
-            self.host.handle_datagram(now, from, Ecn::NotEct, &datagram);
+            #[cfg(feature = "swarm")]
+            let before = porous_proto::work::done();
+            let _taken = self.host.handle_datagram(now, from, Ecn::NotEct, &datagram);
+            #[cfg(feature = "swarm")]
+            self.watch.received(from, datagram.len(), before, _taken);
         }
         self.host.handle_timeout(now);
     }
@@ -126,6 +139,8 @@ impl<A: SimAddress> Station<A> {
         buffer.resize(self.host.max_datagram_size(), 0);
         let now = self.clock.show(now);
         let transmit = self.host.poll_transmit(now, buffer)?;
+        #[cfg(feature = "swarm")]
+        self.watch.sent(transmit.to, transmit.datagram.len());
         Some((transmit.to, transmit.datagram.to_vec()))
     }
 

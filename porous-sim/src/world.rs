@@ -87,6 +87,9 @@ pub struct World<A = u32> {
     rounds: u32,
     /// What the hosts write their datagrams into.
     buffer: Vec<u8>,
+    /// When the hosts have said that a peer has ended.
+    #[cfg(feature = "swarm")]
+    pub(crate) ends: Vec<(Instant, A, porous_proto::PeerId)>,
 }
 
 impl<A: SimAddress> World<A> {
@@ -112,6 +115,8 @@ impl<A: SimAddress> World<A> {
             made: 0,
             rounds: 0,
             buffer: Vec::new(),
+            #[cfg(feature = "swarm")]
+            ends: Vec::new(),
         }
     }
 

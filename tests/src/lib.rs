@@ -5,7 +5,6 @@ extern crate alloc;
 
 pub mod config;
 mod events;
-mod model;
 mod parting;
 pub mod sources;
 mod tape;
@@ -15,8 +14,8 @@ mod wire;
 pub use events::{
     Ends, assert_silent, assert_talk, connected, ended, events, one_connection, state,
 };
-pub use model::Model;
 pub use parting::{assert_all, assert_told, disconnect, flush, line, queue, quiet_pair, seed};
+pub use porous_sim::Model;
 pub use tape::{Tape, Taped, record, record_while};
 pub use traffic::Traffic;
 pub use wire::{Kind, kind, nonce_peer, nonce_self};

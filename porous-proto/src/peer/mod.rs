@@ -236,7 +236,8 @@ impl Peer {
                 }
                 self.heard(tick);
             }
-            Err(Ignored::Duplicate) => self.heard(tick),
+            // Anybody can repeat what a peer once sent, long after it is gone.
+            Err(Ignored::Duplicate) => {}
             Err(_) => return result,
         }
         self.refresh_session_deadline();

@@ -1,5 +1,7 @@
 //! The books of the sequencing layer.
 
+use super::entry::Content;
+use super::sentinel::is_marked;
 use super::{Sequencing, Totals, cost};
 use crate::audit::Audit;
 use crate::frame::Mode;
@@ -13,9 +15,15 @@ impl Sequencing {
         for (channel, made) in self.channels.iter().enumerate() {
             let Some(made) = made else { continue };
             made.sender.count(&mut found);
-            let (mut entries, mut partial) = (0, 0);
+            let (mut entries, mut sentinels, mut partial) = (0_usize, 0_usize, 0);
             for (id, entry) in made.receiver.queue.iter() {
-                entries += 1;
+                let is_sentinel = entry.sentinel && matches!(entry.content, Content::Sentinel);
+                entries += usize::from(!is_sentinel);
+                sentinels += usize::from(is_sentinel);
+                assert!(
+                    !is_sentinel || is_marked(id, self.params.spacing),
+                    "{id} is none"
+                );
                 found.kept += entry.cost();
                 if entry.mode == Mode::Unreliable {
                     found.kept_unreliable += entry.cost();
@@ -24,7 +32,9 @@ impl Sequencing {
                 partial += usize::from(open && entry.cost() > 0);
                 assert!(id >= made.receiver.base(), "{id} was passed");
             }
-            assert!(entries as u64 <= self.params.window, "beyond Q_r (17)");
+            let all = (entries + sentinels) as u64;
+            assert!(all <= self.params.window, "beyond Q_r (17)");
+            audit.sentinels += sentinels;
             assert_eq!(made.receiver.partials.len(), partial, "partial packets");
             audit.entries += entries;
             let served = made.in_turn || made.blocked || !made.sender.has_more();

@@ -88,7 +88,8 @@ impl Pings {
         } else {
             MIN_INTERVAL
         };
-        self.due = now + interval.max(rtt);
+        // An average that went astray, because a clock has jumped, must not silence the connection.
+        self.due = now + interval.max(rtt.min(SLOW_INTERVAL));
         id
     }
 
@@ -121,6 +122,13 @@ mod tests {
     }
 
     /// T24.
+    #[test]
+    fn no_round_trip_time_is_so_long_that_pings_stop() {
+        let mut pings = Pings::new(Duration::from_secs(10));
+        pings.send(Instant::ZERO, 60_000 * MS);
+        assert_eq!(pings.due(), Instant::ZERO + 1000 * MS);
+    }
+
     #[test]
     fn while_nothing_answers_one_ping_a_second_is_sent() {
         let mut pings = Pings::new(Duration::from_secs(10));

@@ -70,6 +70,8 @@ impl<A: SimAddress> World<A> {
     /// ```
     pub fn connect(&mut self, from: A, to: A) -> Result<PeerId, ConnectError> {
         let now = self.time_at(from);
+        #[cfg(feature = "swarm")]
+        self.station_mut(from).watch.names(to);
         self.host_mut(from).connect(now, to)
     }
 

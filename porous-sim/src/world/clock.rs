@@ -254,6 +254,10 @@ impl<A: SimAddress> World<A> {
     pub(super) fn collect_events(&mut self, address: A) {
         while let Some(event) = self.station_mut(address).collect() {
             self.network.note(&format!("{address:?} {event:?}"));
+            #[cfg(feature = "swarm")]
+            if let porous_proto::Event::Disconnected { peer, .. } = event {
+                self.ends.push((self.now, address, peer));
+            }
         }
     }
 

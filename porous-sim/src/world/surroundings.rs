@@ -157,3 +157,11 @@ impl<A: SimAddress> World<A> {
         }
     }
 }
+
+#[cfg(feature = "swarm")]
+impl<A: SimAddress> World<A> {
+    /// What was seen while this host was called.
+    pub(crate) fn watch(&self, address: A) -> &crate::watch::Watch<A> {
+        &self.station(address).watch
+    }
+}

@@ -146,6 +146,25 @@ fn a_loading_screen_of_one_is_for_the_other_to_judge() {
     }
 }
 
+/// Whatever is under way while a clock jumps seems to have taken an hour, and T_rtt,avg goes astray.
+/// Pings go on at least once a second all the same (T24), and what is lost is soon sent again.
+#[test]
+fn a_clock_that_jumps_does_not_silence_a_connection() {
+    let config = config::new().timeout(Duration::from_secs(5));
+    let mut pair = Pair::new(seed(), line(), config.clone(), config);
+    pair.connect_to_listener();
+    // The pings that are under way are answered one by one.
+    pair.world
+        .network_mut()
+        .set_all(line().delay(Duration::from_millis(400)));
+    pair.world.run_for(Duration::from_secs(1));
+    for address in [A, B] {
+        pair.world.jump_clock(address, 3_600_000_000);
+    }
+    pair.world.run_for(Duration::from_secs(60));
+    assert_connected(&mut pair, "both clocks have jumped");
+}
+
 /// Two hosts and a wire that takes no time; the test sets their clocks.
 struct Jumper {
     hosts: [Host<ChaCha8Rng, usize>; 2],

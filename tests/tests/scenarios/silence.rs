@@ -6,7 +6,7 @@ use porous_proto::{ChannelId, Disconnect, DisconnectReason, Event, Mode, PeerSta
 use porous_sim::{Intercept, Pair};
 use porous_tests::{
     Kind, assert_all, assert_told, disconnect, ended, events, flush, kind, line, queue, quiet_pair,
-    seed, state,
+    record, seed, state,
 };
 
 const A: u32 = Pair::A;
@@ -167,4 +167,19 @@ fn packets_that_have_arrived_outlive_a_silent_end() {
     let reason = (DisconnectReason::TimedOut, 0);
     assert_told(&mut pair, B, reason, "silence");
     assert_all(&pair.receive_all(B), 5, "after the end");
+}
+
+/// Somebody on the path repeats a datagram of a host that is gone. That is no sign of life.
+#[test]
+fn what_is_replayed_does_not_keep_a_connection_alive() {
+    let mut pair = quiet_pair(seed(), line());
+    let tape = record(&mut pair.world);
+    pair.world.run_for(Duration::from_secs(1));
+    let last = tape.of(A, Kind::Short).pop().expect("pings");
+    pair.world.remove_host(A);
+    for _ in 0..30 {
+        pair.world.inject(A, B, last.datagram.clone());
+        pair.world.run_for(Duration::from_millis(500));
+    }
+    assert_told(&mut pair, B, (DisconnectReason::TimedOut, 0), "replays");
 }

@@ -1,13 +1,15 @@
-//! What two hosts owe their applications, whatever the network does: the order of events, and by
-//! connection what `porous_tests::Model` says of packets.
+//! What hosts owe their applications, whatever the network does: the order of events, and by
+//! connection what [`Model`] says of packets.
 
 use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 
 use porous_proto::{DisconnectReason, Event, Mode, PeerId, Received};
-use porous_tests::Model;
+
+use crate::{Model, SimAddress};
 
 /// Packets of at least so many bytes begin with their number, and tell whose they are. Shorter ones
-/// are sent when others have told which peers of the two hosts are the ends of one connection.
+/// are sent when others have told which peers of two hosts are the ends of one connection.
 const NAMED: usize = 4;
 
 /// A peer as its application knows it.
@@ -25,21 +27,44 @@ pub struct Life {
     pub full: bool,
     /// What was sent to it, and what of that was delivered.
     pub sent: Model,
-    /// What the other host calls this connection, once a packet has told.
-    other: Option<PeerId>,
+    /// Whether what it sends and receives is held against the model.
+    pub judged: bool,
+    /// The side and the peer at the other end of this connection, once a packet has told.
+    pub other: Option<(usize, PeerId)>,
 }
 
-/// What happened on the two sides.
-#[derive(Debug, Default)]
+/// What happened at all sides. A side is a host from its start to its end: one that was killed and
+/// started again is another.
+#[derive(Debug)]
 pub struct Contract {
     /// All peers of each side.
-    pub peers: [BTreeMap<PeerId, Life>; 2],
-    /// To whom each packet of a side was sent, by its number.
-    named: [Vec<PeerId>; 2],
+    pub peers: Vec<BTreeMap<PeerId, Life>>,
+    /// Who sent each packet to whom, by its number.
+    named: Vec<(usize, PeerId)>,
 }
 
 impl Contract {
+    /// So many sides.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn new(sides: usize) -> Self {
+        let mut contract = Self {
+            peers: Vec::new(),
+            named: Vec::new(),
+        };
+        contract.peers.resize_with(sides, BTreeMap::new);
+        contract
+    }
+
+    /// Another side.
+    #[doc(hidden)]
+    pub fn add_side(&mut self) -> usize {
+        self.peers.push(BTreeMap::new());
+        self.peers.len() - 1
+    }
+
     /// The application has named a peer, or has heard of it.
+    #[doc(hidden)]
     pub fn begin(&mut self, side: usize, peer: PeerId, connected: bool) -> &mut Life {
         let life = self.peers[side].entry(peer).or_insert_with(|| Life {
             asking: false,
@@ -48,6 +73,7 @@ impl Contract {
             readable: false,
             full: false,
             sent: Model::new(255),
+            judged: true,
             other: None,
         });
         assert!(
@@ -59,8 +85,10 @@ impl Contract {
         life
     }
 
-    /// At most one `Request`, at most one `Connected`, then exactly one `Disconnected`, and nothing after it.
-    pub fn told(&mut self, side: usize, event: Event<u8>) {
+    /// At most one `Request`, at most one `Connected`, then exactly one `Disconnected`, and nothing
+    /// after it.
+    #[doc(hidden)]
+    pub fn told<A: SimAddress>(&mut self, side: usize, event: Event<A>) {
         let (Event::Request { peer, .. }
         | Event::Connected { peer, .. }
         | Event::Readable { peer }
@@ -103,43 +131,64 @@ impl Contract {
         }
     }
 
+    /// The application has answered a request.
+    pub(super) fn answered(&mut self, side: usize, peer: PeerId) {
+        if let Some(life) = self.peers[side].get_mut(&peer) {
+            life.asking = false;
+        }
+    }
+
     /// The packet that this side sends next to a peer, of about `len` bytes.
+    #[doc(hidden)]
     pub fn packet(&mut self, side: usize, peer: PeerId, len: usize) -> Vec<u8> {
         let is_known = self.begin(side, peer, false).other.is_some();
-        let number = u32::try_from(self.named[side].len()).expect("few packets");
+        let number = u32::try_from(self.named.len()).expect("few packets");
         let mut packet = number.to_le_bytes().to_vec();
         if len < NAMED && is_known {
-            return vec![0; len];
+            packet.truncate(len);
+            packet.fill(0);
+            return packet;
         }
         packet.extend((NAMED..len).map(|n| n.to_le_bytes()[0]));
         packet
     }
 
     /// `send` has accepted it.
+    #[doc(hidden)]
     pub fn sent(&mut self, side: usize, peer: PeerId, channel: u8, mode: Mode, packet: Vec<u8>) {
-        self.named[side].push(peer);
+        self.named.push((side, peer));
         self.begin(side, peer, false)
             .sent
             .sent(channel, mode, packet);
     }
 
     /// `receive` has given it out: in order, once, as it was sent, to one peer only.
-    pub fn received(&mut self, side: usize, peer: PeerId, packet: Received) {
-        let [a, b] = &mut self.peers;
-        let (ours, theirs) = if side == 0 { (a, b) } else { (b, a) };
-        let life = ours.get_mut(&peer).expect("a peer that was told");
+    #[doc(hidden)]
+    pub fn received(&mut self, side: usize, peer: PeerId, packet: &Received) {
+        let life = self.peers[side]
+            .get_mut(&peer)
+            .expect("a peer that was told");
+        if !life.judged {
+            return;
+        }
         if let (None, Some(number)) = (life.other, packet.payload.first_chunk::<NAMED>()) {
             let number = u32::from_le_bytes(*number) as usize;
-            let other = *self.named[1 - side].get(number).expect("it was sent");
-            life.other = Some(other);
-            let sender = theirs.get_mut(&other).expect("a peer that was told");
-            let before = sender.other.replace(peer);
+            let (other, name) = *self.named.get(number).expect("it was sent");
+            life.other = Some((other, name));
+            let sender = self.peers[other].get_mut(&name);
+            let sender = sender.expect("a peer that was told");
+            let before = sender.other.replace((side, peer));
             assert!(
-                before.is_none_or(|known| known == peer),
+                before.is_none_or(|known| known == (side, peer)),
                 "two peers hear one connection"
             );
         }
-        let sender = life.other.and_then(|other| theirs.get_mut(&other));
-        sender.expect("a packet told").sent.delivered(&packet, "");
+        let (other, name) = self.peers[side][&peer].other.expect("a packet told");
+        let sender = self.peers[other]
+            .get_mut(&name)
+            .expect("a peer that was told");
+        if sender.judged {
+            sender.sent.delivered(packet, "");
+        }
     }
 }

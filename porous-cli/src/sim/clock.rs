@@ -1,0 +1,22 @@
+//! How long it has taken.
+
+use core::time::Duration;
+use std::time::Instant;
+
+/// Runs from its making on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clock(Instant);
+
+impl Clock {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the user wants to know, and to stop in time"
+    )]
+    pub(super) fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    pub(super) fn elapsed(self) -> Duration {
+        self.0.elapsed()
+    }
+}

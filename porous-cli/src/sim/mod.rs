@@ -1,0 +1,92 @@
+//! `porous sim swarm`: many simulated worlds, and what came of them.
+
+mod clock;
+
+use core::num::NonZero;
+use core::time::Duration;
+use std::fs::File;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use porous_sim::swarm::{self, Outcome, Report};
+
+use crate::USAGE;
+use crate::args::SwarmArgs;
+use clock::Clock;
+
+/// Runs the swarm.
+pub(crate) fn main(args: &SwarmArgs) -> ExitCode {
+    if args.first.checked_add(args.seeds).is_none() {
+        eprintln!("error: there are no seeds beyond {}", u64::MAX);
+        return ExitCode::from(USAGE);
+    }
+    let trace = args.trace.as_ref().map(|path| (path, File::create(path)));
+    let trace = match trace {
+        Some((path, Err(error))) => {
+            eprintln!("error: cannot write --trace {}: {error}", path.display());
+            return ExitCode::from(USAGE);
+        }
+        Some((_, Ok(file))) => Some(file),
+        None => None,
+    };
+    match run(args, trace) {
+        Ok(0) => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// How many worlds failed.
+fn run(args: &SwarmArgs, trace: Option<File>) -> io::Result<u64> {
+    if let Some(mut trace) = trace {
+        let outcome = swarm::run(args.first, true);
+        trace.write_all(outcome.text.unwrap_or_default().as_bytes())?;
+    }
+    let clock = Clock::start();
+    let limit = args
+        .minutes
+        .map(|minutes| Duration::from_secs(60) * minutes);
+    let stop = || limit.is_some_and(|limit| clock.elapsed() >= limit);
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = args.threads.map_or(cores, usize::from);
+    let bar = ProgressBar::new(args.seeds);
+    let style = ProgressStyle::with_template("{pos} of {len} worlds [{bar:40}] {eta} left");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+
+    let (mut sum, mut worlds, mut failed) = (Report::default(), 0_u64, 0);
+    swarm::sweep(args.first, args.seeds, threads, stop, |outcome| {
+        sum.add(&outcome.report);
+        worlds += 1;
+        if let Some(failure) = &outcome.failure {
+            failed += 1;
+            bar.suspend(|| tell(&outcome, failure));
+        }
+        bar.inc(1);
+    });
+    bar.finish_and_clear();
+    let written = write!(
+        io::stdout().lock(),
+        "worlds            {worlds}\nfailed            {failed}\n{sum}seconds           {}\n",
+        clock.elapsed().as_secs()
+    );
+    match written {
+        // Whoever reads it may stop early; that says nothing about the run.
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    Ok(failed)
+}
+
+/// What failed, and how to see it again.
+fn tell(outcome: &Outcome, failure: &str) {
+    let seed = outcome.seed;
+    // That stdout is closed is told at the end.
+    let _ = writeln!(
+        io::stdout().lock(),
+        "seed {seed}: {failure}\n  again: porous sim swarm --first {seed} --seeds 1 --trace {seed}.txt"
+    );
+}

@@ -1,0 +1,88 @@
+//! A host of a world as its application sees it.
+
+use alloc::collections::BTreeMap;
+use core::time::Duration;
+
+use porous_proto::{Instant, Mode, PeerId};
+
+use super::draw::Draw;
+
+/// What the application knows of a peer beside the contract.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Meta {
+    /// The host that it is.
+    pub(super) remote: usize,
+    /// Since when it is connected.
+    pub(super) since: Option<Instant>,
+    /// The application has disconnected it, or refused it.
+    pub(super) left: bool,
+}
+
+/// What is sent for a while.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pattern {
+    pub(super) until: Instant,
+    /// From one look of the application to the next.
+    pub(super) every: Duration,
+    /// Packets at a time, to each peer. None in quiet times.
+    pub(super) count: u64,
+    /// The only mode, if there is but one.
+    pub(super) mode: Option<Mode>,
+    /// In so many of a hundred, the largest packet is as large as possible.
+    pub(super) large: u64,
+}
+
+/// One host, from one start of its program to the next.
+#[derive(Debug)]
+pub(super) struct Actor {
+    pub(super) address: u32,
+    /// The address that others see.
+    pub(super) public: u32,
+    /// Its number in the contract.
+    pub(super) side: usize,
+    pub(super) alive: bool,
+    /// The application reads from this time on.
+    pub(super) reads_at: Instant,
+    /// It does not connect before this.
+    pub(super) dials_at: Instant,
+    pub(super) peers: BTreeMap<PeerId, Meta>,
+    pub(super) pattern: Pattern,
+    /// What it sends.
+    pub(super) draw: Draw,
+}
+
+impl Pattern {
+    /// Nothing is sent.
+    pub(super) const fn quiet(until: Instant, every: Duration) -> Self {
+        Self {
+            until,
+            every,
+            count: 0,
+            mode: None,
+            large: 0,
+        }
+    }
+
+    /// What comes next.
+    pub(super) fn draw(draw: &mut Draw, now: Instant, heavy: bool) -> Self {
+        if draw.often(if heavy { 30 } else { 65 }) {
+            let until = now + draw.millis(3000, 60_000);
+            return Self::quiet(until, Duration::from_millis(draw.between(100, 900)));
+        }
+        let hertz = u32::try_from(draw.log(1, 60)).unwrap_or(1);
+        let mode = draw.pick(&[
+            None,
+            None,
+            Some(Mode::Unreliable),
+            Some(Mode::Reliable),
+            Some(Mode::Passive),
+        ]);
+        Self {
+            until: now + draw.millis(1000, 15_000),
+            every: Duration::from_secs(1) / hertz,
+            count: draw.log(1, if heavy { 40 } else { 6 }),
+            mode,
+            large: if heavy { draw.below(10) } else { draw.below(3) },
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What has to hold at every moment.
+
+use core::time::Duration;
+
+use porous_proto::{DisconnectReason, Instant, PeerId};
+
+use super::spoof;
+use super::stage::Stage;
+
+/// Events are told when applications look, and the remote host's may be told later than ours.
+const PROCEEDINGS: Duration = Duration::from_secs(3);
+
+/// The end of a connection that has to be explained.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Trial {
+    pub(super) own: usize,
+    pub(super) side: usize,
+    pub(super) peer: PeerId,
+    pub(super) remote: usize,
+    pub(super) at: Instant,
+    /// Our application ended it.
+    pub(super) left: bool,
+}
+
+impl Stage {
+    /// The books of a host, and its limits.
+    pub(super) fn check(&mut self, index: usize) {
+        let (actor, role) = (&self.actors[index], &self.plan.roles[index]);
+        let host = self.world.host(actor.address);
+        let _ = host.audit();
+        for (peer, state) in host.peers() {
+            // A packet that is larger than the budget is taken if nothing else waits.
+            let (queued, one) = (state.queued_bytes() as u64, state.max_packet() as u64 + 64);
+            assert!(
+                queued <= role.send_budget.max(one),
+                "{queued} bytes wait for {peer:?}"
+            );
+        }
+        self.report.checks += 1;
+    }
+
+    /// No stranger was ever taken for a peer.
+    pub(super) fn check_strangers(&self) {
+        for actor in self.actors.iter().filter(|actor| actor.alive) {
+            for stranger in spoof::NOBODY {
+                let known = self.world.watch(actor.address).knows(stranger);
+                assert!(
+                    !known,
+                    "{stranger} is nobody, and a peer of {}",
+                    actor.address
+                );
+            }
+        }
+    }
+
+    /// Every connection has ended for a reason.
+    pub(super) fn judge(&mut self) {
+        let now = self.world.now();
+        while let Some(trial) = self.trials.first().copied() {
+            if trial.at + PROCEEDINGS > now {
+                return;
+            }
+            self.trials.remove(0);
+            self.judge_one(trial);
+        }
+    }
+
+    fn judge_one(&self, trial: Trial) {
+        let life = &self.contract.peers[trial.side][&trial.peer];
+        let Some((reason, undelivered)) = life.ended else {
+            return;
+        };
+        let Trial {
+            own, remote, at, ..
+        } = trial;
+        let what = || {
+            let address = self.actors[own].address;
+            format!(
+                "{address} {:?}, with host {remote}, at {at:?}: {reason:?}",
+                trial.peer
+            )
+        };
+        if !life.judged || !life.connected {
+            return;
+        }
+        let by_us = matches!(reason, DisconnectReason::ByUs(_));
+        let refused = matches!(reason, DisconnectReason::Refused(_));
+        let timeout = self.plan.roles[own].timeout;
+        let caused = || self.journal.explains([own, remote], at, timeout);
+        let explained = !refused && (trial.left || !by_us && caused());
+        let history = || self.journal.history([own, remote], at);
+        assert!(
+            explained,
+            "a connection ended without a cause: {}; {}",
+            what(),
+            history()
+        );
+        let heard = life.other.is_some_and(|(side, peer)| {
+            let current = self.actors[remote].side == side && self.actors[remote].alive;
+            let reader = self.contract.peers[side].get(&peer);
+            current && reader.is_some_and(|life| life.ended.is_some() && life.judged)
+        });
+        // What is acknowledged has arrived, and its application has read all that has arrived.
+        if heard && undelivered == 0 {
+            assert!(
+                life.sent.is_complete(),
+                "acknowledged, but lost: {}",
+                what()
+            );
+        }
+    }
+}

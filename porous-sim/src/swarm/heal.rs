@@ -1,0 +1,261 @@
+//! The faults are over: the network is good, clocks are steady, applications read and connect. Now
+//! all that was promised has to come true, within bounds.
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use porous_proto::{Disconnect, DisconnectReason, Instant, Mode, PeerId, PeerState};
+
+use super::stage::Stage;
+use crate::Intercept;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// What was sent before must be out of the network before a connection without a checksum begins.
+const DRAIN: Duration = Duration::from_secs(8);
+
+/// Half a connection times out after 20 s at most, an attempt in vain after 10 s, and what waits to
+/// be sent leaves within a minute.
+const PATIENCE: u32 = 120;
+
+/// Whoever has ended is remembered for 30 s, by clocks that were 5 % wrong.
+const LINGER: Duration = Duration::from_secs(34);
+
+/// Unreliable packets that came in part are given up after 2 s, those that wait after 5 s.
+const REST: u32 = 30;
+
+/// Datagrams a second, one way, on a connection that has nothing to send: ten pings, ten answers,
+/// and acknowledgements of these.
+const IDLE: u64 = 34;
+
+impl Stage {
+    /// From the end of the faults to the end of all.
+    pub(super) fn heal(&mut self) {
+        self.recover();
+        self.wait(PATIENCE, "deliver", Self::settled);
+        // Whatever was delivered, all connections work, and both ends are of the same.
+        for index in 0..self.actors.len() {
+            self.hear(index);
+            let peers: Vec<PeerId> = self.live(index).collect();
+            for (peer, mode) in peers.iter().flat_map(|&peer| {
+                [Mode::Reliable, Mode::Unreliable, Mode::Passive].map(|mode| (peer, mode))
+            }) {
+                self.send(index, peer, mode, 9, false);
+            }
+        }
+        self.wait(PATIENCE, "deliver more", Self::settled);
+        self.still = true;
+        self.wait(REST, "come to rest", Self::rests);
+        self.stay_quiet();
+        self.part();
+        self.check_strangers();
+    }
+
+    /// Everything is as it should be.
+    fn recover(&mut self) {
+        let calm = self.journal.calm_at().max(self.world.now() + DRAIN);
+        self.heal_links();
+        self.healed = true;
+        for index in 0..self.actors.len() {
+            let address = self.actors[index].address;
+            self.actors[index].reads_at = Instant::ZERO;
+            self.world.set_clock_drift(address, 0);
+            self.world.set_socket_buffer(address, 1 << 20);
+            self.listen(index);
+            let side = self.actors[index].side;
+            let lives = &self.contract.peers[side];
+            // What was not judged, and what begins with what was perhaps changed, is over.
+            let all = !self.plan.judged;
+            let unsure = |peer: &PeerId| {
+                let life = lives.get(peer);
+                all || life.is_some_and(|life| !life.judged || !life.connected)
+            };
+            let peers = self.actors[index].peers.keys().copied();
+            let doubtful: Vec<PeerId> = peers.filter(unsure).collect();
+            for peer in doubtful {
+                self.disconnect(index, peer, Disconnect::Now { reason: 0 });
+            }
+            // Nothing is sent any more, and read in time.
+            let quiet = super::actor::Pattern::quiet(Instant::from_micros(u64::MAX), SECOND / 10);
+            self.actors[index].pattern = quiet;
+            self.actors[index].dials_at = calm;
+        }
+        self.run_until(Instant::from_micros(calm.as_micros() - 1));
+        // What was changed on its way has arrived by now, or never will.
+        self.tainted.clear();
+    }
+
+    /// Waits until something holds, for so many seconds at most.
+    fn wait(&mut self, seconds: u32, what: &str, holds: fn(&Self) -> Result<(), String>) {
+        let mut lack = Ok(());
+        for _ in 0..seconds {
+            lack = holds(self);
+            if lack.is_ok() {
+                return;
+            }
+            self.run_until(self.world.now() + SECOND);
+        }
+        if let Err(lack) = lack {
+            panic!("it does not {what} in {seconds} s on a good network: {lack}");
+        }
+    }
+
+    /// Whether everybody is connected as wanted, and all has been delivered.
+    fn settled(&self) -> Result<(), String> {
+        for (index, actor) in self.actors.iter().enumerate() {
+            for &target in &self.plan.roles[index].dials {
+                let mut ways = actor.peers.values().filter(|meta| meta.remote == target);
+                let established = ways.clone().any(|meta| meta.since.is_some());
+                if !established || ways.nth(1).is_some() {
+                    return Err(format!(
+                        "{} is not connected to host {target}",
+                        actor.address
+                    ));
+                }
+            }
+            for (&peer, meta) in &actor.peers {
+                self.is_settled(index, peer, meta.remote)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_settled(&self, index: usize, peer: PeerId, remote: usize) -> Result<(), String> {
+        let (actor, address) = (&self.actors[index], self.actors[index].address);
+        let life = &self.contract.peers[actor.side][&peer];
+        let Some(known) = self.world.host(address).peer(peer) else {
+            return Err(format!("{address} {peer:?} is gone without an end"));
+        };
+        let lack = |what: &str| {
+            let stats = known.stats();
+            let judged = life.judged;
+            Err(format!(
+                "{address} {peer:?} with host {remote} {what}: {judged} {stats:?}"
+            ))
+        };
+        if known.state() != PeerState::Connected {
+            return lack("is not connected");
+        }
+        if !life.sent.is_complete() {
+            return lack("has sent what was not delivered");
+        }
+        if known.queued_bytes() > 0 {
+            return lack("is still sending");
+        }
+        if life.full {
+            return lack("was not told of room");
+        }
+        let back = self.actors[remote]
+            .peers
+            .values()
+            .filter(|meta| meta.remote == index);
+        if back.count() != 1 {
+            return lack("is not known there, or twice");
+        }
+        Ok(())
+    }
+
+    /// Whether nothing is under way, in nor out.
+    fn rests(&self) -> Result<(), String> {
+        self.settled()?;
+        for actor in &self.actors {
+            let audit = self.world.host(actor.address).audit();
+            if !audit.is_at_rest() {
+                return Err(format!("{}: {audit:?}", actor.address));
+            }
+        }
+        Ok(())
+    }
+
+    /// It stays like this, and costs no more than pings.
+    fn stay_quiet(&mut self) {
+        const FOR: u64 = 5;
+        let before = self.sent();
+        for _ in 0..FOR {
+            self.run_until(self.world.now() + SECOND);
+            assert_eq!(self.settled(), Ok(()), "it does not stay like this");
+        }
+        let ends: usize = self.actors.iter().map(|actor| actor.peers.len()).sum();
+        let (sent, most) = (self.sent() - before, IDLE * FOR * ends as u64);
+        assert!(
+            sent <= most,
+            "{ends} peers with nothing to say sent {sent} datagrams in {FOR} s"
+        );
+        let least = (FOR - 2) * ends as u64;
+        assert!(
+            sent >= least,
+            "{ends} peers sent {sent} datagrams in {FOR} s: they are dead"
+        );
+    }
+
+    fn sent(&self) -> u64 {
+        self.world.network().stats().sent
+    }
+
+    /// Everybody leaves, in good order, and nothing stays.
+    fn part(&mut self) {
+        self.lose_first_goodbyes();
+        let mut last = Vec::new();
+        for index in 0..self.actors.len() {
+            self.hear(index);
+            let peers: Vec<PeerId> = self.live(index).collect();
+            for peer in peers {
+                self.send(index, peer, Mode::Reliable, 100, false);
+                last.push((self.actors[index].side, peer));
+                // Who is told first need not say goodbye.
+                let flush = Disconnect::Flush {
+                    reason: 1,
+                    deadline: 20 * SECOND,
+                };
+                self.disconnect(index, peer, flush);
+            }
+        }
+        self.wait(40, "part", Self::parted);
+        for (side, peer) in last {
+            let life = &self.contract.peers[side][&peer];
+            let (reason, undelivered) = life.ended.unwrap_or((DisconnectReason::TimedOut, 0));
+            let told = matches!(
+                reason,
+                DisconnectReason::ByUs(1) | DisconnectReason::ByPeer(1)
+            );
+            assert!(
+                told,
+                "the last goodbye was {reason:?} with {undelivered} undelivered"
+            );
+        }
+        self.run_until(self.world.now() + LINGER);
+        for actor in &self.actors {
+            let audit = self.world.host(actor.address).audit();
+            assert_eq!(
+                audit,
+                Default::default(),
+                "{} keeps something",
+                actor.address
+            );
+        }
+    }
+
+    /// The first goodbye from each host to each other gets lost: it has to be said again.
+    fn lose_first_goodbyes(&mut self) {
+        const GOODBYE: u8 = 0xF0;
+        let mut lost = BTreeSet::new();
+        self.world.intercept(move |passing| {
+            let first = passing.datagram.first() == Some(&GOODBYE);
+            if first && lost.insert((passing.from, passing.to)) {
+                Intercept::Drop
+            } else {
+                Intercept::Pass
+            }
+        });
+    }
+
+    fn parted(&self) -> Result<(), String> {
+        let left = self.actors.iter().find(|actor| !actor.peers.is_empty());
+        left.map_or(Ok(()), |actor| {
+            Err(format!("{} has {:?}", actor.address, actor.peers))
+        })
+    }
+}

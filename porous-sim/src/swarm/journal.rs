@@ -1,0 +1,124 @@
+//! What was done to whom, and when: the excuses that the end of a connection may have.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use porous_proto::Instant;
+
+/// What suffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Whom {
+    /// All connections of a host.
+    Host(usize),
+    /// Those between two hosts.
+    Between(usize, usize),
+    /// The same, until the weather changes.
+    Weather(usize, usize),
+}
+
+impl Whom {
+    fn touches(self, a: usize, b: usize) -> bool {
+        match self {
+            Self::Host(host) => host == a || host == b,
+            Self::Between(x, y) | Self::Weather(x, y) => (x, y) == (a, b) || (y, x) == (a, b),
+        }
+    }
+}
+
+/// How long after a command, or after the remote host's end of a connection, its own may end. The
+/// remote host says so in vain for up to 5 s, and then this one has to notice.
+const AFTERMATH: Duration = Duration::from_secs(30);
+
+/// What is not counted in a timeout: a round trip, and that applications look now and then.
+const SLACK: Duration = Duration::from_secs(4);
+
+#[derive(Clone, Copy, Debug)]
+struct Disturbance {
+    whom: Whom,
+    from: Instant,
+    until: Instant,
+}
+
+/// A host ended a connection with another, or was told that it had ended.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    by: usize,
+    with: usize,
+    at: Instant,
+}
+
+/// All that may end a connection.
+#[derive(Debug, Default)]
+pub(super) struct Journal {
+    /// What keeps datagrams away, or makes a host forget.
+    disturbances: Vec<Disturbance>,
+    ends: Vec<End>,
+}
+
+impl Journal {
+    /// Something may keep datagrams away for a while.
+    pub(super) fn disturb(&mut self, whom: Whom, from: Instant, until: Instant) {
+        self.disturbances.push(Disturbance { whom, from, until });
+    }
+
+    /// What disturbed is no longer there.
+    pub(super) fn calm(&mut self, whom: Whom, now: Instant) {
+        for entry in &mut self.disturbances {
+            if entry.whom == whom {
+                entry.until = entry.until.min(now);
+            }
+        }
+    }
+
+    /// Somebody repeats a datagram that one of the two may not have had before: to a connection that
+    /// is being cut off it is a last sign of life, and its end comes later.
+    pub(super) fn prolong(&mut self, a: usize, b: usize, now: Instant) {
+        let recent = |entry: &Disturbance| {
+            entry.whom.touches(a, b) && entry.from <= now && entry.until + AFTERMATH >= now
+        };
+        if self.disturbances.iter().any(recent) {
+            self.disturb(Whom::Between(a, b), now, now);
+        }
+    }
+
+    /// The application of a host ended a connection with another, or was told of its end.
+    pub(super) fn end(&mut self, by: usize, with: usize, at: Instant) {
+        self.ends.push(End { by, with, at });
+    }
+
+    /// When the last disturbance is over.
+    pub(super) fn calm_at(&self) -> Instant {
+        let until = self.disturbances.iter().map(|entry| entry.until);
+        until.max().unwrap_or(Instant::ZERO)
+    }
+
+    /// What happened to a connection of the two in the minute before.
+    pub(super) fn history(&self, [own, remote]: [usize; 2], at: Instant) -> String {
+        let recent = |then: Instant| then <= at && then + Duration::from_secs(60) >= at;
+        let disturbances = self.disturbances.iter();
+        let disturbances = disturbances.filter(|entry| entry.whom.touches(own, remote));
+        let disturbances: Vec<_> = disturbances.filter(|entry| recent(entry.until)).collect();
+        let ends: Vec<_> = self.ends.iter().filter(|end| recent(end.at)).collect();
+        format!("{disturbances:?} {ends:?}")
+    }
+
+    /// Whether there is a reason why a connection with `remote` was over at `own` at this time.
+    pub(super) fn explains(
+        &self,
+        [own, remote]: [usize; 2],
+        at: Instant,
+        timeout: Duration,
+    ) -> bool {
+        let disturbed = self.disturbances.iter().any(|entry| {
+            let near = entry.from <= at && entry.until + timeout + SLACK >= at;
+            near && entry.whom.touches(own, remote)
+        });
+        let told = self.ends.iter().rev().any(|end| {
+            let near = end.at < at && end.at + timeout + AFTERMATH >= at;
+            near && (end.by, end.with) == (remote, own)
+        });
+        disturbed || told
+    }
+}

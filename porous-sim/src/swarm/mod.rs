@@ -1,0 +1,68 @@
+//! Thousands of worlds that are worse than real ones, and what has to hold in each of them. Behind
+//! the feature `swarm`; `porous sim swarm` runs it.
+//!
+//! A seed draws who there is, what is sent, and what goes wrong (`plan`, `work`, `weather`,
+//! `mischief`, `spoof`). Then the network heals, and everything that was promised has to come true
+//! (`heal`). What is checked meanwhile stands in `checks` and in the [`Contract`].
+//! `docs/testing.md` tells more.
+
+mod actor;
+mod checks;
+mod contract;
+mod draw;
+mod heal;
+mod journal;
+mod mischief;
+mod plan;
+mod report;
+mod spoof;
+mod stage;
+mod sweep;
+mod weather;
+mod work;
+
+use alloc::string::{String, ToString};
+use core::any::Any;
+use core::panic::AssertUnwindSafe;
+use std::panic::catch_unwind;
+
+pub use contract::{Contract, Life};
+pub use report::{Outcome, Report};
+pub use sweep::sweep;
+
+use crate::Seed;
+use stage::Stage;
+
+/// Runs the world of one seed, and tells how it went. With `text`, all that happened is kept as
+/// lines.
+///
+/// A failure is a panic inside, which is caught: the hook of the process is called as always.
+///
+/// ```
+/// let outcome = porous_sim::swarm::run(1, false);
+/// assert_eq!(outcome.failure, None, "replay with porous sim swarm --first 1 --seeds 1");
+/// assert!(outcome.report.datagrams > 100);
+/// ```
+#[must_use]
+pub fn run(seed: u64, text: bool) -> Outcome {
+    let mut stage = match Stage::new(Seed::new(seed), text) {
+        Ok(stage) => stage,
+        Err(error) => panic!("seed {seed} draws a bad configuration: {error}"),
+    };
+    let played = catch_unwind(AssertUnwindSafe(|| stage.play()));
+    stage.sum_up();
+    Outcome {
+        seed,
+        failure: played.err().map(|payload| message(&*payload)),
+        digest: stage.world.trace().digest(),
+        text: stage.world.trace().text().map(ToString::to_string),
+        report: stage.report,
+    }
+}
+
+/// What a panic said.
+fn message(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<String>().cloned();
+    let text = text.or_else(|| payload.downcast_ref::<&str>().map(ToString::to_string));
+    text.unwrap_or_else(|| "a panic without words".to_string())
+}

@@ -1,0 +1,178 @@
+//! What a seed draws before anything runs: who there is, how each is configured, how long it lasts.
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use porous_proto::{Config, ConfigError, Integrity, Priority};
+
+use super::draw::Draw;
+use crate::Seed;
+
+/// One host of a world.
+#[derive(Clone, Debug)]
+pub(super) struct Role {
+    pub(super) config: Config,
+    /// Whether it lets others in, and whether its application is asked first.
+    pub(super) listens: bool,
+    pub(super) asks: bool,
+    /// To whom it connects, again and again.
+    pub(super) dials: Vec<usize>,
+    /// For how long its router remembers, if it is behind one.
+    pub(super) nat: Option<Duration>,
+    /// Its program has ticks of this length.
+    pub(super) tick: Option<Duration>,
+    pub(super) timeout: Duration,
+    pub(super) send_budget: u64,
+    /// So many bytes leave within a minute over a good line.
+    pub(super) backlog: u64,
+}
+
+/// A world.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) roles: Vec<Role>,
+    /// How long faults happen.
+    pub(super) faults: Duration,
+    /// Whether links and strangers change bits.
+    pub(super) corrupts: bool,
+    /// Whether packets are held against the model while bits change: a checksum guards them.
+    pub(super) judged: bool,
+    /// Many large packets, at high rates.
+    pub(super) heavy: bool,
+}
+
+impl Plan {
+    /// # Errors
+    ///
+    /// None: all values are within their ranges.
+    pub(super) fn new(seed: Seed) -> Result<Self, ConfigError> {
+        let mut draw = Draw::new(seed, "topology", 0);
+        let hosts = draw.pick(&[2, 2, 2, 2, 3, 3, 4, 6]);
+        let checksum = draw.often(70);
+        let corrupts = draw.often(if checksum { 60 } else { 20 });
+        let shape = draw.below(10);
+        let heavy = draw.often(8);
+        let minutes = draw.between(60, 120);
+        // So that a seed has some six minutes of connections.
+        let connections = if shape < 2 {
+            hosts * (hosts - 1) / 2
+        } else {
+            hosts - 1
+        };
+        let seconds = 360 * minutes / 60 / connections / if heavy { 6 } else { 1 };
+        let first = match draw.below(3) {
+            0 => 0,
+            _ => (1 << draw.pick(&[16, 24, 31, 32])) - draw.log(1, 4096),
+        };
+        let common = Config::new().application_id(draw.below(3)).first_id(first);
+        let integrity = |checksum| {
+            if checksum {
+                Integrity::Crc32c
+            } else {
+                Integrity::None
+            }
+        };
+        let mut roles = Vec::new();
+        for index in 0..usize::try_from(hosts).unwrap_or(2) {
+            let mut draw = Draw::new(seed, "host", index);
+            // One that asks for the checksum is enough, and the first has a part in nearly all.
+            let config = common.clone().integrity(integrity(
+                checksum && (shape < 2 || index == 0 || draw.often(50)),
+            ));
+            // Either all are peers of each other, and listen, or the first is everybody's server.
+            let (listens, dials) = match shape {
+                0 | 1 => (index > 0 || shape == 0, (0..index).collect()),
+                _ if index == 0 => (true, Vec::new()),
+                _ => (draw.often(20), alloc::vec![0]),
+            };
+            let mut role = role(config, listens, checksum, heavy, &mut draw)?;
+            role.dials = dials;
+            if shape == 1 {
+                // They connect to each other, at the same time: neither needs to listen.
+                role.dials = (0..usize::try_from(hosts).unwrap_or(2)).collect();
+                role.dials.retain(|&other| other != index);
+                role.nat = None;
+            }
+            if shape == 0 || index == 0 {
+                role.nat = None;
+            }
+            roles.push(role);
+        }
+        Ok(Self {
+            roles,
+            faults: Duration::from_secs(seconds),
+            corrupts,
+            judged: checksum || !corrupts,
+            heavy,
+        })
+    }
+}
+
+fn role(
+    config: Config,
+    listens: bool,
+    checksum: bool,
+    heavy: bool,
+    draw: &mut Draw,
+) -> Result<Role, ConfigError> {
+    let channels = if draw.often(5) {
+        draw.between(1, 255)
+    } else {
+        draw.between(1, 6)
+    };
+    let channels: Vec<Priority> = (0..channels)
+        .map(|_| draw.pick(&[Priority::Low, Priority::High]))
+        .collect();
+    let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+    let datagram = draw.pick(&[512, 1200, 1200, 1200, 1452, 4000]);
+    let max_packet = number(draw.log(16, if heavy { 1 << 20 } else { 1 << 15 }));
+    let spare = number(draw.log(64, 4 << 20));
+    let most = if draw.often(30) { 16 } else { 10 };
+    let windows: [u64; 2] = [1 << draw.between(4, most), 1 << draw.between(4, most)];
+    // Without a checksum a connection id is what tells old datagrams from new ones.
+    let shortest = if !checksum { 4 } else { u64::from(listens) };
+    let connection_id = u8::try_from(draw.between(shortest, 8)).unwrap_or(8);
+    let timeout = draw.millis(3000, 20_000);
+    let send_budget = number(draw.log(256, 4 << 20));
+    let mut config = config
+        .channels(&channels)?
+        .max_datagram(datagram)?
+        .receive_budget(max_packet, max_packet.saturating_add(spare))?
+        .windows(number(windows[0]), number(windows[1]))?
+        .connection_id_len(connection_id)?
+        .send_budget(send_budget)
+        .timeout(timeout)
+        .connect_timeout(draw.millis(2000, 10_000))
+        .disconnect_timeout(draw.millis(1000, 5000))
+        .unreliable_age(draw.millis(50, 5000))
+        .max_peers(number(draw.between(6, 64)));
+    // A round trip and the readers' leisure are a second together: what the budget and the window
+    // allow then, and twenty seconds at the limit of bandwidth.
+    let rounds = 20 * u64::from(max_packet.saturating_add(spare));
+    let mut backlog = rounds
+        .min(30 * 64 * windows[1])
+        .min(if heavy { 1 << 20 } else { 1 << 16 });
+    if draw.often(30) {
+        let limits = [draw.log(3000, 10_000_000), draw.log(3000, 10_000_000)];
+        config = config.bandwidth(number(limits[0]), number(limits[1]))?;
+        backlog = backlog.min(20 * limits[0]).min(20 * limits[1]);
+    }
+    if draw.often(30) {
+        config = config.reply_limits(number(draw.log(2, 1000)), number(draw.log(20, 20_000)))?;
+    }
+    let nat = draw.often(40).then(|| draw.millis(20_000, 120_000));
+    let tick = draw
+        .often(40)
+        .then(|| Duration::from_secs(1) / number(draw.between(10, 128)));
+    Ok(Role {
+        config,
+        listens,
+        asks: draw.often(20),
+        dials: Vec::new(),
+        nat,
+        tick,
+        timeout,
+        send_budget: send_budget.into(),
+        backlog,
+    })
+}

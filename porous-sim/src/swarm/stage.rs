@@ -1,0 +1,331 @@
+//! The world of a seed, and the order in which things are done to it.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::rc::Rc;
+use alloc::vec::Vec;
+use core::cell::RefCell;
+use core::time::Duration;
+
+use porous_proto::{ConfigError, Instant, Listen, Mode, PeerId};
+
+use super::actor::{Actor, Pattern};
+use super::checks::Trial;
+use super::contract::Contract;
+use super::draw::Draw;
+use super::journal::{Journal, Whom};
+use super::plan::Plan;
+use super::report::Report;
+use super::spoof::Tapped;
+use super::weather::Weather;
+use crate::{LinkConfig, Seed, Service, World};
+
+/// Addresses of routers begin here; a host is its number plus one, and a hundred more each time
+/// that it moves.
+const ROUTERS: u32 = 10_000;
+
+/// Something to be done at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Job {
+    /// An application looks at its host. It is void if the host was restarted since.
+    Look {
+        actor: usize,
+        side: usize,
+    },
+    Weather,
+    Mischief,
+    Spoof,
+    /// A partition is over.
+    Mend(usize, usize),
+    /// A host starts again.
+    Revive(usize),
+}
+
+/// Everything.
+#[derive(Debug)]
+pub(super) struct Stage {
+    pub(super) seed: Seed,
+    pub(super) plan: Plan,
+    pub(super) world: World,
+    pub(super) contract: Contract,
+    pub(super) actors: Vec<Actor>,
+    pub(super) weather: BTreeMap<(usize, usize), Weather>,
+    pub(super) journal: Journal,
+    /// Who has, or had, an address.
+    pub(super) who: BTreeMap<u32, usize>,
+    agenda: BTreeSet<(Instant, Job)>,
+    /// Decides about faults.
+    pub(super) chance: Draw,
+    /// Decides about strangers.
+    pub(super) stranger: Draw,
+    pub(super) tapped: Rc<RefCell<Tapped>>,
+    /// When the fault phase ends.
+    pub(super) end: Instant,
+    pub(super) healed: bool,
+    /// Nobody sends or connects any more unless told to.
+    pub(super) still: bool,
+    /// Until when long forms that may have been changed touch the connections between two hosts.
+    pub(super) tainted: BTreeMap<(usize, usize), Instant>,
+    /// Ends that are to be judged.
+    pub(super) trials: Vec<Trial>,
+    /// When peers have ended, by side.
+    pub(super) ended: BTreeMap<(usize, PeerId), Instant>,
+    /// From one mischief, and one stranger's datagram, to the next.
+    pub(super) pace: [u64; 2],
+    moved: u32,
+    pub(super) report: Report,
+}
+
+impl Stage {
+    /// The hosts of this seed, which have not met yet.
+    pub(super) fn new(seed: Seed, text: bool) -> Result<Self, ConfigError> {
+        let plan = Plan::new(seed)?;
+        let strangers = LinkConfig::new().delay(Duration::from_millis(10));
+        let mut world = World::new(seed, strangers);
+        if text {
+            world = world.with_text();
+        }
+        let mut chance = Draw::new(seed, "faults", 0);
+        let mut stranger = Draw::new(seed, "strangers", 0);
+        let pace = [chance.log(2000, 100_000), stranger.log(50, 20_000)];
+        let mut stage = Self {
+            seed,
+            world,
+            contract: Contract::new(0),
+            actors: Vec::new(),
+            weather: BTreeMap::new(),
+            journal: Journal::default(),
+            who: BTreeMap::new(),
+            agenda: BTreeSet::new(),
+            chance,
+            stranger,
+            tapped: Rc::default(),
+            end: Instant::ZERO + plan.faults,
+            healed: false,
+            still: false,
+            tainted: BTreeMap::new(),
+            trials: Vec::new(),
+            ended: BTreeMap::new(),
+            pace,
+            moved: 0,
+            report: Report::default(),
+            plan,
+        };
+        for index in 0..stage.plan.roles.len() {
+            stage.add_actor(index);
+        }
+        let count = stage.actors.len();
+        for pair in (0..count).flat_map(|a| (0..count).map(move |b| (a, b))) {
+            if pair.0 != pair.1 {
+                let mut draw = Draw::new(seed, "line", pair.0 * 100 + pair.1);
+                stage.weather.insert(pair, Weather::new(&mut draw));
+            }
+        }
+        stage.apply_all();
+        stage.tap();
+        for job in [Job::Weather, Job::Mischief, Job::Spoof] {
+            stage.at(Instant::ZERO, job);
+        }
+        Ok(stage)
+    }
+
+    fn add_actor(&mut self, index: usize) {
+        let address = u32::try_from(index).unwrap_or(0) + 1;
+        let quiet = Pattern::quiet(Instant::ZERO, Duration::from_millis(10));
+        self.actors.push(Actor {
+            address,
+            public: address,
+            side: 0,
+            alive: false,
+            reads_at: Instant::ZERO,
+            dials_at: Instant::ZERO,
+            peers: BTreeMap::new(),
+            pattern: quiet,
+            draw: Draw::new(self.seed, "workload", index),
+        });
+        self.who.insert(address, index);
+        if let Some(timeout) = self.plan.roles[index].nat {
+            let outside = self.new_outside(index);
+            self.world.add_nat(address, outside, timeout);
+            self.actors[index].public = outside;
+        }
+        self.start(index);
+    }
+
+    /// A new outside address for a host behind a router.
+    pub(super) fn new_outside(&mut self, index: usize) -> u32 {
+        self.moved += 1;
+        let outside = ROUTERS + self.moved;
+        self.who.insert(outside, index);
+        outside
+    }
+
+    /// A new address for a host.
+    pub(super) fn new_address(&mut self, index: usize) {
+        self.moved += 1;
+        let address = 100 * self.moved + u32::try_from(index).unwrap_or(0) + 1;
+        self.who.insert(address, index);
+        (self.actors[index].address, self.actors[index].public) = (address, address);
+        if let Some(timeout) = self.plan.roles[index].nat {
+            let outside = self.new_outside(index);
+            self.world.add_nat(address, outside, timeout);
+            self.actors[index].public = outside;
+        }
+        self.apply_all();
+    }
+
+    /// The program of a host starts.
+    pub(super) fn start(&mut self, index: usize) {
+        let role = &self.plan.roles[index];
+        let actor = &mut self.actors[index];
+        let (now, side) = (self.world.now(), self.contract.add_side());
+        (actor.side, actor.alive) = (side, true);
+        actor.peers.clear();
+        self.world.add_host(actor.address, role.config.clone());
+        if let Some(every) = role.tick {
+            let offset = every / 3 * u32::try_from(index).unwrap_or(0);
+            let service = Service::Tick { every, offset };
+            self.world.set_service(actor.address, service);
+        }
+        self.listen(index);
+        self.at(now, Job::Look { actor: index, side });
+    }
+
+    /// A host that listens, listens.
+    pub(super) fn listen(&mut self, index: usize) {
+        let role = &self.plan.roles[index];
+        if role.listens {
+            let policy = if role.asks { Listen::Ask } else { Listen::Open };
+            let listens = self
+                .world
+                .host_mut(self.actors[index].address)
+                .listen(policy);
+            assert_eq!(listens, Ok(()));
+        }
+    }
+
+    /// Two different hosts.
+    pub(super) fn two_hosts(&mut self) -> (usize, usize) {
+        let count = self.actors.len();
+        let a = self.chance.index(count);
+        (a, (a + 1 + self.chance.index(count - 1)) % count)
+    }
+
+    /// To be done at this time.
+    pub(super) fn at(&mut self, time: Instant, job: Job) {
+        self.agenda.insert((time, job));
+    }
+
+    /// Everything, from the first datagram to the last peer's end.
+    pub(super) fn play(&mut self) {
+        self.run_until(self.end);
+        self.heal();
+    }
+
+    pub(super) fn run_until(&mut self, end: Instant) {
+        while let Some(&(at, job)) = self.agenda.first().filter(|(at, _)| *at <= end) {
+            self.agenda.pop_first();
+            self.world.run_until(at);
+            self.note_damage();
+            self.act(job);
+        }
+        self.world.run_until(end);
+    }
+
+    fn act(&mut self, job: Job) {
+        let now = self.world.now();
+        match job {
+            Job::Look { actor, side } if self.actors[actor].side == side => {
+                if self.actors[actor].alive {
+                    self.look(actor);
+                    let every = self.actors[actor].pattern.every;
+                    self.at(now + every, job);
+                }
+            }
+            Job::Look { .. } => {}
+            Job::Mend(a, b) => {
+                self.apply((a, b));
+                self.apply((b, a));
+            }
+            Job::Revive(index) => self.revive(index),
+            Job::Weather | Job::Mischief | Job::Spoof if self.healed => {}
+            Job::Weather => {
+                self.change_weather();
+                let next = now + self.chance.millis(500, 40_000);
+                self.at(next, job);
+            }
+            Job::Mischief => {
+                if now > Instant::from_micros(5_000_000) {
+                    self.mischief();
+                }
+                let next = now + self.chance.millis(20, 2 * self.pace[0]);
+                self.at(next, job);
+            }
+            Job::Spoof => {
+                self.spoof();
+                let next = now + self.stranger.millis(5, 2 * self.pace[1]);
+                self.at(next, job);
+            }
+        }
+    }
+
+    /// Long forms that were changed on their way have changed what the handshake agreed on.
+    pub(super) fn note_damage(&mut self) {
+        for (from, to) in core::mem::take(&mut self.world.network_mut().damaged) {
+            let ends = [from, to].map(|end| self.who.get(&end).copied());
+            if let [Some(from), Some(to)] = ends {
+                self.taint(from, to);
+            }
+        }
+        let ends = core::mem::take(&mut self.world.ends);
+        for (at, address, peer) in ends {
+            if let Some(&index) = self.who.get(&address) {
+                self.ended.insert((self.actors[index].side, peer), at);
+            }
+        }
+    }
+
+    /// Something ails all connections of a host.
+    pub(super) fn disturb_host(&mut self, index: usize, from: Instant, until: Instant) {
+        self.journal.disturb(Whom::Host(index), from, until);
+    }
+
+    /// What came of it.
+    pub(super) fn sum_up(&mut self) {
+        let now = self.world.now();
+        for actor in &self.actors {
+            for meta in actor.peers.values() {
+                if let Some(since) = meta.since {
+                    self.report.connected += micros(now.saturating_duration_since(since));
+                }
+            }
+        }
+        // Both ends were counted.
+        self.report.connected /= 2;
+        let lives = self.contract.peers.iter().flat_map(BTreeMap::values);
+        for life in lives {
+            for mode in [Mode::Unreliable, Mode::Reliable, Mode::Passive] {
+                let (sent, delivered) = life.sent.counts(mode);
+                self.report.packets[mode as usize][0] += sent;
+                self.report.packets[mode as usize][1] += delivered;
+            }
+        }
+        let links = self.world.network().stats();
+        self.report.datagrams = links.sent;
+        for (kind, count) in [
+            ("datagrams lost", links.lost),
+            ("datagrams queue-dropped", links.queue_dropped),
+            ("datagrams over the MTU", links.too_large),
+            ("datagrams cut off", links.cut),
+            ("datagrams doubled", links.duplicated),
+            ("datagrams held back", links.held_back),
+            ("datagrams damaged", links.damaged),
+        ] {
+            self.report.fault(kind, count);
+        }
+    }
+}
+
+/// As a count.
+pub(super) fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,155 @@
+//! What the links do in the fault phase, and what they are when it is over.
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use porous_proto::Instant;
+
+use super::draw::Draw;
+use super::journal::Whom;
+use super::stage::{Job, Stage};
+use crate::{LinkConfig, Queue};
+
+/// The conditions between two hosts, one way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Weather {
+    /// The line as it should be.
+    pub(super) good: LinkConfig,
+    /// What it is now.
+    pub(super) now: LinkConfig,
+    /// Whether a connection may die of it.
+    pub(super) harsh: bool,
+    /// No datagram passes before this.
+    pub(super) cut_until: Instant,
+}
+
+impl Weather {
+    pub(super) fn new(draw: &mut Draw) -> Self {
+        let delay = Duration::from_micros(draw.log(200, 250_000));
+        let good = LinkConfig::new().delay(delay).jitter(delay / 8);
+        Self {
+            good,
+            now: good,
+            harsh: false,
+            cut_until: Instant::ZERO,
+        }
+    }
+}
+
+/// Conditions, and whether they are so bad that a connection may die of them.
+fn draw(draw: &mut Draw, good: LinkConfig, corrupts: bool) -> (LinkConfig, bool) {
+    let (mut link, mut harsh) = (good, false);
+    if draw.often(50) {
+        let percent = draw.percent(400);
+        harsh |= percent > 15.0;
+        link = link.loss(percent);
+    }
+    if draw.often(25) {
+        let [enter, leave] = [draw.percent(50), draw.percent(500)];
+        harsh = true;
+        link = link.burst_loss(enter, leave, 100.0 - draw.percent(500));
+    }
+    if draw.often(40) {
+        let delay = draw.millis(1, 800);
+        link = link.delay(delay).jitter(draw.millis(1, 400).min(delay));
+        link = link.jitter_reorders(draw.often(50));
+    }
+    if draw.often(30) {
+        link = link.duplicate(draw.percent(150));
+    }
+    if draw.often(30) {
+        link = link.reorder(draw.percent(200));
+        link = link.reorder_by(draw.millis(1, 900));
+    }
+    if corrupts && draw.often(50) {
+        let percent = draw.percent(80);
+        link = link.corrupt(percent);
+    }
+    if corrupts && draw.often(25) {
+        link = link.truncate(draw.percent(30));
+    }
+    if draw.often(25) {
+        let rate = draw.log(32_000, 20_000_000);
+        // A full queue drops pings like anything else.
+        harsh |= rate < 500_000;
+        link = link.rate(rate).queue(match draw.below(3) {
+            0 => Queue::Time(draw.millis(5, 900)),
+            1 => Queue::Bytes(draw.log(1500, 64_000)),
+            _ => Queue::CODEL,
+        });
+    }
+    if draw.often(4) {
+        harsh = true;
+        link = link.mtu(draw.index(1300) + 50);
+    }
+    (link, harsh)
+}
+
+impl Stage {
+    /// The weather changes from one host to another, and perhaps back as well.
+    pub(super) fn change_weather(&mut self) {
+        let (a, b) = self.two_hosts();
+        let fair = self.chance.often(30);
+        let ways = if self.chance.often(50) { 1 } else { 2 };
+        for pair in [(a, b), (b, a)].into_iter().take(ways) {
+            let corrupts = self.plan.corrupts;
+            let Some(weather) = self.weather.get_mut(&pair) else {
+                continue;
+            };
+            let drawn = draw(&mut self.chance, weather.good, corrupts);
+            (weather.now, weather.harsh) = if fair { (weather.good, false) } else { drawn };
+            self.apply(pair);
+        }
+        let (now, whom) = (self.world.now(), Whom::Weather(a.min(b), a.max(b)));
+        self.journal.calm(whom, now);
+        let harsh = |pair| self.weather.get(&pair).is_some_and(|weather| weather.harsh);
+        if harsh((a, b)) || harsh((b, a)) {
+            self.journal.disturb(whom, now, self.end);
+        }
+        self.report.fault("changes of weather", 1);
+    }
+
+    /// Gives the link between two hosts the conditions that it should have now.
+    pub(super) fn apply(&mut self, pair: (usize, usize)) {
+        let now = self.world.now();
+        if let Some(weather) = self.weather.get(&pair) {
+            let (from, to) = (self.actors[pair.0].public, self.actors[pair.1].public);
+            let link = weather.now.down(weather.cut_until > now);
+            self.world.network_mut().set_link(from, to, link);
+        }
+    }
+
+    /// The same for all links.
+    pub(super) fn apply_all(&mut self) {
+        let pairs: Vec<_> = self.weather.keys().copied().collect();
+        for pair in pairs {
+            self.apply(pair);
+        }
+    }
+
+    /// Nothing passes between two hosts, one way or both, for a while.
+    pub(super) fn cut(&mut self) {
+        let (a, b) = self.two_hosts();
+        let now = self.world.now();
+        let until = (now + self.chance.millis(50, 30_000)).min(self.end);
+        let ways = if self.chance.often(30) { 1 } else { 2 };
+        for pair in [(a, b), (b, a)].into_iter().take(ways) {
+            if let Some(weather) = self.weather.get_mut(&pair) {
+                weather.cut_until = until;
+            }
+            self.apply(pair);
+        }
+        self.at(until, Job::Mend(a, b));
+        self.journal.disturb(Whom::Between(a, b), now, until);
+        self.report.fault("partitions", 1);
+    }
+
+    /// All is well from now on.
+    pub(super) fn heal_links(&mut self) {
+        let now = self.world.now();
+        for weather in self.weather.values_mut() {
+            (weather.now, weather.cut_until) = (weather.good, now);
+        }
+        self.apply_all();
+    }
+}

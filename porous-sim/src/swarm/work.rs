@@ -1,0 +1,281 @@
+//! What the applications do: they read, answer, connect and send.
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use porous_proto::{ChannelId, Event, Mode, PeerId, SendError};
+
+use super::actor::{Meta, Pattern};
+use super::checks::Trial;
+use super::stage::{Stage, micros};
+
+/// After a long form was changed, so long may a handshake take.
+const HANDSHAKE: Duration = Duration::from_secs(25);
+
+impl Stage {
+    /// An application looks at its host.
+    pub(super) fn look(&mut self, index: usize) {
+        let now = self.world.now();
+        self.hear(index);
+        if self.actors[index].reads_at <= now {
+            self.read(index, |_| true);
+        }
+        if !self.still {
+            self.dial(index);
+            let actor = &mut self.actors[index];
+            if actor.pattern.until <= now {
+                actor.pattern = Pattern::draw(&mut actor.draw, now, self.plan.heavy);
+            }
+            if actor.pattern.count > 0 {
+                self.talk(index);
+            }
+        }
+        self.check(index);
+        self.judge();
+    }
+
+    /// Takes all events of a host.
+    pub(super) fn hear(&mut self, index: usize) {
+        let address = self.actors[index].address;
+        while let Some(event) = self.world.poll_event(address) {
+            self.note_damage();
+            let side = self.actors[index].side;
+            self.contract.told(side, event);
+            match event {
+                Event::Request { peer, address } => {
+                    self.meet(index, peer, address);
+                    self.answer(index, peer);
+                }
+                Event::Connected { peer, address } => self.connected(index, peer, address),
+                Event::Disconnected { peer, .. } => self.ended(index, peer),
+                Event::Readable { .. } | Event::Writable { .. } => {}
+                other => panic!("another event: {other:?}"),
+            }
+        }
+    }
+
+    /// Who it is.
+    fn meet(&mut self, index: usize, peer: PeerId, address: u32) -> &mut Meta {
+        let remote = self.who.get(&address).copied();
+        let remote = remote.unwrap_or_else(|| panic!("a peer at {address}, where nobody is"));
+        let meta = Meta {
+            remote,
+            since: None,
+            left: false,
+        };
+        self.actors[index].peers.entry(peer).or_insert(meta)
+    }
+
+    fn connected(&mut self, index: usize, peer: PeerId, address: u32) {
+        let now = self.world.now();
+        let meta = self.meet(index, peer, address);
+        meta.since = Some(now);
+        let remote = meta.remote;
+        let pair = (index.min(remote), index.max(remote));
+        let tainted = self.tainted.get(&pair).is_some_and(|&until| until >= now);
+        let judged = (self.plan.judged || self.healed) && !tainted;
+        let side = self.actors[index].side;
+        if let Some(life) = self.contract.peers[side].get_mut(&peer) {
+            life.judged &= judged;
+        }
+        self.report.established += 1;
+    }
+
+    fn ended(&mut self, index: usize, peer: PeerId) {
+        let (now, side) = (self.world.now(), self.actors[index].side);
+        // What has come is read as long as it is remembered.
+        self.read(index, |other| other == peer);
+        let Some(meta) = self.actors[index].peers.remove(&peer) else {
+            return;
+        };
+        let at = self.ended.get(&(side, peer)).copied().unwrap_or(now);
+        self.journal.end(index, meta.remote, at);
+        if let Some(since) = meta.since {
+            self.report.connected += micros(now.saturating_duration_since(since));
+        }
+        let (own, left) = (index, meta.left);
+        self.trials.push(Trial {
+            own,
+            side,
+            peer,
+            remote: meta.remote,
+            at,
+            left,
+        });
+    }
+
+    /// Long forms between two hosts were changed: what they agree on may be something else than
+    /// they said, and nothing is certain about connections that begin then.
+    pub(super) fn taint(&mut self, a: usize, b: usize) {
+        let now = self.world.now();
+        self.tainted.insert((a.min(b), a.max(b)), now + HANDSHAKE);
+        for (own, remote) in [(a, b), (b, a)] {
+            let actor = &self.actors[own];
+            for (peer, meta) in actor.peers.iter().filter(|(_, meta)| meta.remote == remote) {
+                let is_old = meta.since.is_some_and(|since| since + HANDSHAKE < now);
+                if let Some(life) = self.contract.peers[actor.side].get_mut(peer) {
+                    life.judged &= is_old;
+                }
+            }
+        }
+    }
+
+    fn answer(&mut self, index: usize, peer: PeerId) {
+        let address = self.actors[index].address;
+        let yes = self.healed || self.actors[index].draw.often(85);
+        // Whoever asked may have given up meanwhile: then there is nobody to answer.
+        if yes {
+            let _ = self.world.accept(address, peer);
+        } else {
+            self.leave(index, peer);
+            let _ = self.world.refuse(address, peer, b"no");
+        }
+        self.contract.answered(self.actors[index].side, peer);
+    }
+
+    /// The application ends a connection, or refuses it.
+    pub(super) fn leave(&mut self, index: usize, peer: PeerId) {
+        let now = self.world.now();
+        if let Some(meta) = self.actors[index].peers.get_mut(&peer) {
+            meta.left = true;
+            self.journal.end(index, meta.remote, now);
+        }
+    }
+
+    /// Reads some of the peers that have something.
+    pub(super) fn read(&mut self, index: usize, which: impl Fn(PeerId) -> bool) {
+        let (address, side) = (self.actors[index].address, self.actors[index].side);
+        let lives = &self.contract.peers[side];
+        let known = self.actors[index].peers.keys().copied();
+        let readable = |peer: &PeerId| lives.get(peer).is_some_and(|life| life.readable);
+        let peers: Vec<PeerId> = known
+            .filter(|peer| which(*peer) && readable(peer))
+            .collect();
+        for peer in peers {
+            while let Some(packet) = self.world.host_mut(address).receive(peer) {
+                self.contract.received(side, peer, &packet);
+            }
+            if let Some(life) = self.contract.peers[side].get_mut(&peer) {
+                life.readable = false;
+            }
+        }
+    }
+
+    /// Connects to whom it should be connected to and is not.
+    fn dial(&mut self, index: usize) {
+        let now = self.world.now();
+        if self.actors[index].dials_at > now {
+            return;
+        }
+        let pause = if self.healed { 600 } else { 4000 };
+        let pause = self.actors[index].draw.millis(100, pause);
+        self.actors[index].dials_at = now + pause;
+        for target in self.plan.roles[index].dials.clone() {
+            let actor = &self.actors[index];
+            let met = actor.peers.values().any(|meta| meta.remote == target);
+            if met || !self.actors[target].alive {
+                continue;
+            }
+            let (address, to) = (actor.address, self.actors[target].public);
+            if let Ok(peer) = self.world.connect(address, to) {
+                self.contract.begin(self.actors[index].side, peer, false);
+                self.meet(index, peer, to);
+            }
+        }
+    }
+
+    /// Sends what the pattern says to all peers.
+    fn talk(&mut self, index: usize) {
+        let pattern = self.actors[index].pattern;
+        let peers: Vec<PeerId> = self.live(index).collect();
+        for peer in peers {
+            for _ in 0..pattern.count {
+                let draw = &mut self.actors[index].draw;
+                let mode = [Mode::Unreliable, Mode::Reliable, Mode::Passive];
+                let any = draw.pick(&mode);
+                let mode = pattern.mode.unwrap_or(any);
+                let size = match draw.below(100) {
+                    0..5 => 0,
+                    n if n < 5 + pattern.large => u64::MAX,
+                    n if n < 15 + pattern.large => draw.log(1, 1 << 20),
+                    _ => draw.log(1, 300),
+                };
+                if !self.send(index, peer, mode, size, true) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// The peers to which a host is connected.
+    pub(super) fn live(&self, index: usize) -> impl Iterator<Item = PeerId> {
+        let actor = &self.actors[index];
+        let connected = actor
+            .peers
+            .iter()
+            .filter(|(_, meta)| meta.since.is_some() && !meta.left);
+        connected.map(|(&peer, _)| peer)
+    }
+
+    /// Sends a packet of this size, or of the largest that there is. With `bounded`, only if what
+    /// waits is delivered soon once the network heals. False if there is no room.
+    pub(super) fn send(
+        &mut self,
+        index: usize,
+        peer: PeerId,
+        mode: Mode,
+        size: u64,
+        bounded: bool,
+    ) -> bool {
+        // That there was room must not be told after it was used up again.
+        self.hear(index);
+        let (address, side) = (self.actors[index].address, self.actors[index].side);
+        let Some(known) = self.world.host(address).peer(peer) else {
+            return false;
+        };
+        let (channels, max, queued) = (known.channels(), known.max_packet(), known.queued_bytes());
+        if channels == 0 {
+            return false;
+        }
+        let len = usize::try_from(size).unwrap_or(max).min(max);
+        if bounded && queued + len > self.backlog(index, peer) {
+            return false;
+        }
+        let actor = &mut self.actors[index];
+        let channel = u8::try_from(actor.draw.below(channels.into())).unwrap_or(0);
+        let packet = self.contract.packet(side, peer, len);
+        let host = self.world.host_mut(address);
+        match host.send(peer, ChannelId(channel), packet.clone(), mode) {
+            Ok(()) => {
+                self.contract.sent(side, peer, channel, mode, packet);
+                true
+            }
+            Err(SendError::Full) => {
+                if let Some(life) = self.contract.peers[side].get_mut(&peer) {
+                    life.full = true;
+                }
+                self.report.fault("full queues", 1);
+                false
+            }
+            Err(SendError::NotConnected | SendError::Disconnecting | SendError::UnknownPeer) => {
+                false
+            }
+            Err(error) => panic!("{error}: {len} bytes on {channel} of {channels} channels"),
+        }
+    }
+
+    /// How many bytes may wait, so that they can leave within a minute over a good line.
+    pub(super) fn backlog(&self, index: usize, peer: PeerId) -> usize {
+        let remote = self.actors[index]
+            .peers
+            .get(&peer)
+            .map_or(index, |meta| meta.remote);
+        let roles = [&self.plan.roles[index], &self.plan.roles[remote]];
+        let slowest = roles
+            .map(|role| role.backlog)
+            .into_iter()
+            .min()
+            .unwrap_or(0);
+        usize::try_from(slowest).unwrap_or(usize::MAX)
+    }
+}

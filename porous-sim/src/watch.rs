@@ -1,0 +1,95 @@
+//! Looks on while a host is called: whether each call costs what it may, and whether strangers get
+//! no more than they gave.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use porous_proto::{Disposition, work};
+
+use crate::SimAddress;
+
+/// The steps that any datagram may cost, and those that each of its bytes may cost on top.
+const STEPS: [u64; 2] = [600, 40];
+
+/// What a datagram that was sent, and each of its bytes, allow on top, once: an acknowledgement may
+/// settle at one blow all that was sent since the last one.
+const SETTLED: [u64; 2] = [8, 1];
+
+/// What passed between a host and one address.
+#[derive(Clone, Copy, Debug, Default)]
+struct Account {
+    received: u64,
+    sent: u64,
+    /// It has proved that it is there, or the application has named it.
+    known: bool,
+}
+
+/// What one host did.
+#[derive(Debug)]
+pub(crate) struct Watch<A> {
+    accounts: BTreeMap<A, Account>,
+    /// From whom something has arrived since the host was called.
+    heard: Vec<A>,
+    /// Steps that settling what was sent may cost.
+    credit: u64,
+}
+
+impl<A: SimAddress> Watch<A> {
+    pub(crate) const fn new() -> Self {
+        Self {
+            accounts: BTreeMap::new(),
+            heard: Vec::new(),
+            credit: 0,
+        }
+    }
+
+    /// The host is called.
+    pub(crate) fn wakes(&mut self) {
+        self.heard.clear();
+    }
+
+    /// The application connects to this address.
+    pub(crate) fn names(&mut self, to: A) {
+        self.accounts.entry(to).or_default().known = true;
+    }
+
+    /// The host was given a datagram; `before` steps were done before.
+    pub(crate) fn received(&mut self, from: A, len: usize, before: u64, taken: Disposition) {
+        let (steps, len) = (work::done() - before, len as u64);
+        let excess = steps.saturating_sub(STEPS[0] + STEPS[1] * len);
+        assert!(
+            excess <= self.credit,
+            "{steps} steps for a datagram of {len} bytes"
+        );
+        self.credit -= excess;
+        let account = self.accounts.entry(from).or_default();
+        account.received += len;
+        account.known |= matches!(taken, Disposition::Accepted(_) | Disposition::Handled(_));
+        if !account.known {
+            self.heard.push(from);
+        }
+    }
+
+    /// The host sends a datagram.
+    pub(crate) fn sent(&mut self, to: A, len: usize) {
+        let account = self.accounts.entry(to).or_default();
+        account.sent += len as u64;
+        self.credit += SETTLED[0] + SETTLED[1] * len as u64;
+        if account.known {
+            return;
+        }
+        let Account { sent, received, .. } = *account;
+        assert!(
+            sent <= received,
+            "{sent} bytes to a stranger for {received}"
+        );
+        assert!(self.heard.contains(&to), "a stranger is sent to by a timer");
+    }
+
+    /// Whether this address was ever taken for a peer's.
+    pub(crate) fn knows(&self, address: A) -> bool {
+        self.accounts
+            .get(&address)
+            .is_some_and(|account| account.known)
+    }
+}

@@ -36,6 +36,12 @@ fn frames(n: u64) {
     target.assert_unharmed();
 }
 
+/// A world of the swarm.
+fn world(n: u64) {
+    let outcome = porous_sim::swarm::run(n + 1, false);
+    assert_eq!(outcome.failure, None);
+}
+
 /// The first input by which the bug is noticed.
 fn hunt(bug: Option<Bug>, run: fn(u64), inputs: u64) -> Option<u64> {
     (0..inputs).find(|&n| {
@@ -50,7 +56,7 @@ fn main() -> io::Result<ExitCode> {
     panic::set_hook(Box::new(|_| {}));
     let mut out = io::stdout().lock();
     let mut missed = 0;
-    for run in [pair, frames] {
+    for run in [pair, frames, world] {
         if let Some(n) = hunt(None, run, INPUTS / 10) {
             writeln!(out, "input {n} fails without any bug of ours")?;
             missed += 1;
@@ -60,10 +66,14 @@ fn main() -> io::Result<ExitCode> {
         // The frames cost more and find less.
         let by_pair = hunt(Some(bug), pair, INPUTS);
         let by_frames = hunt(Some(bug), frames, INPUTS / 10);
-        missed += u32::from(by_pair.or(by_frames).is_none());
+        let by_swarm = hunt(Some(bug), world, INPUTS);
+        missed += u32::from(by_pair.or(by_frames).is_none() || by_swarm.is_none());
         let told = |by: Option<u64>| by.map_or("not".into(), |n| format!("input {n}"));
-        let (pair, frames) = (told(by_pair), told(by_frames));
-        writeln!(out, "{bug:?}: found by pairs: {pair}, by frames: {frames}")?;
+        let [pair, frames, swarm] = [by_pair, by_frames, by_swarm].map(told);
+        writeln!(
+            out,
+            "{bug:?}: found by pairs: {pair}, by frames: {frames}, by the swarm: {swarm}"
+        )?;
     }
     Ok(if missed == 0 {
         ExitCode::SUCCESS

@@ -72,6 +72,12 @@ fn seed_1723() {
     assert_holds(1723);
 }
 
+/// What joined the packet that had made room for it took more than the receive budget allowed.
+#[test]
+fn seed_31787() {
+    assert_holds(31787);
+}
+
 fn assert_holds(seed: u64) {
     let failure = run(seed, false).failure;
     assert_eq!(failure, None, "porous sim swarm --first {seed} --seeds 1");

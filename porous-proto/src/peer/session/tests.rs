@@ -1,0 +1,92 @@
+//! Datagrams against the receive budget.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::*;
+use crate::audit::Audit;
+use crate::config::Config;
+use crate::frame::{Fragment, FrameWriter, Header, Rest, decode};
+
+const FRAGMENT: usize = 1200 - 48;
+
+fn session(config: &Config) -> Session {
+    let agreement = Agreement::new(&config.offer(), &config.offer()).unwrap();
+    let limits = Limits {
+        send_budget: 0,
+        connect_timeout: Duration::ZERO,
+        timeout: Duration::ZERO,
+        disconnect_timeout: Duration::ZERO,
+        unreliable_age: Duration::ZERO,
+        first_id: 0,
+    };
+    Session::new(agreement, [1, 2], ConnectionId::EMPTY, &limits)
+}
+
+fn packet(id: u32, mode: Mode, len: usize, part: Option<u16>) -> Message<Vec<u8>> {
+    Message::Packet(Packet {
+        mode,
+        channel: 0,
+        id,
+        dependency: 0,
+        fragment: part.map(|index| Fragment { index, count: 2 }),
+        payload: vec![7; len],
+    })
+}
+
+/// The session gets a frame with these messages.
+fn deliver(session: &mut Session, id: u64, messages: &[Message<Vec<u8>>]) -> Result<(), Ignored> {
+    let mut buf = [0; 1500];
+    let header = Header {
+        connection_id: ConnectionId::EMPTY,
+        id,
+        id_width: 4,
+        nonce: false,
+        ack_now: false,
+    };
+    let mut writer = FrameWriter::new(&mut buf, &header, None, session.context).unwrap();
+    for (n, message) in messages.iter().enumerate() {
+        writer.message(message, n + 1 == messages.len()).unwrap();
+    }
+    let len = writer.finish();
+    let Rest::Short(short) = decode(&buf[..len], 0).unwrap().rest else {
+        panic!("a short form");
+    };
+    let tick = Tick {
+        now: Instant::ZERO,
+        step: Duration::ZERO,
+        awake_since: Instant::ZERO,
+        back_since: Instant::ZERO,
+    };
+    session.handle_short(&short, tick)
+}
+
+/// The first part of an unreliable packet makes room for a frame with its last part and a reliable
+/// packet. The last part then is all there is of its packet, and costs more than it would have.
+#[test]
+fn what_joins_what_made_room_does_not_exceed_the_budget() {
+    const LAST: usize = 500;
+    let max = u32::try_from(FRAGMENT + LAST).unwrap();
+    let config = Config::new().receive_budget(max, max + 64).unwrap();
+    let mut session = session(&config);
+    // The budget is full to the byte.
+    let filler = LAST - 64;
+    let first = [packet(0, Mode::Reliable, filler, None)];
+    let part = [packet(1, Mode::Unreliable, FRAGMENT, Some(0))];
+    assert_eq!(deliver(&mut session, 0, &first), Ok(()));
+    assert_eq!(deliver(&mut session, 1, &part), Ok(()));
+    let rest = [
+        packet(1, Mode::Unreliable, LAST, Some(1)),
+        packet(2, Mode::Reliable, 600, None),
+    ];
+    assert_eq!(deliver(&mut session, 2, &rest), Ok(()));
+    let mut audit = Audit::default();
+    session.audit(&mut audit);
+    // The reliable ones are there, whatever else is.
+    for len in [filler, 600] {
+        let (_, mode, payload) = session.receive(Instant::ZERO).unwrap();
+        assert_eq!((mode, payload.len()), (Mode::Reliable, len));
+    }
+    assert_eq!(session.receive(Instant::ZERO), None);
+}

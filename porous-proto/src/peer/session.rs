@@ -204,15 +204,8 @@ impl Session {
             self.transfer
                 .on_ack(acked, &mut Upward(&mut self.sequencing), tick.now);
         }
-        // What made room may be what others were to join, and then these take more than was counted:
-        // they come last, and go without if there is none left (see `Receiver::insert`).
-        for last in [false, true] {
-            for message in messages
-                .iter()
-                .filter(|message| is_dispensable(message) == last)
-            {
-                self.take(message, tick);
-            }
+        for message in &messages {
+            self.take(message, tick);
         }
         Ok(())
     }
@@ -348,11 +341,6 @@ const fn packet_of<'m, 'p>(message: &'m Message<&'p [u8]>) -> Option<&'m Packet<
         Message::Packet(packet) => Some(packet),
         Message::Control(_) => None,
     }
-}
-
-/// Whether it is a packet that may be thrown out to make room for others.
-fn is_dispensable(message: &Message<&[u8]>) -> bool {
-    packet_of(message).is_some_and(|packet| packet.mode == Mode::Unreliable)
 }
 
 /// Whether a fragment follows another one of its packet in the same datagram. The packet is charged

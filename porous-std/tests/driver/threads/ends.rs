@@ -183,7 +183,17 @@ fn a_broken_socket_is_told_after_all_that_had_come() {
     socket2::SockRef::from(&same)
         .shutdown(std::net::Shutdown::Write)
         .unwrap();
-    for payload in ["a", "b"] {
+    // It cannot acknowledge this one, although there is no room to tell of any.
+    server
+        .send(to_client, ChannelId(0), "c", Mode::Reliable)
+        .unwrap();
+    soon("the end", || {
+        client
+            .ask_stats()
+            .err()
+            .filter(|&e| e == ThreadError::Ended)
+    });
+    for payload in ["a", "b", "c"] {
         assert_eq!(super::wait_packet(&mut client).1.payload, payload);
     }
     let text = "the UDP socket of this host cannot send any more";

@@ -134,19 +134,12 @@ mod readme {}
 
 extern crate alloc;
 
-mod bell;
-mod commands;
-mod handle;
 mod host;
-mod known;
-mod output;
-mod queue;
 mod sleep;
-mod worker;
+mod thread;
 
-pub use handle::HostThread;
 pub use host::UdpHost;
-pub use output::{Outgoing, Output, ThreadError, Unsent, UnsentError};
+pub use thread::{HostThread, Outgoing, Output, ThreadError, Unsent, UnsentError};
 
 pub use porous_udp::{Clock, Conditioner, Endpoint, OsRng, SocketBuffers, SocketStats};
 

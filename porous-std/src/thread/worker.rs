@@ -7,10 +7,10 @@ use std::io;
 
 use porous_udp::{Conditioner, Disconnect, Event, PeerId, PeerState, SendError};
 
+use super::bell::Bell;
+use super::output::{Command, Item, Outgoing, Output, Terms, Unsent, UnsentError};
+use super::queue::{Consumer, Producer};
 use crate::UdpHost;
-use crate::bell::Bell;
-use crate::output::{Command, Item, Outgoing, Output, Terms, Unsent, UnsentError};
-use crate::queue::{Consumer, Producer};
 use crate::sleep::sleep;
 
 /// The most commands between two looks at the network.

@@ -3,7 +3,7 @@
 
 use porous_udp::{ChannelId, SendError};
 
-use crate::output::Terms;
+use super::output::Terms;
 
 /// A peer.
 #[derive(Debug)]

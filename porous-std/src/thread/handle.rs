@@ -9,12 +9,12 @@ use std::thread::{self, JoinHandle};
 
 use porous_udp::{Conditioner, Disconnect, Event, PeerId, SendError};
 
+use super::bell::{Ringer, bell};
+use super::known::Known;
+use super::output::{Command, Item, Output, Terms, Unsent, UnsentError};
+use super::queue::{Consumer, Producer, queue};
+use super::worker::Worker;
 use crate::UdpHost;
-use crate::bell::{Ringer, bell};
-use crate::known::Known;
-use crate::output::{Command, Item, Output, Terms, Unsent, UnsentError};
-use crate::queue::{Consumer, Producer, queue};
-use crate::worker::Worker;
 
 /// A host in a thread of its own: the game's end of it. See the
 /// [crate](crate#a-thread-of-its-own) for a game's loop.

@@ -5,9 +5,9 @@ use core::net::SocketAddr;
 use bytes::Bytes;
 use porous_udp::{ChannelId, Disconnect, Listen, Mode, PeerId, RefusalData, SendError};
 
+use super::known::Known;
+use super::output::{Command, Outgoing, ThreadError, Unsent, UnsentError};
 use crate::HostThread;
-use crate::known::Known;
-use crate::output::{Command, Outgoing, ThreadError, Unsent, UnsentError};
 
 impl HostThread {
     /// Whether strangers may connect; at first they may not. [`Output::NotListening`] tells if this

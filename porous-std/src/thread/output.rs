@@ -10,7 +10,7 @@ use porous_udp::{
     Peer, PeerId, PeerState, PeerStats, Received, RefusalData, SendError, SocketStats,
 };
 
-use crate::queue::{Weigh, weight};
+use super::queue::{Weigh, weight};
 
 /// What the network thread tells the game: [`HostThread::poll`](crate::HostThread::poll).
 #[derive(Debug)]

@@ -102,12 +102,14 @@
 #![doc(test(attr(deny(warnings))))]
 
 extern crate alloc;
-#[cfg(any(test, feature = "audit"))]
+#[cfg(any(test, feature = "audit", feature = "canary"))]
 extern crate std;
 
 #[doc(hidden)]
 #[cfg(any(test, feature = "audit"))]
 pub mod audit;
+#[doc(hidden)]
+pub mod canary;
 mod config;
 #[doc(hidden)]
 pub mod doc;

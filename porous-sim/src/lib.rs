@@ -11,6 +11,21 @@
 //! - [`Model`] is the contract of a channel: hold what was delivered against what was sent.
 //! - [`Trace`] is the digest, or the text, of all that happened: compare two runs by it.
 //!
+//! What can go wrong:
+//!
+//! | where | what | how |
+//! |---|---|---|
+//! | on a line | loss, by chance or in bursts; copies; reordering; changed bits; missing ends; delay and jitter; a limited rate with a queue that drops or controls its delay; a size limit | [`LinkConfig`] |
+//! | | the networks of players, in numbers | [`Preset`] |
+//! | between lines | partitions, either way alone; routers that hide a host, and forget | [`Network::partition`], [`World::add_nat`], [`World::rebind`] |
+//! | at a host | ticks; hitches; clocks that drift and jump; a small socket buffer; a program that is killed | [`Service`], [`World::hitch`], [`World::set_clock_drift`], [`World::jump_clock`], [`World::set_socket_buffer`], [`World::remove_host`] |
+//! | to one datagram | whatever a test wants | [`World::intercept`], [`World::inject`] |
+//!
+//! To test a game: put its server and its clients on a [`World`], let each tick of the game be a
+//! [`run_for`](World::run_for), and run it once with each [`Preset`] and many seeds. One core carries
+//! some half a million datagrams a second, hosts and all (`cargo bench -p porous-sim`), so minutes of
+//! play are seconds. When one fails, its seed replays it, and [`World::with_text`] shows it as lines.
+//!
 //! For hosts of the protocol, start at [`World`]. Anything else can be tested on a bare network as
 //! well. The loop that drives it is always the same: take out what has arrived, let the hosts act,
 //! send what they have to say, and jump to the next time at which anything happens.

@@ -126,7 +126,7 @@ impl<C: Conditioner> UdpHost<C> {
     pub fn wait(&mut self, max: Duration) -> io::Result<()> {
         self.endpoint.transmit()?;
         let longest = self.endpoint.sleep_at_most(max);
-        sleep(self.socket(), longest, self.endpoint.is_blocked())?;
+        sleep([self.socket()], self.endpoint.is_blocked(), longest)?;
         self.step()
     }
 }

@@ -1,9 +1,10 @@
 //! POROUS over `std::net`: one [`UdpHost`] is one UDP socket and all the peers behind it.
 //!
-//! There is no runtime, no thread and no callback. A game calls [`UdpHost::step`] once a tick,
-//! which never blocks; a program that has nothing else to do calls [`UdpHost::wait`], which
-//! sleeps until there is something to do. Both do the same work: take what has arrived, do what
-//! time demands, send what has to be sent.
+//! There is no runtime, no callback, and no thread that was not asked for. A game calls
+//! [`UdpHost::step`] once a tick, which never blocks; a program that has nothing else to do calls
+//! [`UdpHost::wait`], which sleeps until there is something to do. Both do the same work: take what
+//! has arrived, do what time demands, send what has to be sent. A game whose ticks are long lets a
+//! [thread of its own](#a-thread-of-its-own) do it.
 //!
 //! ```
 //! use core::time::Duration;
@@ -51,6 +52,67 @@
 //! What is sent leaves with the next `step` or `wait`; call `step` once more at the end of a tick
 //! if a tick is long.
 //!
+//! # A thread of its own
+//!
+//! [`UdpHost::spawn`] moves a host into a thread, which answers and acknowledges at once, however
+//! long the game's ticks are: a level that is loaded costs no connection, and a round trip is that
+//! of the network. The game has a [`HostThread`], whose methods queue commands and never block:
+//!
+//! ```
+//! use core::time::Duration;
+//! use porous_std::{ChannelId, Config, Disconnect, Event, HostThread, Listen, Mode, Output, UdpHost};
+//!
+//! /// One tick of the client: whether the game goes on.
+//! fn client_tick(network: &mut HostThread) -> Result<bool, Box<dyn core::error::Error>> {
+//!     while let Some(output) = network.poll() {
+//!         match output {
+//!             Output::Event(Event::Connected { peer, .. }) => {
+//!                 network.send(peer, ChannelId(0), "hello", Mode::Reliable)?;
+//!                 let (reason, deadline) = (0, Duration::from_secs(2));
+//!                 network.disconnect(peer, Disconnect::Flush { reason, deadline })?;
+//!             }
+//!             Output::Event(Event::Disconnected { .. }) => return Ok(false),
+//!             Output::Unsent(unsent) => panic!("a game keeps it, until Writable: {unsent}"),
+//!             Output::Ended(error) => return Err(error.into()),
+//!             _ => {}
+//!         }
+//!     }
+//!     // Here the game moves and draws, and sends what there is to say.
+//!     Ok(true)
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn core::error::Error>> {
+//! let mut server = UdpHost::bind("127.0.0.1:0", Config::new())?;
+//! server.listen(Listen::Open)?;
+//! let mut server = server.spawn()?;
+//! let mut client = UdpHost::bind("127.0.0.1:0", Config::client())?.spawn()?;
+//! client.connect(server.local_addr())?;
+//!
+//! let mut said = Vec::new();
+//! while client_tick(&mut client)? {
+//!     while let Some(output) = server.poll() {
+//!         if let Output::Packet { packet, .. } = output {
+//!             said.push(packet.payload);
+//!         }
+//!     }
+//! }
+//! // It has left, so that its packet has arrived; perhaps it was not polled yet.
+//! while said.is_empty() {
+//!     if let Some(Output::Packet { packet, .. }) = server.poll() {
+//!         said.push(packet.payload);
+//!     }
+//! }
+//! assert_eq!(said, ["hello"]);
+//! client.close(Disconnect::Now { reason: 0 })?;
+//! server.close(Disconnect::Now { reason: 0 })?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Both ways have limits. A game that does not poll is told no more than fits, and the rest is held
+//! back at the peers: see [`HostThread::poll`]. A game that sends more than the thread or the
+//! network can take gets its packets back, in their order: see [`HostThread::send`].
+//!
 //! # Addresses
 //!
 //! A host that is bound to `[::]` serves IPv6 and IPv4 alike; an IPv4 peer has an IPv4 address all
@@ -70,10 +132,14 @@
 #[doc = include_str!("../../README.md")]
 mod readme {}
 
+extern crate alloc;
+
 mod host;
 mod sleep;
+mod thread;
 
 pub use host::UdpHost;
+pub use thread::{HostThread, Outgoing, Output, ThreadError, Unsent, UnsentError};
 
 pub use porous_udp::{Clock, Conditioner, Endpoint, OsRng, SocketBuffers, SocketStats};
 

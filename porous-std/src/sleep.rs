@@ -7,19 +7,25 @@ use std::net::UdpSocket;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-/// Sleeps until a datagram can be received or, if `to_send`, sent; at most for `longest`.
+/// Sleeps until one of the sockets has a datagram to be received or, if `to_send`, the first has
+/// room to send one; at most for `longest`. Says which have something to be received.
 ///
 /// A read timeout of the socket would need no library, but it counts in ticks of the kernel,
 /// which are 4 ms on many systems: too coarse for a protocol with deadlines.
-pub(crate) fn sleep(socket: &UdpSocket, longest: Duration, to_send: bool) -> io::Result<()> {
-    let mut flags = PollFlags::IN;
-    if to_send {
-        flags |= PollFlags::OUT;
+pub(crate) fn sleep<const N: usize>(
+    sockets: [&UdpSocket; N],
+    to_send: bool,
+    longest: Duration,
+) -> io::Result<[bool; N]> {
+    let mut fds = sockets.map(|socket| PollFd::new(socket, PollFlags::IN));
+    if let (true, Some(first)) = (to_send, fds.first_mut()) {
+        *first = PollFd::new(sockets[0], PollFlags::IN | PollFlags::OUT);
     }
+    // What is longer than the system can count is for ever.
     let timeout = Timespec::try_from(longest).ok();
-    let mut fds = [PollFd::new(socket, flags)];
     match poll(&mut fds, timeout.as_ref()) {
-        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Ok(_) => Ok(fds.map(|fd| fd.revents().contains(PollFlags::IN))),
+        Err(Errno::INTR) => Ok([false; N]),
         Err(error) => {
             let text = format!(
                 "the UDP socket of this host cannot wait any more, make a new host: {error}"
@@ -34,6 +40,8 @@ mod tests {
     use super::*;
     use porous_udp::{Clock, Instant};
 
+    const LONG: Duration = Duration::from_secs(60);
+
     fn socket() -> UdpSocket {
         UdpSocket::bind("127.0.0.1:0").unwrap()
     }
@@ -47,7 +55,7 @@ mod tests {
         let (a, b) = (socket(), socket());
         a.send_to(b"hi", b.local_addr().unwrap()).unwrap();
         let clock = Clock::start();
-        sleep(&b, Duration::from_secs(60), false).unwrap();
+        assert_eq!(sleep([&b], false, LONG).unwrap(), [true]);
         assert!(elapsed(&clock) < Duration::from_secs(30));
     }
 
@@ -55,10 +63,25 @@ mod tests {
     fn sleeps_no_longer_than_asked() {
         let socket = socket();
         let clock = Clock::start();
-        sleep(&socket, Duration::ZERO, false).unwrap();
-        sleep(&socket, Duration::from_millis(2), false).unwrap();
+        assert_eq!(sleep([&socket], false, Duration::ZERO).unwrap(), [false]);
+        sleep([&socket], false, Duration::from_millis(2)).unwrap();
         assert!(elapsed(&clock) >= Duration::from_millis(2));
-        sleep(&socket, Duration::from_secs(60), true).unwrap();
+        sleep([&socket], true, LONG).unwrap();
         assert!(elapsed(&clock) < Duration::from_secs(30), "it is writable");
+    }
+
+    #[test]
+    fn each_of_two_sockets_wakes_and_is_known() {
+        let (a, b, c) = (socket(), socket(), socket());
+        a.send_to(b"hi", b.local_addr().unwrap()).unwrap();
+        assert_eq!(sleep([&b, &c], false, LONG).unwrap(), [true, false]);
+        assert_eq!(sleep([&c, &b], false, LONG).unwrap(), [false, true]);
+    }
+
+    #[test]
+    fn what_is_too_long_to_count_is_for_ever() {
+        let (a, b) = (socket(), socket());
+        a.send_to(b"hi", b.local_addr().unwrap()).unwrap();
+        assert_eq!(sleep([&b], false, Duration::MAX).unwrap(), [true]);
     }
 }

@@ -16,7 +16,8 @@ pub(crate) enum Fault {
     Fatal,
 }
 
-/// No room, or a signal came in between. Not tried again at once: signals could come for ever.
+/// No room, or a signal came in between. Sending is not tried again at once: signals could come for
+/// ever. Receiving is, within the bound of a step: what has arrived may be told of only once.
 const LATER: &[Errno] = &[Errno::WOULDBLOCK, Errno::AGAIN, Errno::INTR];
 
 /// What costs one datagram. The names are the system's own numbers on each system.

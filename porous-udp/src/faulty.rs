@@ -238,6 +238,21 @@ fn an_error_in_place_of_a_datagram_hides_none_behind_it() {
 }
 
 #[test]
+fn a_signal_hides_nothing_that_has_arrived() {
+    for open in PATHS {
+        let mut pair = Pair::new(open);
+        let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let to = pair.client.local_addr().unwrap();
+        let received = pair.client.stats().datagrams_received;
+        stranger.send_to(b"hello", to).unwrap();
+        pair.fail_receive(Errno::INTR);
+        assert!(!pair.client.receive_datagrams().unwrap());
+        assert!(pair.client.stats().datagrams_received > received);
+        assert_eq!(pair.client.socket_stats().receive_errors, 0);
+    }
+}
+
+#[test]
 fn an_error_that_stays_does_not_hold_a_step() {
     for open in PATHS {
         let mut pair = Pair::new(open);

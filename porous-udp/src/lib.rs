@@ -35,7 +35,7 @@
 //!
 //! | the system says | it means | what is done |
 //! |---|---|---|
-//! | would block, again, interrupted | nothing has come, or there is no room | later: the datagram is kept, nothing overtakes it, and [`SocketStats::send_delayed`] counts |
+//! | would block, again, interrupted | nothing has come, or there is no room | later: the datagram is kept, nothing overtakes it, and [`SocketStats::send_delayed`] counts; what has arrived behind a signal is taken in |
 //! | connection refused, reset or aborted, and whatever else ICMP reports | a datagram sent before did not arrive | nothing: it may be forged. [`SocketStats::receive_errors`] counts where a datagram was expected |
 //! | no route, network or host down, no such device | no way at this moment | the datagram is lost, as any may be, and [`SocketStats::send_lost`] counts |
 //! | message too long, invalid, address not available, family not supported | this datagram, or this address, cannot be sent from here | the same |

@@ -1,7 +1,7 @@
 //! A non-blocking UDP socket that only fails when it is of no more use.
 
 use core::net::SocketAddr;
-use std::io;
+use std::io::{self, ErrorKind};
 
 use quinn_udp::{Transmit, UdpSockRef, UdpSocketState};
 use socket2::SockRef;
@@ -153,14 +153,16 @@ impl<S: SystemSocket> Socket<S> {
             .try_send(|| state.try_send(UdpSockRef::from(&*socket), &transmit))
     }
 
-    /// How many slots were filled: none if there was an error in place of a datagram, behind which
-    /// there may be more; `None` if there is no more for now.
+    /// How many slots were filled: none if there was an error in place of a datagram, or a signal
+    /// came in between: there may be more; `None` if there is no more for now.
     pub(crate) fn receive(&mut self, inbox: &mut Inbox) -> io::Result<Option<usize>> {
         let error = match self.take(inbox) {
             Ok(filled) => return Ok(Some(filled)),
             Err(error) => error,
         };
         match Fault::of(&error) {
+            // To whom readiness is told once, it would not be told again.
+            Fault::Later if error.kind() == ErrorKind::Interrupted => Ok(Some(0)),
             Fault::Later => Ok(None),
             Fault::Lost => {
                 self.stats.receive_errors += 1;

@@ -5,7 +5,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 4] = ["porous-proto", "porous-sim", "porous-std", "porous-udp"];
+const CRATES: [&str; 6] = [
+    "porous-mio",
+    "porous-proto",
+    "porous-sim",
+    "porous-smoltcp",
+    "porous-std",
+    "porous-udp",
+];
 
 fn sources(folder: &Path, all: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {

@@ -1,5 +1,6 @@
 //! Two hosts in memory (§2.1), for what the scenario tests do not look at.
 
+mod budget;
 mod work;
 
 use core::time::Duration;

@@ -1,5 +1,6 @@
 //! The deadlines of a peer: a fixed table, so that none can be forgotten.
 
+use crate::canary::{Bug, strikes};
 use crate::time::Instant;
 
 /// What can be due.
@@ -29,7 +30,10 @@ impl Deadlines {
         Self([Instant::NEVER; COUNT])
     }
 
-    pub(crate) const fn set(&mut self, which: Deadline, at: Instant) {
+    pub(crate) fn set(&mut self, which: Deadline, at: Instant) {
+        if which == Deadline::Session && strikes(Bug::LosesDeadline) {
+            return self.stop(which);
+        }
         self.0[which as usize] = at;
     }
 
@@ -38,6 +42,11 @@ impl Deadlines {
     }
 
     /// Whether this one is to come.
+    #[cfg(any(test, feature = "audit"))]
+    pub(crate) const fn get(&self, which: Deadline) -> Instant {
+        self.0[which as usize]
+    }
+
     pub(crate) const fn is_set(&self, which: Deadline) -> bool {
         !self.0[which as usize].is_never()
     }

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use super::Limits;
 use super::agreement::Agreement;
 use super::tick::Tick;
+use crate::canary::{Bug, strikes};
 use crate::config::Priority;
 use crate::event::Ignored;
 use crate::frame::{
@@ -61,6 +62,7 @@ impl Session {
             behind: agreement.behind(),
             send_rate: agreement.send_rate,
             bandwidth: agreement.bandwidth,
+            timeout: limits.timeout,
         };
         Self {
             agreement,
@@ -184,10 +186,7 @@ impl Session {
             return Err(Ignored::TooOld);
         }
         if arrival == Arrival::New {
-            let needed = self.needed(&messages)?;
-            if needed > 0 && !self.sequencing.make_room(needed) {
-                return Err(Ignored::OverBudget);
-            }
+            self.make_room(&messages)?;
         }
         // From here on the datagram is taken.
         self.transfer.set_step(tick.step);
@@ -198,24 +197,34 @@ impl Session {
             !messages.is_empty(),
             tick.now,
         );
-        if arrival == Arrival::Duplicate {
+        if arrival == Arrival::Duplicate || strikes(Bug::AcksWhatItDropped) {
             return Err(Ignored::Duplicate);
         }
         if let Some(acked) = &acked {
             self.transfer
                 .on_ack(acked, &mut Upward(&mut self.sequencing), tick.now);
         }
-        // What made room may be what others were to join, and then these take more than was counted:
-        // they come last, and go without if there is none left (see `Receiver::insert`).
-        for last in [false, true] {
-            for message in messages
-                .iter()
-                .filter(|message| is_dispensable(message) == last)
-            {
-                self.take(message, tick);
-            }
+        for message in &messages {
+            self.take(message, tick);
         }
         Ok(())
+    }
+
+    /// Checks the messages of a datagram, and makes room for them in the receive budget. What is
+    /// thrown out may be the packet that one of them would have joined, which then begins it anew
+    /// and needs more: each time around, at least one packet is gone.
+    fn make_room(&mut self, messages: &[Message<&[u8]>]) -> Result<(), Ignored> {
+        let mut room = 0;
+        loop {
+            let needed = self.needed(messages)?;
+            if needed <= room {
+                return Ok(());
+            }
+            if !self.sequencing.make_room(needed) {
+                return Err(Ignored::OverBudget);
+            }
+            room = needed;
+        }
     }
 
     /// Checks the messages of a datagram: what they take of the receive budget.
@@ -332,11 +341,6 @@ const fn packet_of<'m, 'p>(message: &'m Message<&'p [u8]>) -> Option<&'m Packet<
         Message::Packet(packet) => Some(packet),
         Message::Control(_) => None,
     }
-}
-
-/// Whether it is a packet that may be thrown out to make room for others.
-fn is_dispensable(message: &Message<&[u8]>) -> bool {
-    packet_of(message).is_some_and(|packet| packet.mode == Mode::Unreliable)
 }
 
 /// Whether a fragment follows another one of its packet in the same datagram. The packet is charged

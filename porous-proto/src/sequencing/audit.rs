@@ -58,8 +58,16 @@ impl Sequencing {
             )
         };
         assert_eq!(books(&self.totals), books(found), "budgets");
-        assert!(found.charged <= self.params.remote_budget);
-        assert!(found.kept <= self.params.receive_budget);
+        assert!(
+            found.charged <= self.params.remote_budget,
+            "{found:?} {:?}",
+            self.params
+        );
+        assert!(
+            found.kept <= self.params.receive_budget,
+            "{found:?} {:?}",
+            self.params
+        );
     }
 }
 

@@ -1,5 +1,7 @@
 //! Windows of sequence ids: P_t (1), P_r (2) with its rule of advance (3), Q_t (16), Q_r (17).
 
+use crate::canary::{Bug, strikes};
+
 /// `[base, base + size)`: the transfer window of frames (1) or of a channel's packets (16). The
 /// receive window of a channel (17) has the same shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +30,9 @@ impl SendWindow {
         self.base.saturating_add(self.size)
     }
 
-    pub(crate) const fn contains(&self, id: u64) -> bool {
-        self.base <= id && id - self.base < self.size
+    pub(crate) fn contains(&self, id: u64) -> bool {
+        let size = self.size + u64::from(strikes(Bug::WindowOffByOne));
+        self.base <= id && id - self.base < size
     }
 
     /// Moves the window so that it begins at `base`. It never moves back.

@@ -65,6 +65,9 @@ impl Transfer {
         record.noop = noop;
         record.reported = plan.ack.as_ref().map(|(_, largest)| *largest);
         self.frames_sent += u64::from(plan.data);
+        if plan.data {
+            self.pings.on_data(now, self.rtt.average());
+        }
         self.ack_due = false;
         self.queue.push(record);
     }

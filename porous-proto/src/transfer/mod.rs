@@ -34,6 +34,7 @@ use self::sentinel::SentinelFrames;
 pub(crate) use self::source::{NextMessage, Source};
 pub(crate) use self::store::Delivery;
 use self::store::Store;
+use crate::canary::{Bug, strikes};
 use crate::frame::{AckBlock, ConnectionId, Context};
 use crate::time::Instant;
 
@@ -54,6 +55,8 @@ pub(crate) struct TransferParams {
     pub(crate) send_rate: u32,
     /// B of (10), in bytes a second: the smaller of that and what the remote host wants to receive.
     pub(crate) bandwidth: u32,
+    /// Silence for so long ends the connection.
+    pub(crate) timeout: Duration,
 }
 
 /// An acknowledgement block with its ids recovered.
@@ -98,7 +101,7 @@ impl Transfer {
             received: Received::new(params.behind, params.window, first),
             later_acks: LaterAcks::new(first),
             rtt: Rtt::new(),
-            pings: Pings::new(),
+            pings: Pings::new(params.timeout),
             answers: Answers::default(),
             limits: 0,
             sentinels: SentinelFrames::new(params.window),
@@ -309,6 +312,9 @@ impl Transfer {
             match outgoing.delivery {
                 Delivery::Reliable => {
                     reliable = true;
+                    if strikes(Bug::ForgetsResend) {
+                        continue;
+                    }
                     self.send_queue.push_again(&mut self.store, outgoing);
                 }
                 Delivery::Unreliable | Delivery::Latest => source.lost(&outgoing.message),

@@ -13,6 +13,13 @@ const MIN_INTERVAL: Duration = Duration::from_millis(100);
 const SLOW_AFTER: usize = 8;
 const SLOW_INTERVAL: Duration = Duration::from_secs(1);
 
+/// Who has sent no data for so long needs no new round-trip time, only a sign of life: one a second
+/// too, or ten in the time after which silence ends the connection, so that losses do not end it.
+/// At the start it is as long, so that (5) and (6) settle: 30 samples leave 2 % of what they began
+/// with.
+const BUSY: Duration = Duration::from_secs(3);
+const SIGNS_OF_LIFE: u32 = 10;
+
 /// Pings that are on their way. With the intervals above they cover round-trip times of 8 s.
 const OUTSTANDING_MAX: usize = 16;
 
@@ -25,16 +32,31 @@ pub(crate) struct Pings {
     due: Instant,
     /// A ping is to be sent with the next datagram.
     pub(crate) pending: bool,
+    /// How far apart pings are while no data is sent.
+    idle_interval: Duration,
+    /// When there will have been no data for long; not known before the first ping.
+    busy_until: Option<Instant>,
 }
 
 impl Pings {
-    /// The first ping goes out at once.
-    pub(crate) const fn new() -> Self {
+    /// The first ping goes out at once. `timeout`: silence for so long ends the connection.
+    pub(crate) fn new(timeout: Duration) -> Self {
         Self {
             next_id: 0,
             outstanding: ArrayVec::new_const(),
             due: Instant::NEVER,
             pending: true,
+            idle_interval: (timeout / SIGNS_OF_LIFE).clamp(MIN_INTERVAL, SLOW_INTERVAL),
+            busy_until: None,
+        }
+    }
+
+    /// A frame with data was sent, and a ping with it if one was due: round-trip times matter.
+    pub(crate) fn on_data(&mut self, now: Instant, rtt: Duration) {
+        let was_idle = self.busy_until.is_some_and(|until| until <= now);
+        self.busy_until = Some(now + BUSY);
+        if was_idle && self.outstanding.len() <= SLOW_AFTER {
+            self.due = self.due.min(now + MIN_INTERVAL.max(rtt));
         }
     }
 
@@ -58,8 +80,11 @@ impl Pings {
             self.outstanding.remove(0);
         }
         self.outstanding.push((id, now));
+        let busy_until = *self.busy_until.get_or_insert(now + BUSY);
         let interval = if self.outstanding.len() > SLOW_AFTER {
             SLOW_INTERVAL
+        } else if now >= busy_until {
+            self.idle_interval
         } else {
             MIN_INTERVAL
         };
@@ -80,6 +105,8 @@ impl Pings {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
 
     const MS: Duration = Duration::from_millis(1);
@@ -87,7 +114,7 @@ mod tests {
     /// §3.1.3, T24.
     #[test]
     fn pings_are_at_most_one_a_round_trip_and_ten_a_second() {
-        let mut pings = Pings::new();
+        let mut pings = Pings::new(Duration::from_secs(10));
         pings.send(Instant::ZERO, 3 * MS);
         assert_eq!(pings.due(), Instant::ZERO + 100 * MS);
         pings.send(pings.due(), 250 * MS);
@@ -97,14 +124,14 @@ mod tests {
     /// T24.
     #[test]
     fn no_round_trip_time_is_so_long_that_pings_stop() {
-        let mut pings = Pings::new();
+        let mut pings = Pings::new(Duration::from_secs(10));
         pings.send(Instant::ZERO, 60_000 * MS);
         assert_eq!(pings.due(), Instant::ZERO + 1000 * MS);
     }
 
     #[test]
     fn while_nothing_answers_one_ping_a_second_is_sent() {
-        let mut pings = Pings::new();
+        let mut pings = Pings::new(Duration::from_secs(10));
         for n in 0..8 {
             pings.send(Instant::ZERO + 100 * n * MS, 3 * MS);
         }
@@ -117,9 +144,63 @@ mod tests {
         assert_eq!(pings.due(), late + 100 * MS);
     }
 
+    /// Pings that are answered at once, from this time on until another: when each was sent.
+    fn sent_between(pings: &mut Pings, from: Instant, to: Instant) -> Vec<Instant> {
+        let (mut now, mut sent) = (from, Vec::new());
+        while now < to {
+            let id = pings.send(now, 3 * MS);
+            pings.answered(id, now);
+            sent.push(now);
+            now = pings.due();
+        }
+        sent
+    }
+
+    /// T24.
+    #[test]
+    fn without_data_one_ping_a_second_is_sent() {
+        let at = |seconds: u32| Instant::ZERO + 1000 * seconds * MS;
+        let mut pings = Pings::new(10_000 * MS);
+        assert_eq!(sent_between(&mut pings, at(0), at(3)).len(), 30);
+        assert_eq!(sent_between(&mut pings, at(3), at(60)).len(), 57);
+        // Data makes it ten a second again, from its own time on.
+        pings.on_data(at(60), 3 * MS);
+        assert_eq!(pings.due(), at(60));
+        pings.send(at(60), 3 * MS);
+        pings.on_data(at(60) + 400 * MS, 3 * MS);
+        assert_eq!(pings.due(), at(60) + 100 * MS);
+    }
+
+    /// T24.
+    #[test]
+    fn a_ping_is_due_soon_after_the_first_data() {
+        let at = |seconds: u32| Instant::ZERO + 1000 * seconds * MS;
+        for (rtt, wait) in [(3, 100), (250, 250)] {
+            let mut pings = Pings::new(10_000 * MS);
+            sent_between(&mut pings, at(0), at(10));
+            let before = pings.due();
+            assert_eq!(before, at(10));
+            pings.send(before, rtt * MS);
+            pings.on_data(before + MS, rtt * MS);
+            assert_eq!(pings.due(), before + (wait + 1) * MS);
+        }
+    }
+
+    /// T24.
+    #[test]
+    fn a_short_timeout_has_its_signs_of_life() {
+        let at = |seconds: u32| Instant::ZERO + 1000 * seconds * MS;
+        for (timeout, interval) in [(60_000, 1000), (5000, 500), (1000, 100), (0, 100)] {
+            let mut pings = Pings::new(timeout * MS);
+            let sent = sent_between(&mut pings, at(0), at(10));
+            let last = sent[sent.len() - 1];
+            assert_eq!(pings.due(), last + interval * MS, "{timeout}");
+        }
+    }
+
     #[test]
     fn the_ids_of_pings_wrap() {
-        let (mut pings, mut now) = (Pings::new(), Instant::ZERO);
+        let (mut pings, mut now) = (Pings::new(Duration::from_secs(10)), Instant::ZERO);
         // The answer comes three pings later, also where the ids begin again.
         let mut under_way = [0; 3];
         for n in 0..70_000 {
@@ -136,7 +217,7 @@ mod tests {
 
     #[test]
     fn each_ping_is_answered_once_and_overtakes_earlier_ones() {
-        let mut pings = Pings::new();
+        let mut pings = Pings::new(Duration::from_secs(10));
         let a = pings.send(Instant::ZERO, MS);
         let b = pings.send(Instant::ZERO + 100 * MS, MS);
         assert_eq!(pings.answered(b, Instant::ZERO + 130 * MS), Some(30 * MS));
@@ -146,7 +227,7 @@ mod tests {
 
     #[test]
     fn a_round_trip_of_many_seconds_can_still_be_measured() {
-        let (mut pings, mut now) = (Pings::new(), Instant::ZERO);
+        let (mut pings, mut now) = (Pings::new(Duration::from_secs(10)), Instant::ZERO);
         let first = pings.send(now, 200 * MS);
         while now < Instant::ZERO + 8000 * MS {
             now = pings.due();

@@ -101,6 +101,7 @@ impl Side {
             behind: 256,
             send_rate: u32::MAX,
             bandwidth: u32::MAX,
+            timeout: Duration::from_secs(10),
         };
         let mut transfer = Transfer::new(params, 0);
         transfer

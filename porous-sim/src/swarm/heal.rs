@@ -65,19 +65,7 @@ impl Stage {
             self.world.set_clock_drift(address, 0);
             self.world.set_socket_buffer(address, 1 << 20);
             self.listen(index);
-            let side = self.actors[index].side;
-            let lives = &self.contract.peers[side];
-            // What was not judged, and what begins with what was perhaps changed, is over.
-            let all = !self.plan.judged;
-            let unsure = |peer: &PeerId| {
-                let life = lives.get(peer);
-                all || life.is_some_and(|life| !life.judged || !life.connected)
-            };
-            let peers = self.actors[index].peers.keys().copied();
-            let doubtful: Vec<PeerId> = peers.filter(unsure).collect();
-            for peer in doubtful {
-                self.disconnect(index, peer, Disconnect::Now { reason: 0 });
-            }
+            self.drop_doubtful(index);
             // Nothing is sent any more, and read in time.
             let quiet = super::actor::Pattern::quiet(Instant::from_micros(u64::MAX), SECOND / 10);
             self.actors[index].pattern = quiet;
@@ -86,6 +74,22 @@ impl Stage {
         self.run_until(Instant::from_micros(calm.as_micros() - 1));
         // What was changed on its way has arrived by now, or never will.
         self.tainted.clear();
+        (0..self.actors.len()).for_each(|index| self.drop_doubtful(index));
+    }
+
+    /// What was not judged, and what begins with what was perhaps changed, is over.
+    fn drop_doubtful(&mut self, index: usize) {
+        let lives = &self.contract.peers[self.actors[index].side];
+        let all = !self.plan.judged;
+        let unsure = |peer: &PeerId| {
+            let life = lives.get(peer);
+            all || life.is_some_and(|life| !life.judged || !life.connected)
+        };
+        let peers = self.actors[index].peers.keys().copied();
+        let doubtful: Vec<PeerId> = peers.filter(unsure).collect();
+        for peer in doubtful {
+            self.disconnect(index, peer, Disconnect::Now { reason: 0 });
+        }
     }
 
     /// Waits until something holds, for so many seconds at most.

@@ -2,7 +2,10 @@
 //! test ends by itself, also if nothing works.
 #![expect(clippy::unwrap_used, reason = "a failed step fails the test")]
 
+extern crate alloc;
+
 mod buffers;
 mod dual_stack;
 mod hosts;
 mod loopback;
+mod threads;

@@ -3,9 +3,9 @@
 
 use core::time::Duration;
 
-use porous_proto::{Config, Disposition, Ecn, Ignored, Mode, Priority};
+use porous_proto::{Config, Disposition, Ecn, Ignored, Mode, PeerState, Priority};
 use porous_sim::Pair;
-use porous_tests::{Kind, Model, Tape, config, line, quiet_pair, record, seed};
+use porous_tests::{Kind, Model, Tape, config, line, quiet_pair, record, seed, state};
 
 const A: u32 = Pair::A;
 const B: u32 = Pair::B;
@@ -95,4 +95,56 @@ fn a_frame_outside_the_window_is_not_acknowledged() {
         let answer = host.poll_transmit(now, &mut [0; 1200]).is_some();
         assert_eq!(answer, answered, "{n}; {seed}");
     }
+}
+
+/// T24. A ping costs three datagrams: itself, its answer, and the acknowledgement of that.
+#[test]
+fn a_silent_connection_is_pinged_once_a_second() {
+    let mut pair = quiet_pair(seed(), line());
+    pair.world.run_for(Duration::from_secs(5));
+    let sent = |pair: &Pair| pair.world.host(A).stats().datagrams_sent;
+    let before = sent(&pair);
+    pair.world.run_for(Duration::from_secs(60));
+    let sent = sent(&pair) - before;
+    assert!((60..=190).contains(&sent), "{sent}; {}", pair.world.seed());
+}
+
+/// T24. The signs of life are frequent enough for each timeout, also if some are lost.
+#[test]
+fn a_silent_connection_with_a_short_timeout_lives() {
+    for timeout in [1000, 2500, 10_000] {
+        let short = |config: Config| config.timeout(Duration::from_millis(timeout));
+        let (a, b) = (short(config::client()), config::new());
+        let mut pair = Pair::new(seed(), line().loss(10.0), a, b);
+        pair.connect_to_listener();
+        pair.world.run_for(Duration::from_secs(60));
+        for at in [A, B] {
+            assert_eq!(
+                state(&pair.world, at, pair.peer(at)),
+                Some(PeerState::Connected)
+            );
+        }
+    }
+}
+
+/// T24. When data flows again, T_rtt follows the line as fast as ever.
+#[test]
+fn round_trip_times_are_measured_again_when_data_flows() {
+    let mut pair = quiet_pair(seed(), line());
+    pair.world.run_for(Duration::from_secs(30));
+    let slower = line().delay(Duration::from_millis(100));
+    pair.world.network_mut().set_all(slower);
+    for n in 0..60 {
+        let sent = pair.send(A, 0, Mode::Unreliable, vec![n]);
+        assert_eq!(sent, Ok(()));
+        pair.world.run_for(Duration::from_millis(50));
+    }
+    let rtt = pair
+        .world
+        .host(A)
+        .peer(pair.peer(A))
+        .expect("B")
+        .stats()
+        .rtt;
+    assert!(rtt > Duration::from_millis(180), "{rtt:?}");
 }

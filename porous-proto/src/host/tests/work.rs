@@ -16,9 +16,9 @@ use crate::{ChannelId, Config, Disposition, Ecn, Host, Ignored, Instant, Listen,
 use crate::{PeerId, work};
 
 /// A host whose peer, at address 1, is up to no good.
-struct Victim {
-    host: Host<ExampleRng, u32>,
-    peer: PeerId,
+pub(super) struct Victim {
+    pub(super) host: Host<ExampleRng, u32>,
+    pub(super) peer: PeerId,
     header: Header,
     context: Context,
     /// N_P and N_Q.
@@ -34,6 +34,14 @@ impl Victim {
             .windows(window, window)
             .and_then(|config| config.channels(&[Priority::Low; 255]))
             .unwrap();
+        Self {
+            window: window.into(),
+            ..Self::with(config)
+        }
+    }
+
+    /// The windows are those of [`Config::new`].
+    pub(super) fn with(config: Config) -> Self {
         let mut host = Host::new(config.clone(), ExampleRng(3));
         let mut honest = Host::new(config.clone(), ExampleRng(4));
         host.listen(Listen::Open).unwrap();
@@ -56,7 +64,7 @@ impl Victim {
             peer,
             header,
             context: context.context(),
-            window: window.into(),
+            window: 4096,
             sent: Vec::new(),
             now: Instant::ZERO,
         }
@@ -64,7 +72,11 @@ impl Victim {
 
     /// Takes such a frame, and does what follows from it. Asserts that it was worth the effort.
     #[track_caller]
-    fn take(&mut self, ack: Option<&AckBlock>, messages: &[Message<&[u8]>]) -> Disposition {
+    pub(super) fn take(
+        &mut self,
+        ack: Option<&AckBlock>,
+        messages: &[Message<&[u8]>],
+    ) -> Disposition {
         let mut buffer = vec![0; 65_536];
         let mut writer = FrameWriter::new(&mut buffer, &self.header, ack, self.context).unwrap();
         for (index, message) in messages.iter().enumerate() {

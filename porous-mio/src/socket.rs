@@ -1,0 +1,92 @@
+//! mio's UDP socket, as the endpoint wants a socket to be.
+
+use core::net::SocketAddr;
+use core::ops::Deref;
+use std::io;
+
+use mio::event::Source;
+use mio::net::UdpSocket;
+use mio::{Interest, Registry, Token};
+use porous_udp::SystemSocket;
+use socket2::SockRef;
+
+/// A [`mio::net::UdpSocket`] that a host can live on. All that is sent and received goes through
+/// mio, which on Windows watches for "would block" to tell of readiness again.
+///
+/// ```
+/// use porous_mio::MioSocket;
+///
+/// let socket = MioSocket::from(std::net::UdpSocket::bind("127.0.0.1:0")?);
+/// socket.set_ttl(5)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct MioSocket(UdpSocket);
+
+impl From<UdpSocket> for MioSocket {
+    fn from(socket: UdpSocket) -> Self {
+        Self(socket)
+    }
+}
+
+/// It need not be non-blocking: a host makes it so.
+impl From<std::net::UdpSocket> for MioSocket {
+    fn from(socket: std::net::UdpSocket) -> Self {
+        Self(UdpSocket::from_std(socket))
+    }
+}
+
+/// For its options.
+impl Deref for MioSocket {
+    type Target = UdpSocket;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl SystemSocket for MioSocket {
+    fn options(&self) -> SockRef<'_> {
+        SockRef::from(&self.0)
+    }
+
+    fn send_to(&self, datagram: &[u8], to: SocketAddr) -> io::Result<usize> {
+        self.0.send_to(datagram, to)
+    }
+
+    fn recv_from(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
+        self.0.recv_from(buffer)
+    }
+
+    fn try_send<T>(&self, call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        self.0.try_io(call)
+    }
+
+    fn try_receive<T>(&self, call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        self.0.try_io(call)
+    }
+}
+
+impl Source for MioSocket {
+    fn register(
+        &mut self,
+        registry: &Registry,
+        token: Token,
+        interest: Interest,
+    ) -> io::Result<()> {
+        self.0.register(registry, token, interest)
+    }
+
+    fn reregister(
+        &mut self,
+        registry: &Registry,
+        token: Token,
+        interest: Interest,
+    ) -> io::Result<()> {
+        self.0.reregister(registry, token, interest)
+    }
+
+    fn deregister(&mut self, registry: &Registry) -> io::Result<()> {
+        self.0.deregister(registry)
+    }
+}

@@ -1,0 +1,115 @@
+//! What the event loop makes of each kind of error of a socket. All that does not depend on a loop
+//! is tested in porous-udp.
+
+use alloc::sync::Arc;
+use core::time::Duration;
+
+use porous_mio::{Config, MioHost};
+use rustix::io::Errno;
+
+use crate::event_loop::{EventLoop, READABLE, WRITABLE, stranger};
+use crate::faulty::{Directions, Faulty, faulty};
+
+/// One of each row that costs a datagram.
+const LOST: [Errno; 5] = [
+    Errno::CONNREFUSED,
+    Errno::NETUNREACH,
+    Errno::MSGSIZE,
+    Errno::ACCESS,
+    Errno::NOBUFS,
+];
+
+/// A host in a loop that was told of one datagram, which is still in the socket.
+fn with_datagram() -> (EventLoop<(), Faulty>, Arc<Directions>) {
+    let (host, faults) = faulty();
+    let to = host.local_addr().unwrap();
+    let mut turns = EventLoop::new();
+    turns.add(host, READABLE | WRITABLE);
+    stranger().send_to(b"hello", to).unwrap();
+    turns.wait_until_due(0);
+    (turns, faults)
+}
+
+fn taken(host: &MioHost<(), Faulty>) -> u64 {
+    host.stats().datagrams_received
+}
+
+#[test]
+fn an_error_in_place_of_a_datagram_hides_none_behind_it() {
+    for errno in LOST {
+        let (mut turns, faults) = with_datagram();
+        faults.receive(|receive| receive.next.push_back(errno));
+        let host = &mut turns.hosts[0];
+        host.step().unwrap();
+        let errors = host.socket_stats().receive_errors;
+        assert_eq!((taken(host), errors), (1, 1), "{errno:?}");
+        assert_eq!(host.timeout(), None);
+    }
+}
+
+#[test]
+fn an_error_on_the_way_out_costs_one_datagram() {
+    for errno in LOST {
+        let (mut host, faults) = faulty();
+        faults.send(|send| send.next.push_back(errno));
+        let stranger = stranger();
+        host.connect(stranger.local_addr().unwrap()).unwrap();
+        let mut turns = EventLoop::new();
+        turns.add(host, READABLE | WRITABLE);
+        turns.turn_until(0, |host| host.stats().datagrams_sent == 2);
+        assert_eq!(turns.hosts[0].socket_stats().send_lost, 1, "{errno:?}");
+        stranger.recv_from(&mut [0; 1500]).unwrap();
+    }
+}
+
+/// No event would tell again of what has arrived.
+#[test]
+fn a_signal_is_not_taken_for_an_empty_socket() {
+    let (mut turns, faults) = with_datagram();
+    faults.receive(|receive| receive.next.push_back(Errno::INTR));
+    turns.hosts[0].step().unwrap();
+    assert_eq!(taken(&turns.hosts[0]), 1);
+}
+
+#[test]
+fn a_broken_socket_ends_the_driver_and_forgets_nothing() {
+    for errno in [Errno::BADF, Errno::NOTSOCK, Errno::NOTCONN] {
+        let (mut turns, faults) = with_datagram();
+        faults.receive(|receive| receive.next.push_back(errno));
+        let host = &mut turns.hosts[0];
+        let error = host.step().unwrap_err();
+        assert_eq!(error.kind(), std::io::Error::from(errno).kind());
+        // If it was not broken after all, it goes on.
+        assert_eq!(host.timeout(), Some(Duration::ZERO));
+        host.step().unwrap();
+        assert_eq!(taken(host), 1);
+    }
+}
+
+#[test]
+fn an_empty_socket_is_asked_once() {
+    let (mut turns, faults) = with_datagram();
+    let host = &mut turns.hosts[0];
+    host.step().unwrap();
+    let calls = faults.receive(|receive| receive.calls);
+    for _ in 0..10 {
+        host.step().unwrap();
+    }
+    assert_eq!(faults.receive(|receive| receive.calls), calls);
+}
+
+/// Linux tells a connected socket what ICMP said: an error that is no datagram makes it ready.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_icmp_says_is_counted_and_ends_nothing() {
+    let gone = stranger().local_addr().unwrap();
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.connect(gone).unwrap();
+    let mut host = MioHost::from_socket(socket, Config::client()).unwrap();
+    let peer = host.connect(gone).unwrap();
+    let mut turns = EventLoop::<(), _>::new();
+    turns.add(host, READABLE | WRITABLE);
+    turns.turn_until(0, |host| host.socket_stats().receive_errors > 0);
+    assert!(turns.hosts[0].peer(peer).is_some());
+    assert_eq!(turns.hosts[0].poll_event(), None);
+}

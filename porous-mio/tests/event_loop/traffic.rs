@@ -1,0 +1,74 @@
+//! Packets of all modes, channels and sizes from one host to another, and what must arrive.
+
+use core::time::Duration;
+
+use porous_mio::{ChannelId, MioHost, Mode, PeerId, Received};
+use porous_tests::Model;
+
+pub(crate) const CHANNELS: u8 = 3;
+
+/// Several fragments.
+const LARGEST: u64 = 5000;
+
+/// A peer of a host.
+pub(crate) type End = (usize, PeerId);
+
+/// What one host sends to another.
+pub(crate) struct Flow {
+    pub(crate) from: End,
+    pub(crate) to: End,
+    pub(crate) model: Model,
+    every: Duration,
+    due: Duration,
+    state: u64,
+    serial: usize,
+}
+
+impl Flow {
+    /// So many packets a second.
+    pub(crate) fn new(from: End, to: End, rate: u32) -> Self {
+        Self {
+            from,
+            to,
+            model: Model::new(CHANNELS),
+            every: Duration::from_secs(1) / rate,
+            due: Duration::ZERO,
+            state: (from.1.to_u64() + (from.0 as u64) * 7919) << 1 | 1,
+            serial: 0,
+        }
+    }
+
+    /// A number below `end`.
+    fn draw(&mut self, end: u64) -> usize {
+        self.state ^= self.state << 13;
+        self.state ^= self.state >> 7;
+        self.state ^= self.state << 17;
+        usize::try_from(self.state % end).unwrap()
+    }
+
+    /// Sends what is due at this time.
+    pub(crate) fn send(&mut self, hosts: &mut [MioHost], now: Duration) {
+        while self.due <= now {
+            self.due += self.every;
+            let mode = [Mode::Unreliable, Mode::Reliable, Mode::Passive][self.draw(3)];
+            let channel = u8::try_from(self.draw(CHANNELS.into())).unwrap();
+            // Small ones are more frequent, and two in ten are shorter than what tells them apart.
+            let largest = [1, 8, 60, 200, 1000, LARGEST][self.draw(6)];
+            let len = self.draw(largest + 1);
+            let mut packet = self.serial.to_le_bytes().to_vec();
+            packet.extend((8..len).map(|n| (self.serial * 31 + n).to_le_bytes()[0]));
+            packet.truncate(len);
+            let (host, peer) = self.from;
+            hosts[host]
+                .send(peer, ChannelId(channel), packet.clone(), mode)
+                .unwrap();
+            self.serial += 1;
+            self.model.sent(channel, mode, packet);
+        }
+    }
+
+    pub(crate) fn received(&mut self, packet: &Received) {
+        let context = format!("from {:?} to {:?}", self.from, self.to);
+        self.model.delivered(packet, &context);
+    }
+}

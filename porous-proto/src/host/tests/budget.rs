@@ -1,0 +1,59 @@
+//! The receive budget of a host whose peer does not keep to it.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::work::Victim;
+use crate::frame::{Fragment, Message, Packet};
+use crate::{Config, Disposition, Ignored, Mode};
+
+const MAX_PACKET: u32 = 8000;
+const BUDGET: u32 = MAX_PACKET + 64;
+/// What a packet counts beside its bytes.
+const CHARGE: usize = 64;
+const FULL: usize = 1152;
+
+fn packet(id: u32, mode: Mode, fragment: Option<Fragment>, payload: &[u8]) -> Message<&[u8]> {
+    Message::Packet(Packet {
+        mode,
+        channel: 0,
+        id,
+        dependency: u32::from(id > 0),
+        fragment,
+        payload,
+    })
+}
+
+#[test]
+fn a_packet_that_was_thrown_out_for_its_own_fragment_is_counted_anew() {
+    let config = Config::new().receive_budget(MAX_PACKET, BUDGET).unwrap();
+    let mut victim = Victim::with(config);
+    let part = |index, payload| {
+        let fragment = Fragment { index, count: 2 };
+        packet(1, Mode::Unreliable, Some(fragment), payload)
+    };
+    // The last fragment is short. Passive packets leave so much room that the first one fits when
+    // that is gone, but not with what a packet counts.
+    let (short, long) = ([1; 10], [2; FULL]);
+    assert_eq!(
+        victim.take(None, &[part(1, &short)]),
+        Disposition::Handled(victim.peer)
+    );
+    let free = FULL - 20;
+    let mut fill = BUDGET as usize - (short.len() + CHARGE) - free;
+    for id in 2.. {
+        if fill < CHARGE {
+            break;
+        }
+        let payload: Vec<u8> = vec![3; (fill - CHARGE).min(FULL)];
+        let taken = victim.take(None, &[packet(id, Mode::Passive, None, &payload)]);
+        assert_eq!(taken, Disposition::Handled(victim.peer));
+        fill -= payload.len() + CHARGE;
+    }
+    let kept = BUDGET as usize - free - fill;
+    assert_eq!(victim.host.audit().kept, kept as u64);
+
+    let taken = victim.take(None, &[part(0, &long)]);
+    assert_eq!(taken, Disposition::Ignored(Ignored::OverBudget));
+    assert!(victim.host.audit().kept <= BUDGET.into());
+}

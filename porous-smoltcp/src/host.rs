@@ -1,0 +1,250 @@
+//! The driver itself: one host, and a socket that is lent to it.
+
+use alloc::boxed::Box;
+use alloc::vec;
+use core::time::Duration;
+
+use porous_proto::{Config, Ecn, Host, Instant};
+use rand_core::CryptoRng;
+use smoltcp::socket::udp::{PacketBuffer, PacketMetadata, Socket};
+use smoltcp::time::Instant as SmolInstant;
+use smoltcp::wire::IpEndpoint;
+
+use crate::socket::{Sent, Watch, send};
+use crate::{SocketClosed, SocketStats, time};
+
+/// The most datagrams that one step takes in: a flood must not stop the program. A small socket
+/// holds fewer.
+const RECEIVES_PER_STEP: usize = 1024;
+
+/// How soon a datagram is tried again that the socket had no room for, if nothing tells that there
+/// is room.
+const RETRY_SEND: Duration = Duration::from_millis(5);
+
+/// A host that lives on a UDP socket of smoltcp. See the [crate] for the order of calls.
+///
+/// `R` is the source of random numbers, which nobody may be able to predict: connection ids and the
+/// keys of cookies are made of it.
+#[derive(Debug)]
+pub struct SmolHost<R> {
+    host: Host<R, IpEndpoint>,
+    buffer: Box<[u8]>,
+    held: Option<Held>,
+    watch: Watch,
+    stats: SocketStats,
+}
+
+/// The datagram at the beginning of the buffer, which has to be sent. No other is made before it is
+/// gone, so that nothing overtakes it.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    to: IpEndpoint,
+    len: usize,
+}
+
+impl<R: CryptoRng> SmolHost<R> {
+    /// A host with this configuration, and the one buffer that it needs.
+    ///
+    /// ```
+    /// use getrandom::SysRng;
+    /// use porous_smoltcp::{Config, SmolHost};
+    /// use rand_core::UnwrapErr;
+    ///
+    /// let host = SmolHost::new(Config::new(), UnwrapErr(SysRng));
+    /// # let _ = host;
+    /// ```
+    pub fn new(config: Config, rng: R) -> Self {
+        let host = Host::new(config, rng);
+        let buffer = vec![0; host.max_datagram_size()].into_boxed_slice();
+        Self {
+            host,
+            buffer,
+            held: None,
+            watch: Watch::default(),
+            stats: SocketStats::default(),
+        }
+    }
+
+    /// A buffer for a socket that holds this many of the longest datagrams of this host, and one
+    /// more entry, since smoltcp needs one to skip the end of its ring. See
+    /// [the crate](crate#memory) for how many there should be.
+    ///
+    /// # Panics
+    ///
+    /// If there is not so much memory.
+    ///
+    /// ```
+    /// # use porous_proto::doc::example_rng;
+    /// use porous_smoltcp::{Config, SmolHost};
+    /// use smoltcp::socket::udp;
+    ///
+    /// let host = SmolHost::new(Config::new(), example_rng());
+    /// let socket = udp::Socket::new(host.packet_buffer(16), host.packet_buffer(8));
+    /// assert_eq!(socket.payload_recv_capacity(), 16 * 1200);
+    /// ```
+    #[must_use]
+    pub fn packet_buffer(&self, datagrams: usize) -> PacketBuffer<'static> {
+        let bytes = datagrams.saturating_mul(self.buffer.len());
+        let entries = datagrams.saturating_add(1);
+        PacketBuffer::new(vec![PacketMetadata::EMPTY; entries], vec![0; bytes])
+    }
+
+    /// Takes what has arrived in the socket, does what time demands, puts what has to be sent into
+    /// the socket; never blocks. To be called after the interface was polled, and when
+    /// [`poll_at`](Self::poll_at) says so.
+    ///
+    /// At most 1024 datagrams are taken in; the rest waits in the socket. It is the socket that the
+    /// host was given before, or one that takes its place.
+    ///
+    /// # Errors
+    ///
+    /// [`SocketClosed`] if the socket is not bound; nothing has changed then. What the network does
+    /// to datagrams is no error.
+    ///
+    /// ```
+    /// # use porous_proto::doc::example_rng;
+    /// use porous_smoltcp::{Config, SmolHost, SocketClosed};
+    /// use smoltcp::socket::udp;
+    /// use smoltcp::time::Instant;
+    ///
+    /// let mut host = SmolHost::new(Config::new(), example_rng());
+    /// let mut socket = udp::Socket::new(host.packet_buffer(8), host.packet_buffer(8));
+    /// assert_eq!(host.step(Instant::ZERO, &mut socket), Err(SocketClosed));
+    /// socket.bind(7777)?;
+    /// host.step(Instant::ZERO, &mut socket)?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn step(&mut self, now: SmolInstant, socket: &mut Socket<'_>) -> Result<(), SocketClosed> {
+        if !socket.is_open() {
+            return Err(SocketClosed);
+        }
+        let now = time::to_porous(now);
+        self.receive(now, socket);
+        if self.watch.unstick(now, socket)? {
+            self.stats.send_stuck += 1;
+        }
+        self.host.handle_timeout(now);
+        self.transmit(now, socket);
+        self.watch.sent(socket);
+        Ok(())
+    }
+
+    /// When [`step`](Self::step) should next be called, if the interface brings nothing before;
+    /// `None` if nothing is due. A time in the past, or `now`, means at once.
+    ///
+    /// Sleep until this or until what [`Interface::poll_at`](smoltcp::iface::Interface::poll_at)
+    /// says, whichever is earlier. It changes with every other call, so ask last.
+    ///
+    /// ```
+    /// # use porous_proto::doc::example_rng;
+    /// use porous_smoltcp::{Config, SmolHost};
+    /// use smoltcp::socket::udp;
+    /// use smoltcp::time::Instant;
+    ///
+    /// let host = SmolHost::new(Config::new(), example_rng());
+    /// let socket = udp::Socket::new(host.packet_buffer(8), host.packet_buffer(8));
+    /// assert_eq!(host.poll_at(Instant::ZERO, &socket), None);
+    /// ```
+    #[must_use]
+    pub fn poll_at(&self, now: SmolInstant, socket: &Socket<'_>) -> Option<SmolInstant> {
+        if socket.can_recv() {
+            return Some(now);
+        }
+        if self.held.is_some() {
+            // The host's own deadline is in the past as long as it has output. There is room for
+            // sure when the socket is empty; until then the interface has something to do.
+            let is_empty = socket.send_queue() == 0;
+            let retry_at = time::to_porous(now) + RETRY_SEND;
+            return Some(if is_empty {
+                now
+            } else {
+                time::to_smoltcp(retry_at)
+            });
+        }
+        self.host.poll_timeout().map(time::to_smoltcp)
+    }
+
+    fn receive(&mut self, now: Instant, socket: &mut Socket<'_>) {
+        for _ in 0..RECEIVES_PER_STEP {
+            // It is read where it lies, so that none is cut off: the only error is that there is
+            // nothing more.
+            let Ok((datagram, meta)) = socket.recv() else {
+                return;
+            };
+            // What became of it is in the host's counters.
+            let _ = self
+                .host
+                .handle_datagram(now, meta.endpoint, Ecn::NotEct, datagram);
+        }
+    }
+
+    /// Sends until there is nothing more or the socket has no room.
+    fn transmit(&mut self, now: Instant, socket: &mut Socket<'_>) {
+        while let Some(next) = self.held.take().or_else(|| self.make(now)) {
+            match send(socket, next.to, &self.buffer[..next.len]) {
+                Sent::Queued => {}
+                Sent::Lost => self.stats.send_lost += 1,
+                Sent::NoRoom => {
+                    self.stats.send_delayed += 1;
+                    self.held = Some(next);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn make(&mut self, now: Instant) -> Option<Held> {
+        let transmit = self.host.poll_transmit(now, &mut self.buffer)?;
+        let (to, len) = (transmit.to, transmit.datagram.len());
+        Some(Held { to, len })
+    }
+}
+
+impl<R> SmolHost<R> {
+    /// The state machine within: peers, statistics.
+    ///
+    /// ```
+    /// # use porous_proto::doc::example_rng;
+    /// use porous_smoltcp::{Config, SmolHost};
+    ///
+    /// let host = SmolHost::new(Config::new(), example_rng());
+    /// assert_eq!(host.host().peers().count(), 0);
+    /// ```
+    #[must_use]
+    pub const fn host(&self) -> &Host<R, IpEndpoint> {
+        &self.host
+    }
+
+    /// The state machine within, for commands and events. What needs a time takes
+    /// [`time::to_porous`] of the one that [`step`](Self::step) is given. What is to be sent leaves
+    /// with the next step.
+    ///
+    /// ```
+    /// # use porous_proto::doc::example_rng;
+    /// use porous_smoltcp::{Config, SmolHost, time};
+    /// use smoltcp::time::Instant;
+    /// use smoltcp::wire::IpAddress;
+    ///
+    /// let mut host = SmolHost::new(Config::client(), example_rng());
+    /// let server = (IpAddress::v4(10, 0, 0, 1), 7777).into();
+    /// host.host_mut().connect(time::to_porous(Instant::ZERO), server)?;
+    /// # Ok::<(), porous_smoltcp::ConnectError>(())
+    /// ```
+    pub const fn host_mut(&mut self) -> &mut Host<R, IpEndpoint> {
+        &mut self.host
+    }
+
+    /// What the socket did beside carrying datagrams.
+    ///
+    /// ```
+    /// # use porous_proto::doc::example_rng;
+    /// use porous_smoltcp::{Config, SmolHost};
+    ///
+    /// let host = SmolHost::new(Config::new(), example_rng());
+    /// assert_eq!(host.socket_stats().send_lost, 0);
+    /// ```
+    #[must_use]
+    pub const fn socket_stats(&self) -> SocketStats {
+        self.stats
+    }
+}

@@ -1,0 +1,204 @@
+//! What a socket of smoltcp does with a datagram, and what each of its errors means.
+
+use core::fmt;
+use core::time::Duration;
+
+use porous_proto::Instant;
+use smoltcp::socket::udp::{SendError, Socket};
+use smoltcp::wire::IpEndpoint;
+
+/// A socket of which nothing has left for so long is emptied. smoltcp asks once a second who has
+/// an address, so two of its questions were not answered.
+pub(crate) const STUCK: Duration = Duration::from_secs(2);
+
+/// What the socket did beside carrying datagrams.
+///
+/// ```
+/// use porous_smoltcp::SocketStats;
+///
+/// assert_eq!(SocketStats::default().send_lost, 0);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SocketStats {
+    /// Datagrams that the socket can never send: their address is none, or they are longer than
+    /// its whole buffer. The protocol treats them as any lost datagram.
+    pub send_lost: u64,
+    /// Attempts to send that found no room. The datagram is kept and leaves later.
+    pub send_delayed: u64,
+    /// How often the socket was emptied because it was stuck: see [the crate](crate#ethernet).
+    pub send_stuck: u64,
+}
+
+/// The socket is not bound, or was closed: nothing can be sent or received. The driver goes on
+/// where it was once the socket is bound again.
+///
+/// ```
+/// use porous_smoltcp::SocketClosed;
+///
+/// let text = SocketClosed.to_string();
+/// assert_eq!(text, "the UDP socket of this host is not bound to a port: bind it");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SocketClosed;
+
+impl fmt::Display for SocketClosed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the UDP socket of this host is not bound to a port: bind it")
+    }
+}
+
+impl core::error::Error for SocketClosed {}
+
+/// What became of a datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sent {
+    /// It is in the socket.
+    Queued,
+    /// It will never be sent.
+    Lost,
+    /// There is no room now.
+    NoRoom,
+}
+
+/// Puts a datagram into an open socket.
+pub(crate) fn send(socket: &mut Socket<'_>, to: IpEndpoint, datagram: &[u8]) -> Sent {
+    // smoltcp finds out when the datagram leaves, and panics.
+    let bound = socket.endpoint().addr;
+    if bound.is_some_and(|addr| addr.version() != to.addr.version()) {
+        return Sent::Lost;
+    }
+    match socket.send_slice(datagram, to) {
+        Ok(()) => Sent::Queued,
+        Err(SendError::Unaddressable) => Sent::Lost,
+        Err(SendError::BufferFull) if !fits_when_empty(socket, datagram) => Sent::Lost,
+        Err(SendError::BufferFull) => Sent::NoRoom,
+    }
+}
+
+fn fits_when_empty(socket: &Socket<'_>, datagram: &[u8]) -> bool {
+    socket.packet_send_capacity() > 0 && datagram.len() <= socket.payload_send_capacity()
+}
+
+/// Notices that nothing leaves the socket any more.
+#[derive(Debug, Default)]
+pub(crate) struct Watch {
+    /// What was queued when the host had sent what it could.
+    queued: usize,
+    /// When it was first seen that none of it has left.
+    stuck_since: Option<Instant>,
+}
+
+impl Watch {
+    /// To be called whenever something may have been put into the socket.
+    pub(crate) fn sent(&mut self, socket: &Socket<'_>) {
+        self.queued = socket.send_queue();
+    }
+
+    /// Empties a socket that is stuck, and says whether it was. It must be open.
+    pub(crate) fn unstick(
+        &mut self,
+        now: Instant,
+        socket: &mut Socket<'_>,
+    ) -> Result<bool, SocketClosed> {
+        let queued = socket.send_queue();
+        if queued == 0 || queued != self.queued {
+            self.stuck_since = None;
+            return Ok(false);
+        }
+        let since = *self.stuck_since.get_or_insert(now);
+        if now.saturating_duration_since(since) < STUCK {
+            return Ok(false);
+        }
+        self.stuck_since = None;
+        // The only way to empty it.
+        let endpoint = socket.endpoint();
+        socket.close();
+        socket.bind(endpoint).map_err(|_| SocketClosed)?;
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+    use smoltcp::socket::udp::{PacketBuffer, PacketMetadata};
+    use smoltcp::wire::IpAddress;
+
+    const TO: IpEndpoint = IpEndpoint::new(IpAddress::v4(10, 0, 0, 2), 9);
+
+    /// One that was sent a datagram which cannot leave.
+    fn stuck() -> (Socket<'static>, Watch) {
+        let buffer = || PacketBuffer::new(vec![PacketMetadata::EMPTY; 2], vec![0; 64]);
+        let mut socket = Socket::new(buffer(), buffer());
+        socket.bind((IpAddress::v4(10, 0, 0, 1), 7)).unwrap();
+        socket.set_hop_limit(Some(5));
+        let mut watch = Watch::default();
+        assert_eq!(send(&mut socket, TO, b"lost"), Sent::Queued);
+        watch.sent(&socket);
+        (socket, watch)
+    }
+
+    const START: Instant = Instant::from_micros(7_000_000);
+
+    #[test]
+    fn a_socket_that_is_stuck_is_emptied_and_bound_as_it_was() {
+        let (mut socket, mut watch) = stuck();
+        let endpoint = socket.endpoint();
+        let just_before = START + (STUCK - Duration::from_micros(1));
+        for now in [START, just_before] {
+            assert_eq!(watch.unstick(now, &mut socket), Ok(false));
+        }
+        assert_eq!(watch.unstick(START + STUCK, &mut socket), Ok(true));
+        assert_eq!((socket.endpoint(), socket.send_queue()), (endpoint, 0));
+        assert_eq!(socket.hop_limit(), Some(5));
+        // The next one has as much time.
+        assert_eq!(send(&mut socket, TO, b"lost"), Sent::Queued);
+        watch.sent(&socket);
+        for now in [START + STUCK, just_before + STUCK] {
+            assert_eq!(watch.unstick(now, &mut socket), Ok(false));
+        }
+    }
+
+    #[test]
+    fn an_empty_socket_is_not_stuck() {
+        let (mut socket, mut watch) = stuck();
+        socket.close();
+        socket.bind(7).unwrap();
+        watch.sent(&socket);
+        for now in [START, START + STUCK * 2] {
+            assert_eq!(watch.unstick(now, &mut socket), Ok(false));
+        }
+    }
+
+    #[test]
+    fn a_pause_of_the_program_is_not_the_sockets_fault() {
+        let (mut socket, mut watch) = stuck();
+        let late = START + STUCK * 50;
+        assert_eq!(watch.unstick(late, &mut socket), Ok(false));
+    }
+
+    #[test]
+    fn a_socket_that_gets_on_slowly_is_left_alone() {
+        let (mut socket, mut watch) = stuck();
+        let mut now = START;
+        for _ in 0..9 {
+            assert_eq!(watch.unstick(now, &mut socket), Ok(false));
+            now = now + STUCK / 2;
+            assert_eq!(watch.unstick(now, &mut socket), Ok(false));
+            now = now + STUCK / 2;
+            // Something else is in it than before.
+            socket.close();
+            socket.bind(7).unwrap();
+            assert_eq!(send(&mut socket, TO, b"other"), Sent::Queued);
+            assert_eq!(watch.unstick(now, &mut socket), Ok(false));
+            watch.sent(&socket);
+            socket.close();
+            socket.bind(7).unwrap();
+            assert_eq!(watch.unstick(now, &mut socket), Ok(false));
+            assert_eq!(send(&mut socket, TO, b"lost"), Sent::Queued);
+            watch.sent(&socket);
+        }
+    }
+}

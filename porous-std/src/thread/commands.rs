@@ -1,0 +1,232 @@
+//! What the game tells the network thread.
+
+use core::net::SocketAddr;
+
+use bytes::Bytes;
+use porous_udp::{ChannelId, Disconnect, Listen, Mode, PeerId, RefusalData, SendError};
+
+use super::known::Known;
+use super::output::{Command, Outgoing, ThreadError, Unsent, UnsentError};
+use crate::HostThread;
+
+impl HostThread {
+    /// Whether strangers may connect; at first they may not. [`Output::NotListening`] tells if this
+    /// host may not listen at all.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if it was not queued.
+    ///
+    /// ```
+    /// use porous_std::{Config, Listen, UdpHost};
+    ///
+    /// let mut server = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
+    /// server.listen(Listen::Open)?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    ///
+    /// [`Output::NotListening`]: crate::Output::NotListening
+    pub fn listen(&mut self, policy: Listen) -> Result<(), ThreadError> {
+        self.command(Command::Listen(policy))
+    }
+
+    /// Begins to connect. [`Output::Connecting`] names the peer, or [`Output::NotConnecting`] tells
+    /// why not; then the peer's events follow.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if it was not queued.
+    ///
+    /// ```
+    /// use porous_std::{Config, UdpHost};
+    ///
+    /// let mut client = UdpHost::bind("127.0.0.1:0", Config::client())?.spawn()?;
+    /// client.connect(([127, 0, 0, 1], 4000).into())?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    ///
+    /// [`Output::Connecting`]: crate::Output::Connecting
+    /// [`Output::NotConnecting`]: crate::Output::NotConnecting
+    pub fn connect(&mut self, to: SocketAddr) -> Result<(), ThreadError> {
+        self.command(Command::Connect(to))
+    }
+
+    /// Lets a peer in that asked by [`Event::Request`](crate::Event::Request).
+    /// [`Output::NotAnswered`](crate::Output::NotAnswered) tells if that was too late.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if it was not queued.
+    ///
+    /// ```
+    /// use porous_std::{Config, PeerId, UdpHost};
+    ///
+    /// let mut server = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
+    /// server.accept(PeerId::from_u64(0))?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn accept(&mut self, peer: PeerId) -> Result<(), ThreadError> {
+        self.command(Command::Accept(peer))
+    }
+
+    /// Turns a peer away that asked by [`Event::Request`](crate::Event::Request), with something
+    /// for its application. [`Output::NotAnswered`](crate::Output::NotAnswered) tells if that was
+    /// too late.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if it was not queued.
+    ///
+    /// ```
+    /// use porous_std::{Config, PeerId, RefusalData, UdpHost};
+    ///
+    /// let mut server = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
+    /// let why = RefusalData::new(b"the match has begun").unwrap_or_default();
+    /// server.refuse(PeerId::from_u64(0), why)?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn refuse(&mut self, peer: PeerId, data: RefusalData) -> Result<(), ThreadError> {
+        self.command(Command::Refuse(peer, data))
+    }
+
+    /// Queues a packet, and wakes the network thread to send it.
+    ///
+    /// What can be known is said at once. What is found out later, that the peer has ended or that
+    /// its send budget is used up, brings the packet back as
+    /// [`Output::Unsent`](crate::Output::Unsent). If that was for want of room
+    /// ([`SendError::Full`]), all packets of whatever mode that were sent to this peer after it
+    /// come back too, in their order, and none of them overtakes it. When
+    /// [`Event::Writable`](crate::Event::Writable) comes, they have all come back: send them again,
+    /// in that order, and go on.
+    ///
+    /// # Errors
+    ///
+    /// The packet, and why it was not queued. [`SendError::Full`]: one came back, and
+    /// [`Event::Writable`](crate::Event::Writable) was not polled yet. [`ThreadError::Full`]: the
+    /// queue to the thread, of 1 MiB and 64 bytes for each command included, is full; try again in
+    /// the next tick.
+    ///
+    /// ```
+    /// use porous_std::{ChannelId, Config, Mode, PeerId, SendError, UdpHost, UnsentError};
+    ///
+    /// let mut client = UdpHost::bind("127.0.0.1:0", Config::client())?.spawn()?;
+    /// let nobody = PeerId::from_u64(0);
+    /// let unsent = client.send(nobody, ChannelId(0), "hello", Mode::Reliable).unwrap_err();
+    /// assert_eq!(unsent.error, UnsentError::Host(SendError::UnknownPeer));
+    /// assert_eq!(unsent.packet.payload, "hello");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn send(
+        &mut self,
+        peer: PeerId,
+        channel: ChannelId,
+        packet: impl Into<Bytes>,
+        mode: Mode,
+    ) -> Result<(), Unsent> {
+        let payload = packet.into();
+        let known = self.peers.get(&peer).ok_or(SendError::UnknownPeer);
+        let checked = known.and_then(|known: &Known| known.check(channel, payload.len()));
+        let packet = Outgoing {
+            peer,
+            channel,
+            payload,
+            mode,
+        };
+        let unsent = |error, packet| Unsent { packet, error };
+        if let Err(error) = self.ready() {
+            return Err(unsent(UnsentError::Thread(error), packet));
+        }
+        if let Err(error) = checked {
+            return Err(unsent(UnsentError::Host(error), packet));
+        }
+        if let Err(Command::Send(packet)) = self.commands.push(Command::Send(packet)) {
+            return Err(unsent(UnsentError::Thread(ThreadError::Ended), packet));
+        }
+        self.ringer.ring();
+        Ok(())
+    }
+
+    /// Ends a connection; [`Event::Disconnected`](crate::Event::Disconnected) comes when it has
+    /// ended, and comes anyway if it has ended already.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if it was not queued.
+    ///
+    /// ```
+    /// use porous_std::{Config, Disconnect, PeerId, UdpHost};
+    ///
+    /// let mut client = UdpHost::bind("127.0.0.1:0", Config::client())?.spawn()?;
+    /// client.disconnect(PeerId::from_u64(0), Disconnect::Now { reason: 0 })?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn disconnect(&mut self, peer: PeerId, how: Disconnect) -> Result<(), ThreadError> {
+        self.command(Command::Disconnect(peer, how))?;
+        if let Some(known) = self.peers.get_mut(&peer) {
+            known.blocked = Some(SendError::Disconnecting);
+        }
+        Ok(())
+    }
+
+    /// Asks for what the host and its socket have counted: [`Output::Stats`](crate::Output::Stats)
+    /// tells.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if it was not queued.
+    ///
+    /// ```
+    /// use porous_std::{Config, Output, UdpHost};
+    ///
+    /// let mut host = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
+    /// host.ask_stats()?;
+    /// let output = loop {
+    ///     // A game does something else meanwhile.
+    ///     if let Some(output) = host.poll() {
+    ///         break output;
+    ///     }
+    /// };
+    /// assert!(matches!(output, Output::Stats { host, .. } if host.datagrams_sent == 0));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn ask_stats(&mut self) -> Result<(), ThreadError> {
+        self.command(Command::AskStats)
+    }
+
+    /// Asks for what is counted and estimated for a peer:
+    /// [`Output::PeerStats`](crate::Output::PeerStats) tells.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if it was not queued.
+    ///
+    /// ```
+    /// use porous_std::{Config, PeerId, UdpHost};
+    ///
+    /// let mut host = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
+    /// host.ask_peer_stats(PeerId::from_u64(0))?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn ask_peer_stats(&mut self, peer: PeerId) -> Result<(), ThreadError> {
+        self.command(Command::AskPeerStats(peer))
+    }
+
+    /// Whether a command can be queued.
+    fn ready(&self) -> Result<(), ThreadError> {
+        if self.thread.is_none() {
+            return Err(ThreadError::Ended);
+        }
+        if !self.commands.has_room() {
+            return Err(ThreadError::Full);
+        }
+        Ok(())
+    }
+
+    fn command(&self, command: Command) -> Result<(), ThreadError> {
+        self.ready()?;
+        let queued = self.commands.push(command);
+        queued.map_err(|_| ThreadError::Ended)?;
+        self.ringer.ring();
+        Ok(())
+    }
+}

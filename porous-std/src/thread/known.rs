@@ -1,0 +1,57 @@
+//! What the game's end knows of a peer, by what it has polled: enough to refuse at once what the
+//! host would refuse, but for want of room and for a peer that has just ended.
+
+use porous_udp::{ChannelId, SendError};
+
+use super::output::Terms;
+
+/// A peer.
+#[derive(Debug)]
+pub(crate) struct Known {
+    terms: Terms,
+    /// Why nothing can be sent to it at all.
+    pub(crate) blocked: Option<SendError>,
+}
+
+impl Known {
+    const fn blocked(error: SendError) -> Self {
+        let terms = Terms {
+            channels: 0,
+            max_packet: 0,
+        };
+        Self {
+            terms,
+            blocked: Some(error),
+        }
+    }
+
+    /// One that is not connected yet.
+    pub(crate) const fn stranger() -> Self {
+        Self::blocked(SendError::NotConnected)
+    }
+
+    /// One that was connected and has ended, which the game will hear next.
+    pub(crate) const fn gone() -> Self {
+        Self::blocked(SendError::UnknownPeer)
+    }
+
+    /// One that is connected.
+    pub(crate) const fn of(terms: Terms) -> Self {
+        let blocked = None;
+        Self { terms, blocked }
+    }
+
+    /// Whether such a packet can be sent.
+    pub(crate) fn check(&self, channel: ChannelId, length: usize) -> Result<(), SendError> {
+        if let Some(error) = self.blocked {
+            return Err(error);
+        }
+        if channel.0 >= self.terms.channels {
+            return Err(SendError::UnknownChannel);
+        }
+        if length > self.terms.max_packet {
+            return Err(SendError::TooLarge);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,219 @@
+//! What goes between the two threads: commands one way, outputs the other.
+
+use core::fmt;
+use core::net::SocketAddr;
+use std::io;
+
+use bytes::Bytes;
+use porous_udp::{
+    AnswerError, ChannelId, ConnectError, Disconnect, Event, HostStats, Listen, ListenError, Mode,
+    Peer, PeerId, PeerState, PeerStats, Received, RefusalData, SendError, SocketStats,
+};
+
+use super::queue::{Weigh, weight};
+
+/// What the network thread tells the game: [`HostThread::poll`](crate::HostThread::poll).
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Output {
+    /// An event of the host, but never [`Event::Readable`]: the thread reads, and the packets come
+    /// as they are.
+    Event(Event<SocketAddr>),
+    /// A packet has come from a peer, after its [`Event::Connected`] and before its
+    /// [`Event::Disconnected`].
+    Packet {
+        /// Whom it came from.
+        peer: PeerId,
+        /// The packet.
+        packet: Received,
+    },
+    /// [`connect`](crate::HostThread::connect) has begun, and this is the peer to be.
+    Connecting {
+        /// The peer to be.
+        peer: PeerId,
+        /// The address, as it was given.
+        address: SocketAddr,
+    },
+    /// [`connect`](crate::HostThread::connect) was refused.
+    NotConnecting {
+        /// The address, as it was given.
+        address: SocketAddr,
+        /// Why.
+        error: ConnectError,
+    },
+    /// [`listen`](crate::HostThread::listen) was refused.
+    NotListening(ListenError),
+    /// [`accept`](crate::HostThread::accept) or [`refuse`](crate::HostThread::refuse) came too
+    /// late, or twice.
+    NotAnswered {
+        /// Who had asked.
+        peer: PeerId,
+        /// Why.
+        error: AnswerError,
+    },
+    /// A packet that [`send`](crate::HostThread::send) took could not be sent and comes back.
+    Unsent(Unsent),
+    /// The answer to [`ask_stats`](crate::HostThread::ask_stats).
+    Stats {
+        /// What the host has counted.
+        host: Box<HostStats>,
+        /// What its socket has.
+        socket: SocketStats,
+    },
+    /// The answer to [`ask_peer_stats`](crate::HostThread::ask_peer_stats).
+    PeerStats {
+        /// Whom it is about.
+        peer: PeerId,
+        /// `None` if there is no such peer any more.
+        stats: Option<Box<PeerStats>>,
+    },
+    /// The last output: the thread has ended by itself, and with it all connections. The socket is
+    /// of no more use, or the thread has panicked. Say goodbye to the player and make a new host.
+    Ended(io::Error),
+}
+
+/// A packet on its way out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outgoing {
+    /// To whom.
+    pub peer: PeerId,
+    /// On which channel.
+    pub channel: ChannelId,
+    /// Its bytes.
+    pub payload: Bytes,
+    /// How.
+    pub mode: Mode,
+}
+
+/// A packet that was not sent, handed back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsent {
+    /// The packet.
+    pub packet: Outgoing,
+    /// Why.
+    pub error: UnsentError,
+}
+
+/// Why a packet was not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum UnsentError {
+    /// The host does not take it.
+    Host(SendError),
+    /// The thread does not take it.
+    Thread(ThreadError),
+}
+
+/// Why a command was not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ThreadError {
+    /// The network thread has not done yet what it was told before. Poll, and try again in the next
+    /// tick.
+    Full,
+    /// The network thread has ended: [`Output::Ended`] says why.
+    Ended,
+}
+
+impl fmt::Display for ThreadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Full => "the queue to the network thread is full: poll, and try again later",
+            Self::Ended => "the network thread has ended: make a new host",
+        })
+    }
+}
+
+impl fmt::Display for UnsentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Host(error) => error.fmt(f),
+            Self::Thread(error) => error.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Unsent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl core::error::Error for ThreadError {}
+impl core::error::Error for UnsentError {}
+impl core::error::Error for Unsent {}
+
+/// What the game tells the network thread.
+#[derive(Debug)]
+pub(crate) enum Command {
+    Listen(Listen),
+    Connect(SocketAddr),
+    Accept(PeerId),
+    Refuse(PeerId, RefusalData),
+    Send(Outgoing),
+    /// The game knows that the peer is choked: from here on it sends nothing to it.
+    Stopped(PeerId),
+    Disconnect(PeerId, Disconnect),
+    AskStats,
+    AskPeerStats(PeerId),
+    /// End: who is still there is disconnected like this.
+    Close(Disconnect),
+}
+
+/// What may be sent to a connected peer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terms {
+    pub(crate) channels: u8,
+    pub(crate) max_packet: usize,
+}
+
+impl Terms {
+    /// `None` while nothing may.
+    pub(crate) fn of(peer: &Peer) -> Option<Self> {
+        (peer.state() == PeerState::Connected).then(|| Self {
+            channels: peer.channels(),
+            max_packet: peer.max_packet(),
+        })
+    }
+}
+
+/// An output, and what the game's end has to know beside it.
+#[derive(Debug)]
+pub(crate) struct Item {
+    pub(crate) output: Output,
+    /// With [`Event::Connected`], unless the peer has ended meanwhile.
+    pub(crate) terms: Option<Terms>,
+}
+
+impl From<Output> for Item {
+    fn from(output: Output) -> Self {
+        let terms = None;
+        Self { output, terms }
+    }
+}
+
+impl Weigh for Command {
+    fn weight(&self) -> isize {
+        let Self::Send(packet) = self else {
+            return weight(&[]);
+        };
+        weight(&packet.payload)
+    }
+}
+
+impl Weigh for Item {
+    fn weight(&self) -> isize {
+        match &self.output {
+            Output::Packet { packet, .. } => weight(&packet.payload),
+            Output::Unsent(unsent) => weight(&unsent.packet.payload),
+            Output::Event(_)
+            | Output::Connecting { .. }
+            | Output::NotConnecting { .. }
+            | Output::NotListening(_)
+            | Output::NotAnswered { .. }
+            | Output::Stats { .. }
+            | Output::PeerStats { .. }
+            | Output::Ended(_) => weight(&[]),
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! What the network thread does.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use core::net::SocketAddr;
+use core::time::Duration;
+use std::io;
+
+use porous_udp::{Conditioner, Disconnect, Event, PeerId, PeerState, SendError};
+
+use super::bell::Bell;
+use super::output::{Command, Item, Outgoing, Output, Terms, Unsent, UnsentError};
+use super::queue::{Consumer, Producer};
+use crate::UdpHost;
+use crate::sleep::sleep;
+
+/// The most commands between two looks at the network.
+const COMMANDS_PER_TURN: usize = 1024;
+
+/// The network thread: a host, what it is told, and what it tells.
+#[derive(Debug)]
+pub(crate) struct Worker<C> {
+    host: UdpHost<C>,
+    bell: Bell,
+    commands: Consumer<Command>,
+    outputs: Producer<Item>,
+    /// Peers that may have packets to be received.
+    unread: Vec<PeerId>,
+    /// Peers to which nothing can be sent at the moment.
+    choked: BTreeMap<PeerId, Choke>,
+    /// Peers that the game has disconnected, as it wanted to.
+    leaving: BTreeSet<PeerId>,
+    closing: bool,
+}
+
+/// The host had no room for a packet to this peer, which went back to the game. Until the game can
+/// know, the packets that it sends to this peer go back as well, or they would overtake.
+#[derive(Debug, Default)]
+struct Choke {
+    /// The game has got the first packet back, and sends nothing more.
+    stopped: bool,
+    /// The host has room again.
+    writable: bool,
+}
+
+impl<C: Conditioner> Worker<C> {
+    pub(crate) fn new(
+        host: UdpHost<C>,
+        bell: Bell,
+        commands: Consumer<Command>,
+        outputs: Producer<Item>,
+    ) -> Self {
+        Self {
+            // The host tells once that there is something to read, and may have told before.
+            unread: host.peers().map(|(peer, _)| peer).collect(),
+            host,
+            bell,
+            commands,
+            outputs,
+            choked: BTreeMap::new(),
+            leaving: BTreeSet::new(),
+            closing: false,
+        }
+    }
+
+    /// Runs until the game ends it or the socket breaks. In the end the game is told all that has
+    /// come, with room or without: the host would hold it otherwise.
+    pub(crate) fn run(mut self) -> io::Result<()> {
+        let result = self.turns();
+        while let (false, Some(item)) = (self.closing, self.next_item()) {
+            self.push(item);
+        }
+        result
+    }
+
+    fn turns(&mut self) -> io::Result<()> {
+        let mut rung = false;
+        loop {
+            self.bell.hear(rung);
+            let more = self.obey();
+            self.host.transmit()?;
+            // Last, as all of the above may have made something to tell.
+            self.tell();
+            if self.closing && self.has_closed() {
+                return Ok(());
+            }
+            let max = if more { Duration::ZERO } else { Duration::MAX };
+            let longest = self.host.sleep_at_most(max);
+            let sockets = [self.host.socket(), self.bell.socket()];
+            [_, rung] = sleep(sockets, self.host.is_blocked(), longest)?;
+            self.host.receive_datagrams()?;
+        }
+    }
+
+    /// Does what the game says, as long as there is room for answers. Whether there may be more.
+    fn obey(&mut self) -> bool {
+        for _ in 0..COMMANDS_PER_TURN {
+            if !self.outputs.has_room() {
+                return false;
+            }
+            let Ok((command, _)) = self.commands.pop() else {
+                return false;
+            };
+            if let Some(output) = self.execute(command) {
+                self.push(output.into());
+            }
+        }
+        true
+    }
+
+    /// Tells the game what has come, as long as there is room. What is not told waits in the host,
+    /// whose flow control holds the peers back.
+    fn tell(&mut self) {
+        while !self.closing && self.outputs.has_room() {
+            let Some(item) = self.next_item() else {
+                return;
+            };
+            self.push(item);
+        }
+    }
+
+    fn push(&self, item: Item) {
+        // A game that is gone hears nothing; its last command ends the thread.
+        drop(self.outputs.push(item));
+    }
+
+    fn execute(&mut self, command: Command) -> Option<Output> {
+        let host = &mut self.host;
+        match command {
+            Command::Listen(policy) => host.listen(policy).err().map(Output::NotListening),
+            Command::Connect(address) => Some(match host.connect(address) {
+                Ok(peer) => Output::Connecting { peer, address },
+                Err(error) => Output::NotConnecting { address, error },
+            }),
+            Command::Accept(peer) => {
+                let error = host.accept(peer).err()?;
+                Some(Output::NotAnswered { peer, error })
+            }
+            Command::Refuse(peer, data) => {
+                let error = host.refuse(peer, data.as_bytes()).err()?;
+                Some(Output::NotAnswered { peer, error })
+            }
+            Command::Send(packet) => self.send(packet).err().map(Output::Unsent),
+            Command::Stopped(peer) => {
+                self.choked.get_mut(&peer)?.stopped = true;
+                self.unchoke(peer)
+            }
+            Command::Disconnect(peer, how) => {
+                if host.disconnect(peer, how).is_ok() {
+                    self.leaving.insert(peer);
+                }
+                // If it has ended already, its event is on the way.
+                None
+            }
+            Command::AskStats => Some(Output::Stats {
+                host: Box::new(host.stats()),
+                socket: host.socket_stats(),
+            }),
+            Command::AskPeerStats(peer) => {
+                let stats = host.peer(peer).map(|peer| Box::new(peer.stats()));
+                Some(Output::PeerStats { peer, stats })
+            }
+            Command::Close(how) => {
+                self.close(how);
+                None
+            }
+        }
+    }
+
+    fn send(&mut self, packet: Outgoing) -> Result<(), Unsent> {
+        let peer = packet.peer;
+        let result = if self.choked.contains_key(&peer) {
+            Err(SendError::Full)
+        } else {
+            let payload = packet.payload.clone();
+            self.host.send(peer, packet.channel, payload, packet.mode)
+        };
+        result.map_err(|error| {
+            if error == SendError::Full {
+                self.choked.entry(peer).or_default();
+            }
+            let error = UnsentError::Host(error);
+            Unsent { packet, error }
+        })
+    }
+
+    /// Ends a choke when there is room and the game waits for it: then all that it sent before it
+    /// could know has gone back, and nothing that it sends from now on overtakes.
+    fn unchoke(&mut self, peer: PeerId) -> Option<Output> {
+        let choke = self.choked.get(&peer)?;
+        if !(choke.stopped && choke.writable) {
+            return None;
+        }
+        self.choked.remove(&peer);
+        Some(Output::Event(Event::Writable { peer }))
+    }
+
+    /// The next thing to tell the game.
+    fn next_item(&mut self) -> Option<Item> {
+        loop {
+            if let Some(&peer) = self.unread.last() {
+                if let Some(packet) = self.host.receive(peer) {
+                    return Some(Output::Packet { peer, packet }.into());
+                }
+                self.unread.pop();
+                continue;
+            }
+            let event = self.host.poll_event()?;
+            if let Some(item) = self.item_of(event) {
+                return Some(item);
+            }
+        }
+    }
+
+    fn item_of(&mut self, event: Event<SocketAddr>) -> Option<Item> {
+        let mut terms = None;
+        match event {
+            Event::Readable { peer } => {
+                self.unread.push(peer);
+                return None;
+            }
+            Event::Writable { peer } => {
+                if let Some(choke) = self.choked.get_mut(&peer) {
+                    choke.writable = true;
+                    return self.unchoke(peer).map(Item::from);
+                }
+            }
+            Event::Connected { peer, .. } => terms = self.host.peer(peer).and_then(Terms::of),
+            Event::Disconnected { peer, .. } => {
+                self.choked.remove(&peer);
+                self.leaving.remove(&peer);
+            }
+            Event::Request { .. } | _ => {}
+        }
+        let output = Output::Event(event);
+        Some(Item { output, terms })
+    }
+
+    /// Nobody comes any more, and who is there goes: as the game said before, or like this.
+    fn close(&mut self, how: Disconnect) {
+        self.closing = true;
+        // Closing is allowed to every host.
+        let _ = self.host.listen(porous_udp::Listen::Closed);
+        let staying = |&(peer, _): &(PeerId, _)| !self.leaving.contains(&peer);
+        let peers = self.host.peers().filter(staying).map(|(peer, _)| peer);
+        for peer in peers.collect::<Vec<_>>() {
+            // Who has ended needs no disconnection.
+            let _ = self.host.disconnect(peer, how);
+        }
+    }
+
+    /// Whether all have gone, and know it as far as we can tell.
+    fn has_closed(&self) -> bool {
+        let is_live = |state| {
+            use PeerState::{Connected, Connecting, Disconnecting};
+            matches!(state, Connecting | Connected | Disconnecting)
+        };
+        let mut peers = self.host.peers();
+        !self.host.is_blocked() && !peers.any(|(_, peer)| is_live(peer.state()))
+    }
+}

@@ -1,0 +1,161 @@
+//! What the game asks for, and what it is answered.
+
+use core::time::Duration;
+
+use porous_std::{
+    AnswerError, ChannelId, Config, ConnectError, Disconnect, DisconnectReason, Event, HostThread,
+    Listen, ListenError, Mode, Output, PeerId, Refusal, RefusalData, SendError, UnsentError,
+};
+
+use super::{Pair, soon, spawn, wait_connected, wait_disconnected, wait_for};
+
+fn next(host: &mut HostThread) -> Output {
+    soon("an output", || host.poll())
+}
+
+fn wait_request(host: &mut HostThread) -> PeerId {
+    wait_for(host, "a request", |output| match output {
+        &Output::Event(Event::Request { peer, .. }) => Some(peer),
+        _ => None,
+    })
+}
+
+fn refused(host: &mut HostThread, peer: PeerId, channel: u8, length: usize) -> SendError {
+    let payload = vec![7; length];
+    let result = host.send(peer, ChannelId(channel), payload.clone(), Mode::Passive);
+    let unsent = result.unwrap_err();
+    let packet = unsent.packet;
+    assert_eq!((packet.peer, packet.channel), (peer, ChannelId(channel)));
+    assert_eq!(
+        (packet.payload, packet.mode),
+        (payload.into(), Mode::Passive)
+    );
+    let UnsentError::Host(error) = unsent.error else {
+        panic!("{:?}", unsent.error);
+    };
+    error
+}
+
+#[test]
+fn a_packet_that_cannot_be_sent_is_handed_back_at_once() {
+    let client = Config::client().receive_budget(1000, 2000).unwrap();
+    let mut pair = Pair::new(Config::new(), client);
+    let (client, peer) = (&mut pair.client, pair.to_server);
+    assert_eq!(refused(client, peer, 1, 1), SendError::UnknownChannel);
+    assert_eq!(refused(client, peer, 0, 1001), SendError::TooLarge);
+    let nobody = PeerId::from_u64(u64::MAX);
+    assert_eq!(refused(client, nobody, 0, 1), SendError::UnknownPeer);
+    client
+        .disconnect(peer, Disconnect::Now { reason: 0 })
+        .unwrap();
+    assert_eq!(refused(client, peer, 0, 1), SendError::Disconnecting);
+    wait_disconnected(client);
+    assert_eq!(refused(client, peer, 0, 1), SendError::UnknownPeer);
+}
+
+#[test]
+fn connecting_names_the_peer_before_anything_else() {
+    let mut client = spawn(Config::client());
+    let to = ([127, 0, 0, 1], 9).into();
+    client.connect(to).unwrap();
+    client.connect(to).unwrap();
+    let Output::Connecting { peer, address } = next(&mut client) else {
+        panic!("it does not connect");
+    };
+    assert_eq!(address, to);
+    assert_eq!(refused(&mut client, peer, 0, 1), SendError::NotConnected);
+    let again = next(&mut client);
+    let Output::NotConnecting { address, error } = again else {
+        panic!("{again:?}");
+    };
+    assert_eq!((address, error), (to, ConnectError::AlreadyConnected));
+    client
+        .disconnect(peer, Disconnect::Now { reason: 4 })
+        .unwrap();
+    let ended = wait_disconnected(&mut client);
+    assert_eq!(ended, (peer, DisconnectReason::ByUs(4)));
+}
+
+/// After the end nothing is due for long that could wake the thread.
+#[test]
+fn an_end_is_told_when_it_comes() {
+    let config = Config::client().connect_timeout(Duration::from_millis(100));
+    let mut client = spawn(config);
+    // A socket that does not answer.
+    let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    client.connect(silent.local_addr().unwrap()).unwrap();
+    let (_, reason) = wait_disconnected(&mut client);
+    assert_eq!(reason, DisconnectReason::TimedOut);
+}
+
+#[test]
+fn a_client_is_told_that_it_may_not_listen() {
+    let mut client = spawn(Config::client());
+    client.listen(Listen::Open).unwrap();
+    let told = next(&mut client);
+    let Output::NotListening(error) = told else {
+        panic!("{told:?}");
+    };
+    assert_eq!(error, ListenError::NotAllowed);
+}
+
+#[test]
+fn who_asks_is_answered() {
+    let mut server = spawn(Config::new());
+    server.listen(Listen::Ask).unwrap();
+    let mut clients = [spawn(Config::client()), spawn(Config::client())];
+    let [first, second] = &mut clients;
+
+    first.connect(server.local_addr()).unwrap();
+    let peer = wait_request(&mut server);
+    assert_eq!(refused(&mut server, peer, 0, 1), SendError::NotConnected);
+    server.accept(peer).unwrap();
+    wait_connected(first);
+    assert_eq!(wait_connected(&mut server).0, peer);
+    server
+        .send(peer, ChannelId(0), "welcome", Mode::Reliable)
+        .unwrap();
+    assert_eq!(super::wait_packet(first).1.payload, "welcome");
+    server.accept(peer).unwrap();
+    let error = wait_for(&mut server, "an error", |output| match output {
+        Output::NotAnswered { error, .. } => Some(*error),
+        _ => None,
+    });
+    assert_eq!(error, AnswerError::NotAsked);
+
+    second.connect(server.local_addr()).unwrap();
+    let peer = wait_request(&mut server);
+    let said = RefusalData::new(b"the match has begun").unwrap();
+    server.refuse(peer, said).unwrap();
+    let reason = DisconnectReason::Refused(Refusal::Application(said));
+    assert_eq!(wait_disconnected(second).1, reason);
+    assert_eq!(wait_disconnected(&mut server), (peer, reason));
+    server.refuse(peer, said).unwrap();
+    let error = wait_for(&mut server, "an error", |output| match output {
+        Output::NotAnswered { error, .. } => Some(*error),
+        _ => None,
+    });
+    assert_eq!(error, AnswerError::UnknownPeer);
+}
+
+#[test]
+fn what_was_counted_can_be_asked_for() {
+    let mut pair = Pair::new(Config::new(), Config::client());
+    pair.client.ask_stats().unwrap();
+    let (connected, lost) = wait_for(&mut pair.client, "statistics", |output| match output {
+        Output::Stats { host, socket } => Some((host.connected, socket.send_lost)),
+        _ => None,
+    });
+    assert_eq!((connected, lost), (1, 0));
+    pair.client.ask_peer_stats(pair.to_server).unwrap();
+    pair.client
+        .ask_peer_stats(PeerId::from_u64(u64::MAX))
+        .unwrap();
+    for known in [true, false] {
+        let stats = wait_for(&mut pair.client, "statistics", |output| match output {
+            Output::PeerStats { stats, .. } => Some(stats.clone()),
+            _ => None,
+        });
+        assert_eq!(stats.is_some(), known);
+    }
+}

@@ -1,0 +1,69 @@
+//! How fast and how often the thread wakes.
+
+use porous_std::{ChannelId, Config, Mode, Output};
+
+use super::{Pair, listening, soon, spawn, spawn_counted, wait_for};
+
+/// It sleeps for ever: no peer, no deadline.
+#[test]
+fn a_sleeping_thread_wakes_at_once_when_it_is_told_something() {
+    let mut host = spawn(Config::new());
+    for _ in 0..1000 {
+        host.ask_stats().unwrap();
+        soon("an answer", || host.poll());
+    }
+}
+
+#[test]
+fn a_thread_with_nothing_to_do_sleeps() {
+    let (mut host, turns) = spawn_counted(Config::new());
+    for _ in 0..100 {
+        let before = turns.count();
+        host.ask_stats().unwrap();
+        soon("an answer", || host.poll());
+        // One turn to answer, one before it, and one that a late ring made.
+        assert!(turns.count() <= before + 3);
+    }
+    assert!(turns.count() <= 202, "{}", turns.count());
+}
+
+/// Without a ring, each would wait for a ping: half a second or so.
+#[test]
+fn a_packet_leaves_when_it_is_sent() {
+    let mut pair = Pair::new(Config::new(), Config::client());
+    for round in 0_u32..200 {
+        let payload = round.to_le_bytes().to_vec();
+        let channel = ChannelId(0);
+        pair.client
+            .send(pair.to_server, channel, payload.clone(), Mode::Unreliable)
+            .unwrap();
+        let (peer, packet) = super::wait_packet(&mut pair.server);
+        pair.server
+            .send(peer, channel, packet.payload, Mode::Unreliable)
+            .unwrap();
+        assert_eq!(super::wait_packet(&mut pair.client).1.payload, payload);
+    }
+}
+
+#[test]
+fn many_packets_of_a_tick_wake_the_thread_seldom() {
+    const COUNT: usize = 1000;
+    let (client, turns) = spawn_counted(Config::client());
+    let mut pair = Pair::of(listening(Config::new()), client);
+    let (client, peer) = (&mut pair.client, pair.to_server);
+    let before = turns.count();
+    for _ in 0..COUNT {
+        client
+            .send(peer, ChannelId(0), "x", Mode::Reliable)
+            .unwrap();
+    }
+    client.ask_peer_stats(peer).unwrap();
+    let stats = wait_for(client, "statistics", |output| match output {
+        Output::PeerStats { stats, .. } => stats.clone(),
+        _ => None,
+    });
+    assert_eq!(stats.packets_sent.total(), COUNT as u64);
+    let turns = turns.count() - before;
+    assert!(turns < COUNT / 4, "{turns} turns");
+    assert!(stats.datagrams_sent < COUNT as u64 / 4, "{stats:?}");
+}

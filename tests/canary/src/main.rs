@@ -1,0 +1,83 @@
+//! Lets one deliberate bug after the other loose and looks how long it lives.
+
+use std::io::{self, Write as _};
+use std::panic;
+use std::process::ExitCode;
+
+use porous_fuzz::target::Target;
+use porous_fuzz::{drawn, forms, ops, pair::Pair};
+use porous_proto::canary::{Bug, release};
+use porous_sim::Seed;
+
+/// So many inputs of each kind have to be enough.
+const INPUTS: u64 = 2000;
+
+/// Two hosts, an input that anybody could have drawn, and the model.
+fn pair(n: u64) {
+    let (setup, ops) = drawn(Seed::new(n), &ops::run());
+    let setup = if n % 2 == 0 {
+        setup.with_small_windows()
+    } else {
+        setup
+    };
+    let mut pair = Pair::new(setup).expect("all values are valid");
+    for op in ops {
+        pair.apply(op);
+    }
+    pair.heal();
+}
+
+/// One host, and frames with arbitrary fields.
+fn frames(n: u64) {
+    let mut target = Target::new().expect("all values are valid");
+    for step in &drawn(Seed::new(n), &forms::run()) {
+        target.apply(step);
+    }
+    target.assert_unharmed();
+}
+
+/// A world of the swarm.
+fn world(n: u64) {
+    let outcome = porous_sim::swarm::run(n + 1, false);
+    assert_eq!(outcome.failure, None);
+}
+
+/// The first input by which the bug is noticed.
+fn hunt(bug: Option<Bug>, run: fn(u64), inputs: u64) -> Option<u64> {
+    (0..inputs).find(|&n| {
+        release(bug);
+        let noticed = panic::catch_unwind(|| run(n)).is_err();
+        release(None);
+        noticed
+    })
+}
+
+fn main() -> io::Result<ExitCode> {
+    panic::set_hook(Box::new(|_| {}));
+    let mut out = io::stdout().lock();
+    let mut missed = 0;
+    for run in [pair, frames, world] {
+        if let Some(n) = hunt(None, run, INPUTS / 10) {
+            writeln!(out, "input {n} fails without any bug of ours")?;
+            missed += 1;
+        }
+    }
+    for bug in Bug::ALL {
+        // The frames cost more and find less.
+        let by_pair = hunt(Some(bug), pair, INPUTS);
+        let by_frames = hunt(Some(bug), frames, INPUTS / 10);
+        let by_swarm = hunt(Some(bug), world, INPUTS);
+        missed += u32::from(by_pair.or(by_frames).is_none() || by_swarm.is_none());
+        let told = |by: Option<u64>| by.map_or("not".into(), |n| format!("input {n}"));
+        let [pair, frames, swarm] = [by_pair, by_frames, by_swarm].map(told);
+        writeln!(
+            out,
+            "{bug:?}: found by pairs: {pair}, by frames: {frames}, by the swarm: {swarm}"
+        )?;
+    }
+    Ok(if missed == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}

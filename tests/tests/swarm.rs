@@ -57,28 +57,59 @@ fn a_world_can_be_read() {
     assert!(text.contains("Connected { peer"), "{text}");
 }
 
-// Seeds that failed once. They are worth something only as long as they draw the same world: who
-// changes what is drawn may drop them, for each bug has a scenario of its own as well.
-
-/// Repeated datagrams kept a connection alive whose host was gone.
-#[test]
-fn seed_234() {
-    assert_holds(234);
+/// Seeds that failed once, each a test. They are worth something only as long as they draw the same
+/// world: who changes what is drawn may drop them, for each bug has a scenario of its own as well.
+macro_rules! seeds {
+    ($($(#[$what:meta])* $name:ident: $seed:literal;)*) => {
+        $($(#[$what])*
+        #[test]
+        fn $name() {
+            let failure = run($seed, false).failure;
+            assert_eq!(failure, None, "porous sim swarm --first {} --seeds 1", $seed);
+        })*
+    };
 }
 
-/// Pings that were under way while clocks jumped made the next ones later than the timeout.
-#[test]
-fn seed_1723() {
-    assert_holds(1723);
+mod bugs_of_the_core {
+    use super::run;
+
+    seeds! {
+        /// Repeated datagrams kept a connection alive whose host was gone.
+        seed_65: 65;
+        /// The same.
+        seed_111: 111;
+        /// The same.
+        seed_234: 234;
+        /// Pings that were under way while clocks jumped made the next ones later than the timeout.
+        seed_1723: 1723;
+        /// What joined the packet that had made room for it took more than the receive budget allowed.
+        seed_31787: 31787;
+    }
 }
 
-/// What joined the packet that had made room for it took more than the receive budget allowed.
-#[test]
-fn seed_31787() {
-    assert_holds(31787);
-}
+mod errors_of_the_swarm {
+    use super::run;
 
-fn assert_holds(seed: u64) {
-    let failure = run(seed, false).failure;
-    assert_eq!(failure, None, "porous sim swarm --first {seed} --seeds 1");
+    seeds! {
+        /// One acknowledgement settled at one blow all that had been sent since the last.
+        seed_485: 485;
+        /// The same.
+        seed_2374: 2374;
+        /// The same.
+        seed_2436: 2436;
+        /// Strangers answered from an address that nobody had.
+        seed_10481: 10481;
+        /// The same.
+        seed_11710: 11710;
+        /// The same.
+        seed_13162: 13162;
+        /// A host sent before it heard its events, and so heard `Writable` twice.
+        seed_21960: 21960;
+        /// What was repeated was new to a host that was being cut off.
+        seed_23486: 23486;
+        /// A connection that may have begun with changed bytes was held to its content.
+        seed_100736: 100736;
+        /// The same.
+        seed_220917: 220917;
+    }
 }

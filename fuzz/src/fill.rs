@@ -1,8 +1,9 @@
 //! From what was drawn to bytes.
 
+use porous_tests::encoder;
+
 use crate::forms::{self, Form, Long, Message, Nonces, Place, Whose};
 use crate::target::{FRAGMENT, Target};
-use crate::wire;
 
 /// The datagram of a form that comes from somewhere.
 pub(crate) fn encode(target: &mut Target, from: Place, form: &Form) -> Vec<u8> {
@@ -15,14 +16,12 @@ pub(crate) fn encode(target: &mut Target, from: Place, form: &Form) -> Vec<u8> {
 /// A request of a stranger, with nothing wrong.
 pub(crate) fn request() -> Vec<u8> {
     let body = offer(forms::Offer::Same).body(&[9; 4]);
-    let mut datagram = wire::long(0xC0, 1, [9, 0], &body);
-    datagram.resize(wire::PADDED, 0);
-    datagram
+    porous_tests::remote::request([9, 0], &body)
 }
 
 fn encode_long(target: &mut Target, from: Place, form: &Long) -> Vec<u8> {
     let long = |target: &Target, byte0, nonces: &Nonces, body: &[u8]| {
-        wire::long(byte0, 1, nonces.map(|nonce| target.nonce(nonce)), body)
+        encoder::long(byte0, 1, nonces.map(|nonce| target.nonce(nonce)), body)
     };
     let body = |change: &forms::Offer| offer(*change).body(&[from as u8; 4]);
     match form {
@@ -36,7 +35,7 @@ fn encode_long(target: &mut Target, from: Place, form: &Long) -> Vec<u8> {
                 datagram[3] = 2;
             }
             if *padded {
-                datagram.resize(wire::PADDED, 0);
+                datagram.resize(encoder::PADDED, 0);
             }
             datagram
         }
@@ -44,7 +43,7 @@ fn encode_long(target: &mut Target, from: Place, form: &Long) -> Vec<u8> {
         Long::Both(nonces, change) => {
             let mut datagram = long(target, 0xD0, nonces, &body(change));
             datagram.extend(long(target, 0xC0, nonces, &body(change)));
-            datagram.resize(wire::PADDED, 0);
+            datagram.resize(encoder::PADDED, 0);
             datagram
         }
         Long::AcknowledgeShort(nonces, change, short) => {
@@ -65,14 +64,14 @@ fn encode_long(target: &mut Target, from: Place, form: &Long) -> Vec<u8> {
         Long::Reset(id) => {
             let mut body = vec![8];
             body.extend(id.to_le_bytes());
-            wire::long(0xF2, 1, [0; 2], &body)
+            encoder::long(0xF2, 1, [0; 2], &body)
         }
     }
 }
 
 /// The offer of the host, but for one parameter.
-pub(crate) fn offer(change: forms::Offer) -> wire::Offer {
-    let mut offer = wire::Offer {
+pub(crate) fn offer(change: forms::Offer) -> encoder::Offer {
+    let mut offer = encoder::Offer {
         application: 0,
         channels: 3,
         datagram: 512,
@@ -112,7 +111,7 @@ fn encode_short(target: &mut Target, from: Place, short: &forms::Short) -> Vec<u
     if !short.sealed {
         shape.sealed = None;
     }
-    let form = wire::Short {
+    let form = encoder::Short {
         connection_id: remote.connection_id.clone(),
         id,
         width: short.width,
@@ -127,11 +126,11 @@ fn encode_short(target: &mut Target, from: Place, short: &forms::Short) -> Vec<u
     form.encode(&shape)
 }
 
-fn acknowledgement(ack: &forms::Ack, (newest, width): (u32, u8)) -> wire::Ack {
+fn acknowledgement(ack: &forms::Ack, (newest, width): (u32, u8)) -> encoder::Ack {
     let largest = newest.saturating_add_signed(-i32::from(ack.behind));
     // Ids below 0 count as received.
     let below = u32::MAX.checked_shl(largest).unwrap_or(0);
-    wire::Ack {
+    encoder::Ack {
         largest,
         width,
         map: ack.map | below,
@@ -145,9 +144,9 @@ fn acknowledgement(ack: &forms::Ack, (newest, width): (u32, u8)) -> wire::Ack {
     }
 }
 
-fn message(message: &Message) -> wire::Message {
+fn message(message: &Message) -> encoder::Message {
     let packet = |packet: &forms::Packet, fragment, len| {
-        wire::Message::Packet(wire::Packet {
+        encoder::Message::Packet(encoder::Packet {
             mode: packet.mode,
             channel: packet.channel,
             id: packet.id.into(),
@@ -170,7 +169,7 @@ fn message(message: &Message) -> wire::Message {
             let lengths = [0, 2, 2, 5, 4, 4, 6, 8, 8, 8];
             let mut bytes = vec![kind];
             bytes.extend(&fields[..lengths[usize::from(kind)]]);
-            wire::Message::Control(bytes)
+            encoder::Message::Control(bytes)
         }
         Message::Place(kind, channel, id, dependency) => {
             let mut bytes = vec![kind, channel, id, 0];
@@ -179,7 +178,7 @@ fn message(message: &Message) -> wire::Message {
             } else {
                 bytes.push(dependency);
             }
-            wire::Message::Control(bytes)
+            encoder::Message::Control(bytes)
         }
     }
 }

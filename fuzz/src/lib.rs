@@ -1,5 +1,5 @@
 //! What the fuzz targets share: operations to draw, a pair of hosts to do them to, the contract
-//! that both must keep, and an encoder that was written from `docs/wire.md` alone.
+//! that both must keep, and one host at which datagrams are thrown.
 
 extern crate alloc;
 
@@ -12,12 +12,9 @@ mod fill;
 pub mod forms;
 pub mod ops;
 pub mod pair;
-mod remote;
 pub mod target;
-pub mod wire;
 
 pub use porous_sim::swarm::{Contract, Life};
-pub use remote::Remote;
 
 /// A value that is the same on every machine, for tests of the generators themselves.
 ///

@@ -10,8 +10,10 @@ use porous_proto::{
 use porous_sim::{ChaCha8Rng, Seed};
 
 use crate::forms::{self, Frame, Nonce, Place, Step};
-use crate::remote::{Remote, attempt, handshake, nonce};
-use crate::{fill, wire};
+use porous_tests::encoder;
+use porous_tests::remote::{Remote, nonce};
+
+use crate::fill;
 
 /// The agreed length of datagrams, less 48.
 pub const FRAGMENT: usize = 512 - 48;
@@ -81,16 +83,16 @@ impl Target {
         }
         let here = host.peers().next().expect("the friend").0;
         let offer = fill::offer(forms::Offer::Same);
-        let sealing = wire::Offer {
+        let sealing = encoder::Offer {
             integrity: 1,
             ..offer
         };
-        let plain = handshake(&mut host, Place::Plain, &offer);
-        let seal = handshake(&mut host, Place::Sealed, &sealing);
+        let plain = Remote::connect(&mut host, now, address(Place::Plain), &offer);
+        let seal = Remote::connect(&mut host, now, address(Place::Sealed), &sealing);
         let sealed = host.peers().last().expect("it is connected").0;
-        let attempt = attempt(&mut host);
-        let gone = handshake(&mut host, Place::Gone, &offer);
-        let goodbye = wire::long(0xF0, 1, gone.nonces, &[0; 4]);
+        let attempt = Remote::attempt(&mut host, now, address(Place::Attempt), 64);
+        let gone = Remote::connect(&mut host, now, address(Place::Gone), &offer);
+        let goodbye = encoder::long(0xF0, 1, gone.nonces, &[0; 4]);
         host.handle_datagram(now, address(Place::Gone), Ecn::NotEct, &goodbye);
         let mut target = Self {
             host,
@@ -204,14 +206,8 @@ impl Target {
                     .handle_datagram(self.now, HOST, Ecn::NotEct, datagram);
             } else if datagram[0] == 0xC1 {
                 self.cookie = nonce(datagram);
-            } else if let (Some(remote), 0x40..=0x7F) =
-                (self.remotes.get_mut(usize::from(to)), datagram[0])
-            {
-                let width = usize::from(datagram[0] >> 4 & 3) + 1;
-                let mut low = [0; 4];
-                low[..width].copy_from_slice(&datagram[5..5 + width]);
-                let width = (datagram[0] >> 4 & 3) + 1;
-                remote.newest = (u32::from_le_bytes(low), width);
+            } else if let Some(remote) = self.remotes.get_mut(usize::from(to)) {
+                remote.hear(datagram);
             }
         }
         while let Some(event) = self.host.poll_event() {

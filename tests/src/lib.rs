@@ -4,8 +4,10 @@
 extern crate alloc;
 
 pub mod config;
+pub mod encoder;
 mod events;
 mod parting;
+pub mod remote;
 pub mod sources;
 mod tape;
 mod traffic;

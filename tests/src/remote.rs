@@ -1,0 +1,151 @@
+//! Peers that are no hosts: they speak through [`encoder`] alone, and may say
+//! what no host would.
+
+use porous_proto::{Disposition, Ecn, Host, Instant};
+use porous_sim::ChaCha8Rng;
+
+use crate::encoder::{self, Ack, Message, Offer, Shape, Short};
+
+/// The length of the connection id that a remote gives the host: its address, four times.
+const ID_LEN: usize = 4;
+
+/// A peer as it knows itself and the host.
+#[derive(Clone, Debug)]
+pub struct Remote {
+    /// Where it is.
+    pub address: u8,
+    /// Of the peer, and of the host for it.
+    pub nonces: [u64; 2],
+    /// What leads datagrams to the host.
+    pub connection_id: Vec<u8>,
+    /// The id of the next frame.
+    pub next: u64,
+    /// The newest frame that the host has sent, and the width of its id.
+    pub newest: (u32, u8),
+    /// What shapes datagrams.
+    pub shape: Shape,
+}
+
+impl Remote {
+    /// Connects to a host that listens as the document says, and knows what a peer knows then.
+    ///
+    /// # Panics
+    ///
+    /// If the handshake does not go as the document says.
+    #[must_use]
+    pub fn connect(
+        host: &mut Host<ChaCha8Rng, u8>,
+        now: Instant,
+        address: u8,
+        offer: &Offer,
+    ) -> Self {
+        let ours = 1000 + u64::from(address);
+        let mut buf = [0; 1200];
+        let body = offer.body(&[address; ID_LEN]);
+        host.handle_datagram(now, address, Ecn::NotEct, &request([ours, 0], &body));
+        let cookie = host.poll_transmit(now, &mut buf).expect("a cookie");
+        assert_eq!((cookie.to, cookie.datagram[0]), (address, 0xC1));
+        let nonces = [ours, nonce(cookie.datagram)];
+        let mut again = encoder::long(0xD0, 1, nonces, &body);
+        again.extend(encoder::long(0xC0, 1, nonces, &body));
+        again.resize(encoder::PADDED, 0);
+        let taken = host.handle_datagram(now, address, Ecn::NotEct, &again);
+        assert!(matches!(taken, Disposition::Accepted(_)), "{taken:?}");
+        let answer = host.poll_transmit(now, &mut buf);
+        let answer = answer.expect("an acknowledgement").datagram;
+        assert_eq!((answer[0], answer[23]), (0xD0, 4));
+        Self {
+            address,
+            nonces,
+            connection_id: answer[24..28].to_vec(),
+            next: 0,
+            newest: (0, 1),
+            shape: Shape {
+                id_bytes: 2,
+                window: 1 << offer.windows[1],
+                sealed: (offer.integrity == 1).then_some(nonces),
+            },
+        }
+    }
+
+    /// The host tries to connect to this address; nobody has answered yet.
+    ///
+    /// # Panics
+    ///
+    /// If it sends no request.
+    #[must_use]
+    pub fn attempt(
+        host: &mut Host<ChaCha8Rng, u8>,
+        now: Instant,
+        address: u8,
+        window: u32,
+    ) -> Self {
+        let mut buf = [0; 1200];
+        let connects = host.connect(now, address);
+        assert!(connects.is_ok(), "{connects:?}");
+        let mut heard = None;
+        while let Some(transmit) = host.poll_transmit(now, &mut buf) {
+            if (transmit.to, transmit.datagram[0]) == (address, 0xC0) {
+                let id = transmit.datagram[24..28].to_vec();
+                heard = Some((nonce(transmit.datagram), id));
+            }
+        }
+        let (theirs, connection_id) = heard.expect("a request");
+        Self {
+            address,
+            nonces: [1000 + u64::from(address), theirs],
+            connection_id,
+            next: 0,
+            newest: (0, 1),
+            shape: Shape {
+                id_bytes: 2,
+                window,
+                sealed: None,
+            },
+        }
+    }
+
+    /// The next frame: its id is used up.
+    pub fn short(&mut self, ack: Option<Ack>, messages: Vec<Message>) -> Short {
+        let id = self.next;
+        self.next += 1;
+        Short {
+            connection_id: self.connection_id.clone(),
+            id,
+            width: 4,
+            nonce: false,
+            ack_now: false,
+            ack,
+            messages,
+        }
+    }
+
+    /// Learns from a datagram of the host which frame is its newest.
+    pub fn hear(&mut self, datagram: &[u8]) {
+        if let Some(&first @ 0x40..=0x7F) = datagram.first() {
+            let width = (first >> 4 & 3) + 1;
+            let mut low = [0; 4];
+            let id = &datagram[1 + ID_LEN..];
+            low[..usize::from(width)].copy_from_slice(&id[..usize::from(width)]);
+            self.newest = (u32::from_le_bytes(low), width);
+        }
+    }
+}
+
+/// A padded REQ with these nonces.
+#[must_use]
+pub fn request(nonces: [u64; 2], body: &[u8]) -> Vec<u8> {
+    let mut datagram = encoder::long(0xC0, 1, nonces, body);
+    datagram.resize(encoder::PADDED, 0);
+    datagram
+}
+
+/// `nonce_self` of a long form.
+///
+/// # Panics
+///
+/// If it is too short to be one.
+#[must_use]
+pub fn nonce(datagram: &[u8]) -> u64 {
+    u64::from_le_bytes(datagram[crate::nonce_self()].try_into().expect("8 bytes"))
+}

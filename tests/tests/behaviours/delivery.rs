@@ -85,22 +85,26 @@ fn of_passive_packets_the_newest_counts() {
     assert_eq!(lose_one_of_three(Mode::Unreliable, 3), (vec![1, 2], 3));
 }
 
+/// A drops what is unreliable when it is so old, and ten datagrams fill its window.
+fn impatient(age: Duration) -> Pair {
+    let client = config::client().unreliable_age(age);
+    let client = client.bandwidth(60_000, u32::MAX);
+    let client = client.unwrap_or_else(|error| panic!("{error}"));
+    let mut pair = Pair::new(seed(), line(), client, config::new());
+    pair.connect_to_listener();
+    pair.world.run_for(Duration::from_secs(5));
+    pair
+}
+
 /// 38: what has waited longer than 100 ms because nothing got through for 300 is not sent, and is
 /// counted; there is no event for each packet.
 #[test]
 fn what_has_expired_in_a_blackout_is_not_sent_after_it() {
-    // given: a limit of 100 ms, and a window that a blackout fills at once
-    let age = 100;
-    let client = config::client().unreliable_age(age * MS);
-    let client = client
-        .bandwidth(60_000, u32::MAX)
-        .unwrap_or_else(|error| panic!("{error}"));
-    let mut pair = Pair::new(seed(), line(), client, config::new());
-    pair.connect_to_listener();
-    pair.world.run_for(Duration::from_secs(5));
-    pair.world.network_mut().partition(&[A], &[B]);
+    // given
+    let mut pair = impatient(100 * MS);
 
     // when: 30 packets are sent during 300 ms of darkness
+    pair.world.network_mut().partition(&[A], &[B]);
     for n in 0..30_u32 {
         let mut packet = n.to_le_bytes().to_vec();
         packet.resize(1000, 0);
@@ -112,11 +116,39 @@ fn what_has_expired_in_a_blackout_is_not_sent_after_it() {
 
     // then: what arrives is no older than that, and what is older was counted
     let got = numbers(&mut pair, B);
-    let oldest = 30 - age / 10;
-    assert!(got.iter().all(|&n| n >= oldest), "{got:?}; {}", seed());
+    assert!(got.iter().all(|&n| n >= 20), "{got:?}; {}", seed());
     let stats = stats(&pair, A);
     assert!(stats.packets_expired > 10 && !got.is_empty(), "{stats:?}");
     assert_eq!((stats.queued_bytes, stats.flight), (0, 0), "{stats:?}");
+}
+
+/// 38: that goes for the one that was next in turn and found no room, too, whole or in fragments.
+/// What fills the window here is taken for lost only after 90 ms: 50 are too long to wait.
+#[test]
+fn who_was_next_in_turn_expires_like_the_others() {
+    for len in [1000, 3000] {
+        // given: reliable packets that fill the window
+        let mut pair = impatient(50 * MS);
+        pair.world.network_mut().partition(&[A], &[B]);
+        for _ in 0..10 {
+            assert_eq!(pair.send(A, 0, Mode::Reliable, vec![1; 1100]), Ok(()));
+        }
+
+        // when: one that may be lost waits behind them for 300 ms
+        assert_eq!(pair.send(A, 0, Mode::Unreliable, vec![2; len]), Ok(()));
+        pair.world.run_for(300 * MS);
+        pair.world.network_mut().mend();
+        pair.world.run_for(Duration::from_secs(3));
+
+        // then: it is not sent, and the channel goes on without it
+        assert_eq!(pair.send(A, 0, Mode::Reliable, vec![3; len]), Ok(()));
+        pair.world.run_for(Duration::from_secs(3));
+        let got: Vec<u8> = pair.receive_all(B).iter().map(|p| p.payload[0]).collect();
+        assert_eq!(got, [&[1; 10][..], &[3]].concat(), "{len}; {}", seed());
+        let stats = stats(&pair, A);
+        let books = (stats.packets_expired, stats.queued_bytes, stats.flight);
+        assert_eq!(books, (1, 0, 0), "{len}; {stats:?}");
+    }
 }
 
 /// 39: a large unreliable packet is an unreliable packet: if a fragment is lost, it is, and

@@ -12,13 +12,12 @@ use porous_tests::config;
 use porous_tests::encoder::{Ack, Offer};
 use porous_tests::remote::Remote;
 
-use crate::{A, B, MS, stats};
+use crate::{A, B, MODES, MS, stats};
 
 const SEED: Seed = Seed::new(1);
 const NOW: Instant = Instant::from_micros(1000);
 /// What the window grows by for each frame in slow start (9).
 const MTU: u32 = 1200;
-const MODES: [Mode; 3] = [Mode::Unreliable, Mode::Reliable, Mode::Passive];
 
 /// A host, and a peer of it that is written by hand.
 struct Hand {

@@ -6,7 +6,7 @@ use porous_proto::{Config, Mode};
 use porous_sim::{Intercept, LinkConfig, Pair, Seed};
 use porous_tests::{Kind, Model, config, kind, line, quiet_pair, record_while, seed};
 
-use crate::{A, B, MS, numbers, stats};
+use crate::{A, B, MODES, MS, numbers, stats};
 
 /// 35: what may be lost is delivered in order and at most once, although three of ten datagrams
 /// are overtaken by what comes up to 40 ms later.
@@ -195,7 +195,7 @@ fn a_large_unreliable_packet_is_not_promoted() {
 /// twenty: what is delivered has the bytes that were sent, and what has to arrive does.
 #[test]
 fn large_and_small_packets_arrive_bit_by_bit() {
-    const PACKETS: u64 = 8192;
+    const PACKETS: usize = 8192;
     // given: datagrams of 548 bytes, so that fragments have 500
     let config = |config: Config| match config.max_datagram(548) {
         Ok(config) => config.unreliable_age(Duration::from_secs(60)),
@@ -216,7 +216,7 @@ fn large_and_small_packets_arrive_bit_by_bit() {
         let mut packet = n.to_le_bytes()[..2].to_vec();
         let len = 2 + chance as usize % (16_384 - 1);
         packet.extend((2..len).map(|at| (chance as usize * at).to_le_bytes()[1]));
-        let mode = [Mode::Unreliable, Mode::Reliable, Mode::Passive][n as usize % 3];
+        let mode = MODES[n % 3];
         let sent = pair.send(A, 0, mode, packet.clone());
         assert_eq!(sent, Ok(()), "{}", seed());
         model.sent(0, mode, packet);

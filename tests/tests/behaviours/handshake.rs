@@ -13,7 +13,7 @@ use porous_tests::{
     record, seed,
 };
 
-use crate::{A, B, MS};
+use crate::{A, B, MODES, MS};
 
 const C: u32 = 3;
 
@@ -145,9 +145,11 @@ fn an_attempt_whose_responses_are_lost_ends_at_its_time() {
         let client = config::client().connect_timeout(Duration::from_secs(5));
         let mut world = listening(client, config::new());
         world.set_service(A, service);
-        world.intercept(|passing| match kind(passing.datagram) {
-            Kind::Request | Kind::Cookie => Intercept::Pass,
-            _ => Intercept::Drop,
+        world.intercept(|passing| {
+            if [Kind::Request, Kind::Cookie].contains(&kind(passing.datagram)) {
+                return Intercept::Pass;
+            }
+            Intercept::Drop
         });
 
         // when
@@ -231,8 +233,7 @@ fn a_restarted_server_refuses_what_was_meant_for_the_one_before() {
 
 /// Packets of all modes and some sizes, as numbered bytes.
 fn packets() -> Vec<(Mode, Vec<u8>)> {
-    let modes = [Mode::Unreliable, Mode::Reliable, Mode::Passive];
-    let packet = |n: u8| (modes[usize::from(n) % 3], vec![n; 97 * usize::from(n)]);
+    let packet = |n: u8| (MODES[usize::from(n) % 3], vec![n; 97 * usize::from(n)]);
     (0..60).map(packet).collect()
 }
 

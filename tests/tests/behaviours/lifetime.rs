@@ -53,7 +53,9 @@ fn a_dark_link_ends_both_sides_within_a_tick_and_frees_the_place() {
                 assert_eq!(pair.send(from, 0, Mode::Unreliable, vec![1]), Ok(()));
             }
             pair.world.run_for(tick);
-            (pair.receive_all(A), pair.receive_all(B));
+            for address in [A, B] {
+                pair.receive_all(address);
+            }
         }
 
         // when: the link goes dark; what is under way arrives for another 20 ms
@@ -238,8 +240,8 @@ fn half_a_second_of_blackout_is_over_two_round_trips_later() {
         pair.connect_to_listener();
         let mut got = [Vec::new(), Vec::new()];
         let mut sent = 0;
-        let mut run = |pair: &mut Pair, time: u32| {
-            for _ in 0..time.div_ceil(every) {
+        let mut run = |pair: &mut Pair, ticks: u32| {
+            for _ in 0..ticks {
                 for from in [A, B] {
                     for mode in [Mode::Unreliable, Mode::Reliable] {
                         let mut packet = usize::to_le_bytes(sent).to_vec();
@@ -255,13 +257,13 @@ fn half_a_second_of_blackout_is_over_two_round_trips_later() {
             }
             (sent, got.clone())
         };
-        run(&mut pair, 5000);
+        run(&mut pair, 5000 / every);
 
         // when: nothing passes for 500 ms
         pair.world.network_mut().partition(&[A], &[B]);
-        let (before, _) = run(&mut pair, 500);
+        let (before, _) = run(&mut pair, 500_u32.div_ceil(every));
         pair.world.network_mut().mend();
-        let (_, got) = run(&mut pair, 4 * delay);
+        let (after, got) = run(&mut pair, 4 * delay / every);
 
         // then
         let context = format!("{delay} ms, every {every} ms; {}", seed());
@@ -271,6 +273,15 @@ fn half_a_second_of_blackout_is_over_two_round_trips_later() {
             let reliable = got.iter().filter(|packet| packet.mode == Mode::Reliable);
             let arrived = reliable.count();
             assert!(arrived >= before, "{arrived} of {before}; {context}");
+            // The newest state has just travelled, and waits for the next tick at most.
+            let mut states = got.iter().rev().filter(|p| p.mode == Mode::Unreliable);
+            let newest = states.next().and_then(|p| p.payload.first_chunk().copied());
+            let newest = newest.map_or(0, usize::from_le_bytes);
+            let under_way = (delay / every) as usize + 2;
+            assert!(
+                newest + under_way >= after,
+                "{newest} of {after}; {context}"
+            );
         }
     }
 }

@@ -15,12 +15,13 @@ mod refused;
 
 use core::time::Duration;
 
-use porous_proto::PeerStats;
+use porous_proto::{Mode, PeerStats};
 use porous_sim::Pair;
 
 const A: u32 = Pair::A;
 const B: u32 = Pair::B;
 const MS: Duration = Duration::from_millis(1);
+const MODES: [Mode; 3] = [Mode::Unreliable, Mode::Reliable, Mode::Passive];
 
 /// What the host at `address` counted of the other.
 fn stats(pair: &Pair, address: u32) -> PeerStats {

@@ -7,6 +7,8 @@ use bytes::Bytes;
 use porous_proto::{ChannelId, Config, Disconnect, Ecn, Host, Instant, Listen, Mode, PeerId};
 use porous_sim::{ChaCha8Rng, Seed};
 
+use crate::MODES;
+
 const SEED: Seed = Seed::new(1);
 
 type Peer = Host<ChaCha8Rng, u8>;
@@ -103,7 +105,7 @@ fn half_of_a_packet_costs_nothing_after_the_end() {
 /// Of each packet the last fragment, which is shorter, is lost.
 fn leave_halves(wire: &mut Wire, there: PeerId) {
     for n in 0..90 {
-        let mode = [Mode::Unreliable, Mode::Reliable, Mode::Passive][n % 3];
+        let mode = MODES[n % 3];
         let sent = wire.a.send(there, ChannelId(0), vec![7; 3000], mode);
         assert_eq!(sent, Ok(()));
         wire.step(1, |datagram| datagram.len() > 1100);
@@ -143,15 +145,15 @@ fn a_large_packet_is_neither_copied_to_be_sent_nor_to_be_received() {
 /// are received: one allocation each, which the application owns.
 #[test]
 fn a_million_packets_allocate_nothing_but_what_is_received() {
-    const BATCH: u64 = 100;
-    const PACKETS: u64 = 1_000_000;
+    const BATCH: usize = 100;
+    const PACKETS: usize = 1_000_000;
     // given: hosts that have exchanged 100,000 packets
     let mut wire = Wire::new(&Config::new());
     let [there, back] = wire.connect();
     let mut received = 0;
-    let mut exchange = |wire: &mut Wire, count: u64| {
+    let mut exchange = |wire: &mut Wire, count: usize| {
         for n in 0..count / BATCH {
-            let mode = [Mode::Unreliable, Mode::Reliable, Mode::Passive][n as usize % 3];
+            let mode = MODES[n % 3];
             for _ in 0..BATCH {
                 let packet = Bytes::from_static(&[7; 64]);
                 let sent = wire.a.send(there, ChannelId(0), packet, mode);
@@ -170,6 +172,6 @@ fn a_million_packets_allocate_nothing_but_what_is_received() {
 
     // then
     assert_eq!(received, PACKETS + PACKETS / 10, "{SEED}");
-    assert_eq!(memory.count_total, PACKETS, "{memory:?}; {SEED}");
+    assert_eq!(memory.count_total, PACKETS as u64, "{memory:?}; {SEED}");
     assert_eq!(memory.bytes_current, 0, "{memory:?}; {SEED}");
 }

@@ -6,7 +6,7 @@ use porous_proto::{Integrity, Mode, SendError};
 use porous_sim::Pair;
 use porous_tests::{Kind, config, ended, events, line, record_while, seed};
 
-use crate::{A, B, MS, stats};
+use crate::{A, B, MODES, MS, stats};
 
 /// 32: the largest packet there may be is delivered; a byte more is refused by name, and nothing
 /// of it is sent.
@@ -19,7 +19,7 @@ fn the_largest_packet_passes_and_a_byte_more_is_refused() {
     pair.world.set_socket_buffer(B, usize::MAX);
     pair.connect_to_listener();
     let packet: Vec<u8> = (0..LARGEST).map(|n| (n * 7).to_le_bytes()[1]).collect();
-    for mode in [Mode::Unreliable, Mode::Reliable, Mode::Passive] {
+    for mode in MODES {
         // when: one of a byte too many / then: nothing is queued, nothing is sent
         let before = stats(&pair, A);
         let refused = pair.send(A, 0, mode, vec![0; LARGEST + 1]);

@@ -5,7 +5,7 @@
 use core::time::Duration;
 
 use porous_proto::{
-    ChannelId, Disposition, Ecn, Host, Ignored, Instant, Listen, Mode, PeerId, PeerStats,
+    ChannelId, Config, Disposition, Ecn, Host, Ignored, Instant, Listen, Mode, PeerId, PeerStats,
 };
 use porous_sim::{ChaCha8Rng, LinkConfig, Pair, Seed};
 use porous_tests::config;
@@ -28,7 +28,8 @@ struct Hand {
 
 impl Hand {
     fn new() -> Self {
-        let mut host = Host::new(config::new(), SEED.stream("host", 0));
+        // The remote end counts from 0.
+        let mut host = Host::new(Config::new(), SEED.stream("host", 0));
         assert_eq!(host.listen(Listen::Open), Ok(()));
         let offer = Offer {
             application: 0,

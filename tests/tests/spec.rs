@@ -123,14 +123,22 @@ fn tests() -> (BTreeSet<String>, String) {
     (names, comments)
 }
 
+/// What a row of a table ends with.
+fn last_cell(row: &str) -> &str {
+    row.trim_end_matches([' ', '|'])
+        .rsplit('|')
+        .next()
+        .unwrap()
+        .trim()
+}
+
 /// The last cell of each row names tests, and there are such tests.
 fn assert_tests_exist<'t>(rows: impl Iterator<Item = &'t str>, at_least: usize) {
     let tests = tests().0;
     let rows: Vec<&str> = rows.filter(|row| !row.contains("| tests |")).collect();
     assert!(rows.len() >= at_least);
     for row in rows {
-        let last = row.trim_end_matches([' ', '|']).rsplit('|').next().unwrap();
-        let named: Vec<&str> = last.split('`').skip(1).step_by(2).collect();
+        let named: Vec<&str> = last_cell(row).split('`').skip(1).step_by(2).collect();
         assert!(!named.is_empty(), "no test: {row}");
         for name in named {
             assert!(tests.contains(name), "there is no test {name}: {row}");
@@ -147,6 +155,24 @@ fn every_test_that_the_deviations_name_exists() {
 fn every_test_that_the_limits_name_exists() {
     let text = document("docs/limits.md");
     assert_tests_exist(text.lines().filter(|line| line.starts_with("| ")), 25);
+}
+
+/// The last cell of each row names tests that exist, or says that they are to come or never will.
+#[test]
+fn every_behaviour_of_the_peers_has_a_test_or_a_reason() {
+    let text = document("docs/testing.md");
+    let (_, section) = text.split_once("## Behaviours of the peers").unwrap();
+    let is_row = |line: &&str| line.starts_with("| ") && !line.starts_with("| no. |");
+    let (with, without): (Vec<&str>, Vec<&str>) = section
+        .lines()
+        .filter(is_row)
+        .partition(|row| last_cell(row).starts_with('`'));
+    assert_tests_exist(with.into_iter(), 40);
+    for row in without {
+        let cell = last_cell(row);
+        let reason = cell.starts_with("later: ") || cell.starts_with("never: ");
+        assert!(reason, "neither a test nor a reason: {row}");
+    }
 }
 
 /// Each hole has a row, or is said to be open; none has both, and there is no other row.

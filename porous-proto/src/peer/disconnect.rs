@@ -9,16 +9,18 @@ use crate::event::{Disconnect, DisconnectReason};
 use crate::frame::RefusalData;
 use crate::time::Instant;
 
-/// The first interval between disconnection requests; each is half as long again as the one
-/// before.
-const INTERVAL_MIN: Duration = Duration::from_millis(100);
-const INTERVAL_MAX: Duration = Duration::from_secs(1);
+/// The interval between the first so many disconnection requests, and between later ones: who
+/// leaves may be gone in a second, and be heard by then although every second datagram is lost.
+const INTERVAL: Duration = Duration::from_millis(100);
+const LATER_INTERVAL: Duration = Duration::from_secs(1);
+const OFTEN: u8 = 10;
 
 /// A disconnection that we want.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Closing {
     pub(crate) reason: u32,
-    interval: Duration,
+    /// Requests sent, as far as that is of interest.
+    requests: u8,
 }
 
 impl Peer {
@@ -47,7 +49,7 @@ impl Peer {
             PeerState::Connected => {
                 self.closing = Some(Closing {
                     reason,
-                    interval: INTERVAL_MIN,
+                    requests: 0,
                 });
                 match flush {
                     Some(deadline) => self.deadlines.set(Deadline::Attempt, now + deadline),
@@ -86,9 +88,11 @@ impl Peer {
         let Some(closing) = &mut self.closing else {
             return Instant::NEVER;
         };
-        let interval = closing.interval;
-        closing.interval = (interval * 3 / 2).min(INTERVAL_MAX);
-        now + interval
+        if closing.requests == OFTEN {
+            return now + LATER_INTERVAL;
+        }
+        closing.requests += 1;
+        now + INTERVAL
     }
 
     /// A disconnection request that carries our nonce came. False if it is not from the remote

@@ -327,6 +327,10 @@ impl Source for Upward<'_> {
         self.0.is_current(message)
     }
 
+    fn skipped(&mut self, message: &Message<Bytes>) {
+        self.0.skipped(message);
+    }
+
     fn acknowledged(&mut self, message: &Message<Bytes>) {
         self.0.acknowledged(message);
     }

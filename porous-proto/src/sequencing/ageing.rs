@@ -3,13 +3,18 @@
 
 use core::time::Duration;
 
-use super::Sequencing;
+use bytes::Bytes;
+
+use super::{Sequencing, sent_packet};
+use crate::frame::{Message, Mode};
 use crate::time::Instant;
 
 /// How old an unreliable packet may become, and when that is looked at next.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ageing {
     age: Duration,
+    /// The latest look.
+    now: Instant,
     /// Nothing is too old before this. Packets are sent in the meantime, so it may be early.
     due: Instant,
     /// Unreliable packets were sent since the last look.
@@ -20,6 +25,7 @@ impl Ageing {
     pub(super) const fn new(age: Duration) -> Self {
         Self {
             age,
+            now: Instant::ZERO,
             due: Instant::NEVER,
             fresh: false,
         }
@@ -45,6 +51,7 @@ impl Sequencing {
     /// The host looks what is to be done: packets wait from when it first did, as `send` is told no
     /// time. Those that have become too old are dropped.
     pub(crate) fn look(&mut self, now: Instant) {
+        self.ageing.now = now;
         if core::mem::take(&mut self.ageing.fresh) {
             self.ageing.note(now);
             // `send` has given their channels a turn.
@@ -55,6 +62,36 @@ impl Sequencing {
             }
         }
         self.drop_expired(now);
+    }
+
+    /// Whether this is the beginning of an unreliable packet that has become too old while it was
+    /// the next in turn and there was no room for it.
+    pub(super) fn is_too_old(&self, message: &Message<Bytes>) -> bool {
+        let Message::Packet(packet) = message else {
+            return false;
+        };
+        let begins = packet.fragment.is_none_or(|fragment| fragment.index == 0);
+        if packet.mode != Mode::Unreliable || !begins {
+            return false;
+        }
+        let made = self.get(packet.channel);
+        let begun = made.map_or(Instant::NEVER, |made| {
+            made.sender.begun(packet.id, &self.params)
+        });
+        self.ageing.end(begun) <= self.ageing.now
+    }
+
+    /// A message that was no longer [current](Self::is_current) is not sent.
+    pub(crate) fn skipped(&mut self, message: &Message<Bytes>) {
+        if !self.is_too_old(message) {
+            return; // the receive window has passed it
+        }
+        if let Some((channel, id)) = sent_packet(message) {
+            if let Some((made, params, totals)) = self.get_mut(channel) {
+                made.sender.skip(id, params, totals);
+            }
+            self.unblock_senders();
+        }
     }
 
     /// Drops the unreliable packets that have become too old. One that has begun to be sent has an

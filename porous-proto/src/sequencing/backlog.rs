@@ -18,8 +18,8 @@ pub(crate) struct Waiting {
     pub(crate) mode: Mode,
     /// Its place among all packets of the channel.
     place: u64,
-    /// When it was first looked at: `send` is told no time.
-    since: Instant,
+    /// When it was first looked at, if it is unreliable, else `NEVER`: `send` is told no time.
+    pub(crate) since: Instant,
 }
 
 /// The packets, in the order in which they were sent. Unreliable ones have a queue of their own, so

@@ -195,13 +195,15 @@ impl Sequencing {
         None
     }
 
-    /// Whether a message that was dropped is still of use: its packet has not been passed by the
-    /// receive window (`docs/deviations.md` Q9).
+    /// Whether a message that waits is still of use: its packet has not been passed by the receive
+    /// window (`docs/deviations.md` Q9), and is not too old to be begun (T8).
     pub(crate) fn is_current(&self, message: &Message<Bytes>) -> bool {
         match sent_packet(message) {
-            Some((channel, id)) => self
-                .get(channel)
-                .is_some_and(|made| made.sender.is_current(id, &self.params)),
+            Some((channel, id)) => {
+                self.get(channel)
+                    .is_some_and(|made| made.sender.is_current(id, &self.params))
+                    && !self.is_too_old(message)
+            }
             None => true,
         }
     }

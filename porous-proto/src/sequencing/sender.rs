@@ -50,6 +50,8 @@ pub(crate) struct Sender {
     /// The packets from n_b to the newest that was begun.
     sent: VecDeque<Sent>,
     last_reliable: Option<u64>,
+    /// Since when the newest of them had waited, if it is unreliable: else `NEVER`.
+    begun: Instant,
 }
 
 impl Sender {
@@ -61,6 +63,7 @@ impl Sender {
             sentinel: None,
             sent: VecDeque::new(),
             last_reliable: None,
+            begun: Instant::NEVER,
         }
     }
 
@@ -146,9 +149,16 @@ impl Sender {
         if !self.window.contains(id) || totals.charged + cost > params.remote_budget {
             return;
         }
-        let Some(Waiting { payload, mode, .. }) = self.waiting.pop() else {
+        let Some(Waiting {
+            payload,
+            mode,
+            since,
+            ..
+        }) = self.waiting.pop()
+        else {
             return;
         };
+        self.begun = since;
         let count = fragment_count(payload.len(), params.fragment_size);
         let dependency = dependency(id, self.last_reliable, params.window);
         if mode == Mode::Reliable {
@@ -195,6 +205,31 @@ impl Sender {
     /// Whether the packet is still in the transfer window.
     pub(crate) fn is_current(&self, id: u32, params: &SequencingParams) -> bool {
         self.expand(id, params).is_some()
+    }
+
+    /// Since when an unreliable packet had waited when it got its id: `NEVER` for any but the
+    /// newest, which have been sent.
+    pub(super) fn begun(&self, id: u32, params: &SequencingParams) -> Instant {
+        if self.expand(id, params) == self.next_id().checked_sub(1) {
+            self.begun
+        } else {
+            Instant::NEVER
+        }
+    }
+
+    /// An unreliable packet of which nothing was sent is not sent.
+    pub(super) fn skip(&mut self, id: u32, params: &SequencingParams, totals: &mut Totals) {
+        self.lost(id, params, totals);
+        let id = self.expand(id, params);
+        let Some(sent) = id.and_then(|id| self.sent_mut(id)) else {
+            return;
+        };
+        totals.queued -= u64::from(core::mem::take(&mut sent.queued));
+        totals.expired += 1;
+        // It is the newest: if anything of it is left to be sent, it is the current one.
+        if self.current.take().is_some() {
+            totals.unsent -= 1;
+        }
     }
 
     /// One message of the packet arrived.

@@ -168,7 +168,9 @@ impl Transfer {
             if source.is_current(&front.message) {
                 return true;
             }
-            self.send_queue.pop(&mut self.store, priority);
+            if let Some(useless) = self.send_queue.pop(&mut self.store, priority) {
+                source.skipped(&useless.message);
+            }
         }
         let Some((message, delivery)) = source.next_message(priority) else {
             return false;

@@ -18,8 +18,11 @@ pub(crate) trait Source {
     /// The next new message of this priority.
     fn next_message(&mut self, priority: Priority) -> Option<NextMessage>;
 
-    /// Whether a dropped message is still of use (`docs/deviations.md` Q9).
+    /// Whether a message that waits is still of use (`docs/deviations.md` T8, Q9).
     fn is_current(&self, message: &Message<Bytes>) -> bool;
+
+    /// A message was not, and is not sent.
+    fn skipped(&mut self, message: &Message<Bytes>);
 
     /// The message arrived.
     fn acknowledged(&mut self, message: &Message<Bytes>);

@@ -66,6 +66,10 @@ impl Source for Script {
         true
     }
 
+    fn skipped(&mut self, _: &Message<Bytes>) {
+        unreachable!("everything is current");
+    }
+
     fn acknowledged(&mut self, message: &Message<Bytes>) {
         self.acknowledged.push(name(message));
     }

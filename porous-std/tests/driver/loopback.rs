@@ -15,6 +15,19 @@ fn ipv4() {
     );
 }
 
+/// Addresses are parsed by the system's library: text that is none binds nothing.
+#[test]
+fn text_that_is_no_address_is_an_error() {
+    for text in ["", "1.2.3.4:65536", "1.2.3.4"] {
+        // when / then
+        assert!(UdpHost::bind(text, Config::client()).is_err(), "{text}");
+    }
+    for (text, ip) in [("127.0.0.1:0", "127.0.0.1"), ("[::1]:80", "::1")] {
+        let address: SocketAddr = text.parse().unwrap();
+        assert_eq!(address.ip().to_string(), ip);
+    }
+}
+
 /// Loses the first three datagrams and delays each of the others for a while.
 #[derive(Default)]
 struct Bad {

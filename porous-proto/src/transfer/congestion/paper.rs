@@ -71,6 +71,9 @@ impl Paper {
 
     /// W_r,max (10), but never less than two frames (`docs/deviations.md` T14).
     fn max_window(&self, bandwidth: u32, rtt: Duration) -> u32 {
+        if bandwidth == u32::MAX {
+            return u32::MAX / 2; // no limit, however short the round trip is
+        }
         let bytes = u128::from(bandwidth) * rtt.as_micros() / 1_000_000; // (10)
         // Half of the range is left, so that sums of windows and frames cannot overflow.
         u32::try_from(bytes)
@@ -157,6 +160,16 @@ mod tests {
         assert_eq!(paper.window(), 5000);
         paper.on_acknowledged(1000, 1, RTT);
         assert_eq!(paper.window(), 2000);
+    }
+
+    /// Two hosts in one process may have a round-trip time of nothing.
+    #[test]
+    fn equation_10_without_a_limit_of_bandwidth_there_is_none_of_the_window() {
+        let mut paper = Paper::new(1000);
+        for _ in 0..90 {
+            paper.on_acknowledged(1000, u32::MAX, Duration::ZERO);
+        }
+        assert_eq!(paper.window(), 100_000);
     }
 
     #[test]

@@ -1,0 +1,317 @@
+//! Acknowledgements, datagram by datagram. The remote end is often written by hand from
+//! `docs/wire.md`. What is seen of them is the flight size and the losses: an application is not
+//! told of single ones yet.
+
+use core::time::Duration;
+
+use porous_proto::{
+    ChannelId, Config, Disposition, Ecn, Host, Ignored, Instant, Listen, Mode, PeerId, PeerStats,
+};
+use porous_sim::{ChaCha8Rng, LinkConfig, Pair, Seed};
+use porous_tests::config;
+use porous_tests::encoder::{Ack, Offer};
+use porous_tests::remote::Remote;
+
+use crate::{A, B, MODES, MS, stats};
+
+const SEED: Seed = Seed::new(1);
+const NOW: Instant = Instant::from_micros(1000);
+/// What the window grows by for each frame in slow start (9).
+const MTU: u32 = 1200;
+
+/// A host, and a peer of it that is written by hand.
+struct Hand {
+    host: Host<ChaCha8Rng, u8>,
+    peer: PeerId,
+    remote: Remote,
+}
+
+impl Hand {
+    fn new() -> Self {
+        // The remote end counts from 0.
+        let mut host = Host::new(Config::new(), SEED.stream("host", 0));
+        assert_eq!(host.listen(Listen::Open), Ok(()));
+        let offer = Offer {
+            application: 0,
+            channels: 1,
+            datagram: 1200,
+            packet: 1 << 20,
+            budget: 4 << 20,
+            windows: [12, 12],
+            rates: [u32::MAX; 2],
+            integrity: 0,
+            extensions: 0,
+        };
+        let remote = Remote::connect(&mut host, NOW, 9, &offer);
+        let (peer, _) = host.peers().next().expect("it is connected");
+        let mut hand = Self { host, peer, remote };
+        // The ping that came with the handshake; nothing else waits to be sent.
+        hand.hear();
+        let first = hand.remote.newest.0;
+        assert_eq!(hand.acknowledge(first, u32::MAX, &[]), hand.remote_took());
+        hand
+    }
+
+    fn remote_took(&self) -> Disposition {
+        Disposition::Handled(self.peer)
+    }
+
+    /// What the host has to say is heard: how many datagrams, and the bytes of the last one.
+    fn hear(&mut self) -> (usize, usize) {
+        let (mut buf, mut count, mut last) = ([0; 1200], 0, 0);
+        while let Some(transmit) = self.host.poll_transmit(NOW, &mut buf) {
+            self.remote.hear(transmit.datagram);
+            (count, last) = (count + 1, transmit.datagram.len());
+        }
+        (count, last)
+    }
+
+    /// One packet in a datagram of its own: its frame, and by how much the flight size grows.
+    fn send(&mut self, mode: Mode, len: usize) -> (u32, u32) {
+        let before = self.stats().flight;
+        let sent = self.host.send(self.peer, ChannelId(0), vec![7; len], mode);
+        assert_eq!(sent, Ok(()));
+        let (count, _) = self.hear();
+        assert_eq!(count, 1, "one packet, one datagram");
+        (self.remote.newest.0, self.stats().flight - before)
+    }
+
+    /// The remote says that `largest` came, of the 32 before those in the map, and these ranges.
+    fn acknowledge(&mut self, largest: u32, map: u32, ranges: &[(u32, u32)]) -> Disposition {
+        let ack = Ack {
+            largest,
+            width: self.remote.newest.1,
+            map,
+            delay: None,
+            ranges: ranges.to_vec(),
+            nonces: false,
+        };
+        let short = self.remote.short(Some(ack), Vec::new());
+        let datagram = short.encode(&self.remote.shape);
+        let (host, from) = (&mut self.host, self.remote.address);
+        host.handle_datagram(NOW, from, Ecn::NotEct, &datagram)
+    }
+
+    fn stats(&self) -> PeerStats {
+        let peer = self.host.peer(self.peer);
+        peer.expect("it is there").stats()
+    }
+}
+
+/// Bits of the map below which there is no id: they count as received.
+const fn below_zero(largest: u32) -> u32 {
+    if largest >= 32 {
+        0
+    } else {
+        u32::MAX << largest
+    }
+}
+
+/// 19: each of 256 packets both ways over a clean link is acknowledged, once.
+#[test]
+fn each_packet_is_acknowledged_exactly_once() {
+    // given: two hosts and a clean link
+    let mut pair = Pair::new(SEED, LinkConfig::new(), config::client(), config::new());
+    pair.connect_to_listener();
+
+    // when: 256 packets go each way
+    for n in 0..=255_u8 {
+        for from in [A, B] {
+            let mode = MODES[usize::from(n) % 3];
+            assert_eq!(pair.send(from, 0, mode, vec![n; 100]), Ok(()));
+        }
+        pair.world.run_for(10 * MS);
+    }
+    pair.world.run_for(Duration::from_secs(1));
+
+    // then: nothing is open and nothing was taken for lost
+    for address in [A, B] {
+        let stats = stats(&pair, address);
+        assert_eq!((stats.packets_sent.total(), stats.frames_lost), (256, 0));
+        assert_eq!((stats.flight, stats.queued_bytes), (0, 0), "{stats:?}");
+        assert!(stats.frames_sent >= 256, "{stats:?}");
+    }
+}
+
+/// 19, 20: what is reported again and again settles one frame once.
+#[test]
+fn acknowledgements_that_are_repeated_settle_nothing_twice() {
+    // given: a frame in flight behind every one that is acknowledged
+    let mut hand = Hand::new();
+    let (mut open, mut window) = (Vec::new(), hand.stats().window);
+    for n in 0..256_usize {
+        open.push(hand.send(MODES[n % 3], 10 + n));
+        if n % 2 == 1 {
+            // when: the older one is acknowledged five times
+            let (id, bytes) = open.remove(0);
+            let before = hand.stats().flight;
+            for _ in 0..5 {
+                let taken = hand.acknowledge(id, u32::MAX, &[]);
+                assert_eq!(taken, hand.remote_took(), "frame {id}");
+            }
+
+            // then: it leaves the flight once, and the window grows for it once
+            let stats = hand.stats();
+            assert_eq!(stats.flight, before - bytes, "frame {id}");
+            assert!(stats.window - window <= MTU, "frame {id}; {stats:?}");
+            window = stats.window;
+            let (id, _) = open.remove(0);
+            hand.acknowledge(id, u32::MAX, &[]);
+            window = window.max(hand.stats().window);
+        }
+    }
+    assert_eq!((hand.stats().flight, hand.stats().frames_lost), (0, 0));
+}
+
+/// 20: at half loss those are acknowledged that came and no other, and all others are lost.
+#[test]
+fn at_half_loss_exactly_what_came_is_acknowledged() {
+    // given: a host whose every datagram the remote end gets or does not, by chance
+    let mut hand = Hand::new();
+    let mut pattern = 0x9E37_79B9_u32;
+    // The frames of the handshake came.
+    let mut came: Vec<u32> = (0..=hand.remote.newest.0).collect();
+    let mut lost = 0;
+    for n in 0..256_usize {
+        let (id, _) = hand.send(Mode::Unreliable, n);
+        pattern ^= pattern << 13;
+        pattern ^= pattern >> 17;
+        pattern ^= pattern << 5;
+        if pattern % 2 == 0 && n < 253 {
+            lost += 1;
+            continue;
+        }
+        came.push(id);
+
+        // when: each one that comes is acknowledged, with the 32 before it
+        let map = (0..32).filter(|bit| came.contains(&id.wrapping_sub(1 + bit)));
+        let map = map.fold(below_zero(id), |map, bit| map | 1 << bit);
+        assert_eq!(hand.acknowledge(id, map, &[]), hand.remote_took());
+    }
+
+    // then: what was lost is what did not come, and nothing is open
+    let stats = hand.stats();
+    assert!(lost > 100, "{lost}");
+    assert_eq!((stats.frames_lost, stats.flight), (lost, 0), "{stats:?}");
+}
+
+/// 21: bit n of the map stands for the frame n + 1 before the newest. That is what our document
+/// says; in others bit 0 is the newest itself.
+#[test]
+fn a_bit_of_the_map_stands_for_the_frame_that_the_document_says() {
+    // given: 40 frames, no two of one size
+    let mut hand = Hand::new();
+    let frames: Vec<_> = (0..40)
+        .map(|n| hand.send(Mode::Unreliable, 10 + n))
+        .collect();
+    let before = hand.stats().flight;
+    let (newest, of_newest) = frames[39];
+    let bytes = |back: usize| frames[39 - back].1;
+
+    // when: the newest is acknowledged, with bits 5 and 31
+    let taken = hand.acknowledge(newest, 1 << 5 | 1 << 31, &[]);
+
+    // then: those 6 and 32 before it are, too; what is older than three of them is lost
+    assert_eq!(taken, hand.remote_took());
+    let overtaken: u32 = (33..40).map(bytes).sum();
+    let left = before - of_newest - bytes(6) - bytes(32) - overtaken;
+    let stats = hand.stats();
+    assert_eq!((stats.flight, stats.frames_lost), (left, 7), "{stats:?}");
+
+    // ... and nothing that was never sent can be acknowledged
+    let never = hand.acknowledge(newest + 1, u32::MAX, &[]);
+    assert_eq!(never, Disposition::Ignored(Ignored::BadAck));
+    assert_eq!(hand.stats().flight, left);
+}
+
+/// 24: each of 16 packets, whole or in fragments, is delivered once although all datagrams come
+/// twice.
+#[test]
+fn what_comes_twice_is_delivered_once() {
+    for (mode, len) in MODES.into_iter().flat_map(|m| [(m, 50), (m, 5000)]) {
+        for copies in [1, 3] {
+            // given: a link that doubles every datagram; copies may come late
+            let link = LinkConfig::new().delay(20 * MS).duplicate(100.0);
+            let link = if copies > 1 { link.reorder(30.0) } else { link };
+            let mut pair = Pair::new(SEED, link, config::client(), config::new());
+            pair.connect_to_listener();
+
+            // when
+            let mut got = Vec::new();
+            for n in 0..16_u8 {
+                assert_eq!(pair.send(A, 0, mode, vec![n; len]), Ok(()));
+                pair.world.run_for(100 * MS);
+                got.extend(pair.receive_all(B));
+            }
+            pair.world.run_for(Duration::from_secs(2));
+            got.extend(pair.receive_all(B));
+
+            // then: the copies were there, and told nothing
+            let order: Vec<u8> = got.iter().map(|packet| packet.payload[0]).collect();
+            assert_eq!(order, (0..16).collect::<Vec<u8>>(), "{mode:?}, {len}");
+            assert!(got.iter().all(|packet| packet.payload.len() == len));
+            let twice = pair.world.host(B).stats().ignored(Ignored::Duplicate);
+            assert!(twice >= 16, "{mode:?}, {len}: {twice}");
+        }
+    }
+}
+
+/// 26: of 32 frames that could be reported behind the map, 16 have room in the block: the newest
+/// are acknowledged, the others count as lost, and nothing goes wrong.
+#[test]
+fn what_has_no_room_in_an_acknowledgement_counts_as_lost() {
+    const FRAMES: usize = 33 + 2 * 32;
+    // given: every second frame of so many has come, and nothing was acknowledged yet
+    let mut a = Host::new(config::client(), SEED.stream("host", 0));
+    let mut b = Host::new(config::new(), SEED.stream("host", 1));
+    assert_eq!(b.listen(Listen::Open), Ok(()));
+    let peer = a.connect(NOW, 2_u8).expect("a free address");
+    for _ in 0..10 {
+        carry(&mut a, &mut b, 1, |_| true);
+        carry(&mut b, &mut a, 2, |_| true);
+    }
+    let stats = |host: &Host<ChaCha8Rng, u8>, peer| host.peer(peer).expect("it is there").stats();
+    let before = stats(&a, peer);
+    assert_eq!((before.flight, before.frames_lost), (0, 0));
+    let send = |a: &mut _, b: &mut _, n: usize| {
+        let packet = vec![0; 20];
+        let sent = Host::send(a, peer, ChannelId(0), packet, Mode::Unreliable);
+        assert_eq!(sent, Ok(()));
+        assert_eq!(carry(a, b, 1, |_| n % 2 == 0), 1);
+    };
+    for n in 0..FRAMES {
+        send(&mut a, &mut b, n);
+    }
+
+    // when: one acknowledgement comes, and three frames more overtake what is still open
+    assert_eq!(carry(&mut b, &mut a, 2, |_| true), 1);
+    for _ in 0..3 {
+        send(&mut a, &mut b, 0);
+    }
+    assert_eq!(carry(&mut b, &mut a, 2, |_| true), 1);
+
+    // then: 17 of the newest 33 and 16 behind them were acknowledged; the 16 that found no room and
+    // the 48 that never came are lost
+    let after = stats(&a, peer);
+    assert_eq!((after.flight, after.frames_lost), (0, 16 + 48), "{after:?}");
+    let (back, _) = b.peers().next().expect("it is connected");
+    let got = core::iter::from_fn(|| b.receive(back)).count();
+    assert_eq!(got, FRAMES.div_ceil(2) + 3);
+}
+
+/// Carries what one host has to say to the other, unless it is lost: how many datagrams.
+fn carry(
+    from: &mut Host<ChaCha8Rng, u8>,
+    to: &mut Host<ChaCha8Rng, u8>,
+    address: u8,
+    arrives: impl Fn(&[u8]) -> bool,
+) -> usize {
+    let (mut buf, mut count) = ([0; 1200], 0);
+    while let Some(transmit) = from.poll_transmit(NOW, &mut buf) {
+        count += 1;
+        if arrives(transmit.datagram) {
+            to.handle_datagram(NOW, address, Ecn::NotEct, transmit.datagram);
+        }
+    }
+    count
+}

@@ -1,0 +1,40 @@
+//! What players and operators expect of a library like this, because others have it: behaviours of
+//! ENet, yojimbo, reliable, netcode, `GameNetworkingSockets` and others, with the parameters of their
+//! own tests. The table in `docs/testing.md` says which test shows which, and what is missing.
+
+extern crate alloc;
+
+mod acks;
+mod delivery;
+mod estimates;
+mod flow;
+mod handshake;
+mod lifetime;
+mod memory;
+mod refused;
+
+use core::time::Duration;
+
+use porous_proto::{Mode, PeerStats};
+use porous_sim::Pair;
+
+const A: u32 = Pair::A;
+const B: u32 = Pair::B;
+const MS: Duration = Duration::from_millis(1);
+const MODES: [Mode; 3] = [Mode::Unreliable, Mode::Reliable, Mode::Passive];
+
+/// What the host at `address` counted of the other.
+fn stats(pair: &Pair, address: u32) -> PeerStats {
+    let peer = pair.world.host(address).peer(pair.peer(address));
+    peer.map(|peer| peer.stats()).unwrap_or_default()
+}
+
+/// What the packets are numbered with that the host at `address` has received by now.
+fn numbers(pair: &mut Pair, address: u32) -> Vec<u32> {
+    let number = |bytes: &[u8]| {
+        let bytes = bytes.first_chunk().copied();
+        bytes.map_or(u32::MAX, u32::from_le_bytes)
+    };
+    let got = pair.receive_all(address);
+    got.iter().map(|packet| number(&packet.payload)).collect()
+}

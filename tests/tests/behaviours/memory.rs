@@ -1,0 +1,177 @@
+//! What is allocated, and that all of it is given back.
+
+use core::time::Duration;
+
+use allocation_counter::measure;
+use bytes::Bytes;
+use porous_proto::{ChannelId, Config, Disconnect, Ecn, Host, Instant, Listen, Mode, PeerId};
+use porous_sim::{ChaCha8Rng, Seed};
+
+use crate::MODES;
+
+const SEED: Seed = Seed::new(1);
+
+type Peer = Host<ChaCha8Rng, u8>;
+
+/// A sends to B over a wire without delay, that may lose what A sends.
+struct Wire {
+    a: Peer,
+    b: Peer,
+    now: Instant,
+}
+
+impl Wire {
+    fn new(config: &Config) -> Self {
+        let host = |index| Host::new(config.clone(), SEED.stream("host", index));
+        let (a, mut b) = (host(0), host(1));
+        assert_eq!(b.listen(Listen::Open), Ok(()));
+        Self {
+            a,
+            b,
+            now: Instant::ZERO,
+        }
+    }
+
+    /// What they call each other.
+    fn connect(&mut self) -> [PeerId; 2] {
+        let there = self.a.connect(self.now, 2).expect("a free address");
+        for _ in 0..10 {
+            self.step(5, |_| true);
+        }
+        let live = |(peer, state): (PeerId, &porous_proto::Peer)| {
+            (state.state() == porous_proto::PeerState::Connected).then_some(peer)
+        };
+        let back = self.b.peers().find_map(live).expect("it is connected");
+        [there, back]
+    }
+
+    /// So many milliseconds pass, and both say what they have to say.
+    fn step(&mut self, ms: u64, mut arrives: impl FnMut(&[u8]) -> bool) {
+        self.now = self.now + Duration::from_millis(ms);
+        carry(&mut self.a, &mut self.b, 1, self.now, &mut arrives);
+        carry(&mut self.b, &mut self.a, 2, self.now, &mut |_| true);
+        for host in [&mut self.a, &mut self.b] {
+            while host.poll_event().is_some() {}
+        }
+    }
+}
+
+fn carry(
+    from: &mut Peer,
+    to: &mut Peer,
+    address: u8,
+    now: Instant,
+    arrives: &mut impl FnMut(&[u8]) -> bool,
+) {
+    let mut buf = [0; 1200];
+    from.handle_timeout(now);
+    to.handle_timeout(now);
+    while let Some(transmit) = from.poll_transmit(now, &mut buf) {
+        if arrives(transmit.datagram) {
+            to.handle_datagram(now, address, Ecn::NotEct, transmit.datagram);
+        }
+    }
+}
+
+/// 41: a connection that ends with half of many packets here gives back every byte; so do the
+/// hosts when they are gone.
+#[test]
+fn half_of_a_packet_costs_nothing_after_the_end() {
+    // given: two hosts that have had one quiet connection, which is forgotten
+    let all = measure(|| {
+        let mut wire = Wire::new(&Config::new());
+        let quiet = |wire: &mut Wire, load: fn(&mut Wire, PeerId)| {
+            let [there, _] = wire.connect();
+            load(wire, there);
+            let now = Disconnect::Now { reason: 0 };
+            assert_eq!(wire.a.disconnect(wire.now, there, now), Ok(()));
+            for _ in 0..100 {
+                wire.step(1000, |_| true);
+            }
+            assert_eq!((wire.a.peers().count(), wire.b.peers().count()), (0, 0));
+        };
+        quiet(&mut wire, |_, _| {});
+
+        // when: another one ends while of 30 packets of each mode the last fragment is missing
+        let live = measure(|| quiet(&mut wire, leave_halves));
+
+        // then: it has taken much, and all of it was given back
+        assert!(live.bytes_max > 100_000, "{live:?}");
+        assert_eq!(live.bytes_current, 0, "{live:?}");
+    });
+    assert_eq!((all.bytes_current, all.count_current), (0, 0), "{all:?}");
+}
+
+/// Of each packet the last fragment, which is shorter, is lost.
+fn leave_halves(wire: &mut Wire, there: PeerId) {
+    for n in 0..90 {
+        let mode = MODES[n % 3];
+        let sent = wire.a.send(there, ChannelId(0), vec![7; 3000], mode);
+        assert_eq!(sent, Ok(()));
+        wire.step(1, |datagram| datagram.len() > 1100);
+    }
+}
+
+/// 44: a packet of 1.5 MiB is shared by the sender's fragments and is not copied once more when it
+/// is received. There is no pipe for hosts in one process: they carry datagrams.
+#[test]
+fn a_large_packet_is_neither_copied_to_be_sent_nor_to_be_received() {
+    const LEN: usize = 3 << 19;
+    // given: hosts that take packets as long as this, and one such packet
+    let config = Config::new().receive_budget(3 << 19, 4 << 20);
+    let mut wire = Wire::new(&config.expect("a valid configuration"));
+    let [there, back] = wire.connect();
+    let packet: Vec<u8> = (0..LEN).map(|n| (n * 31).to_le_bytes()[1]).collect();
+    let packet = Bytes::from(packet);
+
+    // when: it is sent, crosses a wire without delay, and is received
+    let copy = packet.clone();
+    let mut sent = Ok(());
+    let sending = measure(|| sent = wire.a.send(there, ChannelId(0), copy, Mode::Reliable));
+    assert_eq!(sent, Ok(()));
+    for _ in 0..200 {
+        wire.step(5, |_| true);
+    }
+    let mut got = None;
+    let receiving = measure(|| got = wire.b.receive(back));
+
+    // then: no more was allocated than queues and what counts references
+    assert_eq!(got.expect("it has arrived").payload, packet);
+    assert!(sending.bytes_total < 4096, "{sending:?}");
+    assert!(receiving.bytes_total < 4096, "{receiving:?}");
+}
+
+/// 64: a million packets without fragments allocate nothing when all is warm, but the packets that
+/// are received: one allocation each, which the application owns.
+#[test]
+fn a_million_packets_allocate_nothing_but_what_is_received() {
+    const BATCH: usize = 100;
+    const PACKETS: usize = 1_000_000;
+    // given: hosts that have exchanged 100,000 packets
+    let mut wire = Wire::new(&Config::new());
+    let [there, back] = wire.connect();
+    let mut received = 0;
+    let mut exchange = |wire: &mut Wire, count: usize| {
+        for n in 0..count / BATCH {
+            let mode = MODES[n % 3];
+            for _ in 0..BATCH {
+                let packet = Bytes::from_static(&[7; 64]);
+                let sent = wire.a.send(there, ChannelId(0), packet, mode);
+                assert_eq!(sent, Ok(()), "{SEED}");
+            }
+            wire.step(5, |_| true);
+            while wire.b.receive(back).is_some() {
+                received += 1;
+            }
+        }
+    };
+    exchange(&mut wire, PACKETS / 10);
+
+    // when: a million more follow
+    let memory = measure(|| exchange(&mut wire, PACKETS));
+
+    // then
+    assert_eq!(received, PACKETS + PACKETS / 10, "{SEED}");
+    assert_eq!(memory.count_total, PACKETS as u64, "{memory:?}; {SEED}");
+    assert_eq!(memory.bytes_current, 0, "{memory:?}; {SEED}");
+}

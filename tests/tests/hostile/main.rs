@@ -1,0 +1,10 @@
+//! The hostile catalogue: everything that is known to hurt a transport for games, case by case, with
+//! the memory and the work that it may cost (`docs/hostile.md`).
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod catalogue;
+mod metered;
+mod scene;
+
+mod fragments;
+mod requests;

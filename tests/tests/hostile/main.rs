@@ -4,7 +4,15 @@
 
 mod catalogue;
 mod metered;
+mod peers;
 mod scene;
 
+mod acks;
 mod fragments;
+mod frames;
+mod markers;
+mod packets;
+mod ranges;
+mod reading;
 mod requests;
+mod round_trips;

@@ -7,26 +7,13 @@ use porous_sim::Seed;
 use porous_tests::encoder::Ack;
 use porous_tests::remote::Remote;
 
-use crate::peers::{BAD_ACK, ack_of, any, assert_taken};
+use crate::peers::{BAD_ACK, ack_of, all_up_to, any, assert_taken};
 use crate::scene::{Cost, Scene, case, case_with, config};
 
 /// The enemy says this, and what the host thinks of the way to it afterwards.
 fn say(scene: &mut Scene, enemy: &mut Remote<u32>, ack: Ack) -> (Disposition, PeerStats) {
     let taken = scene.send(enemy, Some(ack), Vec::new());
     (taken, scene.judged())
-}
-
-/// Everything up to this frame, of which at least 33 came before.
-fn all_up_to(largest: u32) -> Ack {
-    Ack {
-        map: u32::MAX,
-        ranges: if largest > 32 {
-            vec![(0, largest - 32)]
-        } else {
-            Vec::new()
-        },
-        ..ack_of(largest)
-    }
 }
 
 /// `[X8]` An acknowledgement of the frame that is sent next is refused, and of the newest one is not.

@@ -16,3 +16,4 @@ mod ranges;
 mod reading;
 mod requests;
 mod round_trips;
+mod windows;

@@ -217,7 +217,7 @@ impl Scene {
     /// says.
     pub(crate) fn agree(&mut self, enemy: &mut Remote<u32>) -> Disposition {
         self.overhear(enemy);
-        let (ack, stats) = (self.acknowledgement(enemy), self.stats());
+        let (ack, stats) = (all_up_to(enemy.newest.0), self.stats());
         // A packet of 1000 bytes has a frame for itself.
         let packets = u32::try_from(stats.frames_sent - stats.frames_lost).unwrap();
         let passed = packets.checked_sub(1).map(|newest| window(0, newest));
@@ -269,5 +269,15 @@ pub(crate) const fn ack_of(largest: u32) -> Ack {
         delay: None,
         ranges: Vec::new(),
         nonces: false,
+    }
+}
+
+/// An acknowledgement of this frame and all before it.
+pub(crate) fn all_up_to(largest: u32) -> Ack {
+    let below = largest.saturating_sub(32);
+    Ack {
+        map: u32::MAX,
+        ranges: Some((0, below)).filter(|_| below > 0).into_iter().collect(),
+        ..ack_of(largest)
     }
 }

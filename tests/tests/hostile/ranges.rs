@@ -137,7 +137,7 @@ fn ranges_reach_down_to_the_first_frame_and_not_below() {
 fn ranges_of_a_whole_window_cost_what_they_acknowledge() {
     let cost = Cost {
         bytes: 55_000,
-        steps: 430,
+        steps: 8700,
     };
     case_with(config().windows(4096, 4096).unwrap(), cost, |scene| {
         let mut offer = crate::scene::offer();

@@ -20,7 +20,7 @@ fn say(scene: &mut Scene, enemy: &mut Remote<u32>, ack: Ack) -> (Disposition, Pe
 #[test]
 fn the_next_frame_cannot_be_acknowledged() {
     let cost = Cost {
-        bytes: 1500,
+        bytes: 5200,
         steps: 100,
     };
     case(cost, |scene| {
@@ -41,7 +41,7 @@ fn the_next_frame_cannot_be_acknowledged() {
 #[test]
 fn acknowledgements_from_the_far_future_are_refused() {
     let cost = Cost {
-        bytes: 1500,
+        bytes: 5200,
         steps: 100,
     };
     case(cost, |scene| {
@@ -100,7 +100,7 @@ fn acknowledgements_from_before_the_beginning_are_refused() {
 #[test]
 fn a_thousand_copies_of_an_acknowledgement_are_one() {
     let cost = Cost {
-        bytes: 3300,
+        bytes: 14_000,
         steps: 100,
     };
     case(cost, |scene| {
@@ -121,7 +121,7 @@ fn a_thousand_copies_of_an_acknowledgement_are_one() {
 #[test]
 fn old_acknowledgements_in_any_order_change_nothing() {
     let cost = Cost {
-        bytes: 3300,
+        bytes: 22_000,
         steps: 100,
     };
     case(cost, |scene| {
@@ -145,7 +145,7 @@ fn old_acknowledgements_in_any_order_change_nothing() {
 #[test]
 fn acknowledgements_at_random_acknowledge_nothing_that_was_not_sent() {
     let cost = Cost {
-        bytes: 3300,
+        bytes: 22_000,
         steps: 160,
     };
     case(cost, |scene| {
@@ -186,8 +186,8 @@ fn acknowledgements_at_random_acknowledge_nothing_that_was_not_sent() {
 #[test]
 fn optimistic_acknowledgements_do_not_get_more_than_the_bandwidth() {
     let cost = Cost {
-        bytes: 7400,
-        steps: 150,
+        bytes: 77_000,
+        steps: 160,
     };
     let slow = config().bandwidth(100_000, u32::MAX).unwrap();
     case_with(slow, cost, |scene| {
@@ -212,7 +212,7 @@ fn optimistic_acknowledgements_do_not_get_more_than_the_bandwidth() {
 #[test]
 fn acknowledgements_one_frame_ahead_are_refused_until_they_are_true() {
     let cost = Cost {
-        bytes: 1400,
+        bytes: 11_000,
         steps: 100,
     };
     case(cost, |scene| {
@@ -232,7 +232,7 @@ fn acknowledgements_one_frame_ahead_are_refused_until_they_are_true() {
 #[test]
 fn sums_of_nonces_that_are_wrong_have_no_effect() {
     let cost = Cost {
-        bytes: 1900,
+        bytes: 19_000,
         steps: 100,
     };
     case(cost, |scene| {
@@ -255,7 +255,7 @@ fn sums_of_nonces_that_are_wrong_have_no_effect() {
 #[test]
 fn losses_that_are_made_up_slow_the_host_down_and_no_more() {
     let cost = Cost {
-        bytes: 12_000,
+        bytes: 75_000,
         steps: 170,
     };
     case(cost, |scene| {
@@ -284,7 +284,7 @@ fn losses_that_are_made_up_slow_the_host_down_and_no_more() {
 #[test]
 fn the_delays_of_acknowledgements_change_no_round_trip() {
     let cost = Cost {
-        bytes: 1400,
+        bytes: 25_000,
         steps: 100,
     };
     case(cost, |scene| {
@@ -308,7 +308,7 @@ fn the_delays_of_acknowledgements_change_no_round_trip() {
 #[test]
 fn every_kind_of_map_acknowledges_what_it_says() {
     let cost = Cost {
-        bytes: 4600,
+        bytes: 26_000,
         steps: 110,
     };
     case(cost, |scene| {

@@ -8,9 +8,14 @@ mod peers;
 mod scene;
 
 mod acks;
+mod budgets;
+mod damage;
+mod floods;
 mod fragments;
 mod frames;
+mod habits;
 mod markers;
+mod messages;
 mod packets;
 mod ranges;
 mod reading;

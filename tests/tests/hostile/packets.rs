@@ -291,7 +291,7 @@ fn packets_that_were_passed_stay_passed() {
 #[test]
 fn good_messages_before_a_packet_that_cannot_be_have_no_effect() {
     let cost = Cost {
-        bytes: 1400,
+        bytes: 2700,
         steps: 100,
     };
     case(cost, |scene| {

@@ -174,9 +174,9 @@ impl Scene {
     /// The host sends a packet of so many bytes to the enemy.
     pub(crate) fn queue(&mut self, channel: u8, mode: Mode, len: usize) -> Result<(), SendError> {
         let peer = self.peer();
-        let payload = bytes::Bytes::from(vec![5; len]);
+        // What the application makes counts, since the host holds it.
         self.host
-            .call(|host| host.send(peer, ChannelId(channel), payload, mode))
+            .call(|host| host.send(peer, ChannelId(channel), vec![5; len], mode))
     }
 
     /// The host sends so many packets of 1000 bytes, as far as it may; what of it has left.

@@ -207,7 +207,7 @@ fn acknowledgements_that_are_late_by_minutes_change_nothing() {
 #[test]
 fn rates_of_one_byte_and_of_everything_leave_room_for_two_frames() {
     let cost = Cost {
-        bytes: 17_000,
+        bytes: 160_000,
         steps: 170,
     };
     case(cost, |scene| {

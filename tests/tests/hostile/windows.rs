@@ -13,7 +13,7 @@ use crate::scene::{Cost, ENEMY, case, case_with, config, offer};
 #[test]
 fn windows_cannot_pass_what_was_not_sent() {
     let cost = Cost {
-        bytes: 1900,
+        bytes: 5600,
         steps: 100,
     };
     case(cost, |scene| {
@@ -36,7 +36,7 @@ fn windows_cannot_pass_what_was_not_sent() {
 #[test]
 fn windows_of_other_channels_are_refused() {
     let cost = Cost {
-        bytes: 1500,
+        bytes: 5200,
         steps: 100,
     };
     case(cost, |scene| {
@@ -59,7 +59,7 @@ fn windows_of_other_channels_are_refused() {
 #[test]
 fn windows_that_go_back_stay_where_they_are() {
     let cost = Cost {
-        bytes: 4600,
+        bytes: 18_000,
         steps: 100,
     };
     case(cost, |scene| {
@@ -104,7 +104,7 @@ fn floods_of_window_acknowledgements_cost_their_bytes() {
 #[test]
 fn a_window_that_passes_a_packet_in_the_middle_of_its_fragments() {
     let cost = Cost {
-        bytes: 3400,
+        bytes: 140_000,
         steps: 330,
     };
     case(cost, |scene| {
@@ -140,7 +140,7 @@ fn a_window_that_passes_a_packet_in_the_middle_of_its_fragments() {
 #[test]
 fn fragments_that_are_acknowledged_while_others_wait() {
     let cost = Cost {
-        bytes: 8200,
+        bytes: 170_000,
         steps: 430,
     };
     case(cost, |scene| {
@@ -167,7 +167,7 @@ fn fragments_that_are_acknowledged_while_others_wait() {
 #[test]
 fn what_waits_to_be_sent_again_is_forgotten_when_it_was_passed() {
     let cost = Cost {
-        bytes: 9400,
+        bytes: 99_000,
         steps: 100,
     };
     case(cost, |scene| {
@@ -191,7 +191,10 @@ fn what_waits_to_be_sent_again_is_forgotten_when_it_was_passed() {
 /// others with the same low bits are on their way: the books are right.
 #[test]
 fn what_was_passed_a_round_of_ids_ago_is_acknowledged_late() {
-    let cost = Cost { bytes: 16_000_000, steps: 320 };
+    let cost = Cost {
+        bytes: 16_000_000,
+        steps: 320,
+    };
     let wide = config().windows(4096, 16_384).unwrap();
     case_with(wide, cost, |scene| {
         let mut offer = offer();
@@ -219,5 +222,44 @@ fn what_was_passed_a_round_of_ids_ago_is_acknowledged_late() {
             assert_taken(scene.send(&mut enemy, Some(ack_of(frame)), vec![]));
         }
         assert_eq!((scene.stats().flight, scene.stats().queued_bytes), (0, 0));
+    });
+}
+
+/// `[B2 R10 R14]` The window passes each packet as soon as one fragment of it was sent, and frames are
+/// acknowledged one at a time, the oldest first: what is on its way holds no whole packets.
+#[test]
+fn one_fragment_on_its_way_does_not_hold_its_whole_packet() {
+    let cost = Cost {
+        bytes: 3_200_000,
+        steps: 390,
+    };
+    case_with(config().windows(4096, 4096).unwrap(), cost, |scene| {
+        let mut offer = offer();
+        (offer.windows, offer.budget) = ([12, 12], 1 << 24);
+        let mut enemy = scene.enemy_at(ENEMY, &offer);
+        for _ in 0..20 {
+            scene.chatter(&mut enemy, 50);
+            while scene.stats().queued_bytes > 0 {
+                assert_taken(scene.agree(&mut enemy));
+            }
+        }
+        let mut oldest = enemy.newest.0 + 1;
+        let mut packets = 0;
+        while scene.stats().flight + 60_000 < scene.stats().window {
+            assert_eq!(scene.queue(1, Mode::Reliable, 60_000), Ok(()));
+            scene.flush();
+            packets += 1;
+        }
+        let end = oldest + 800;
+        while oldest < end {
+            assert_eq!(scene.queue(1, Mode::Reliable, 60_000), Ok(()));
+            let ack = ack_of(oldest);
+            assert_taken(scene.send(&mut enemy, Some(ack), vec![]));
+            packets += 1;
+            assert_taken(scene.send(&mut enemy, None, vec![window(1, packets - 1)]));
+            oldest += 1;
+            scene.overhear(&mut enemy);
+        }
+        assert_eq!(scene.stats().frames_lost, 0);
     });
 }

@@ -61,18 +61,22 @@ fn fill_but(scene: &mut Scene, enemy: &mut Remote<u32>, rest: u64) {
 /// `[R11 X4]` The budget is full to the byte: one byte is too many, and a packet without bytes is as well.
 #[test]
 fn the_budget_is_full_to_the_byte() {
-    let cost = Cost { bytes: 0, steps: 0 };
+    let cost = Cost {
+        bytes: 340_000,
+        steps: 100,
+    };
     case(cost, |scene| {
         let mut enemy = scene.enemy();
         fill_but(scene, &mut enemy, CHARGE + 10);
-        for (len, fits) in [
+        let tries = [
             (11, false),
             (1000, false),
             (10, true),
             (0, false),
             (1, false),
-        ] {
-            let message = waiting(RELIABLE, 0, 1, len);
+        ];
+        for (id, (len, fits)) in (1..).zip(tries) {
+            let message = waiting(RELIABLE, 0, id, len);
             assert_eq!(is_taken(scene, &mut enemy, vec![message]), fits, "{len}");
         }
         assert_eq!(kept(scene), BUDGET);
@@ -275,7 +279,10 @@ fn what_is_refused_is_not_acknowledged() {
 /// `[X4 R11]` Packets of the greatest length that there may be, and one byte longer.
 #[test]
 fn packets_of_the_greatest_length_and_a_byte_more() {
-    let cost = Cost { bytes: 2300, steps: 100 };
+    let cost = Cost {
+        bytes: 2300,
+        steps: 100,
+    };
     case_with(config().receive_budget(500, 5000).unwrap(), cost, |scene| {
         let mut enemy = scene.enemy();
         for (id, len, fits) in [

@@ -24,7 +24,10 @@ fn said(scene: &mut Scene, enemy: &mut porous_tests::remote::Remote<u32>) -> [us
 /// `[R15]` A hundred and more pings in one datagram: one pong, of the newest.
 #[test]
 fn pings_by_the_hundred_in_a_datagram_get_one_pong() {
-    let cost = Cost { bytes: 500, steps: 100 };
+    let cost = Cost {
+        bytes: 500,
+        steps: 100,
+    };
     case(cost, |scene| {
         let mut enemy = scene.enemy();
         scene.pass(Duration::from_millis(20));
@@ -40,7 +43,10 @@ fn pings_by_the_hundred_in_a_datagram_get_one_pong() {
 /// `[R15 X16]` 10,000 pings in a second, each alone: at most a pong in 10 ms.
 #[test]
 fn ten_thousand_pings_in_a_second_get_a_hundred_pongs() {
-    let cost = Cost { bytes: 9500, steps: 100 };
+    let cost = Cost {
+        bytes: 9500,
+        steps: 100,
+    };
     case(cost, |scene| {
         let mut enemy = scene.enemy();
         let mut pongs = 0;
@@ -57,7 +63,10 @@ fn ten_thousand_pings_in_a_second_get_a_hundred_pongs() {
 /// `[R15]` Path challenges, likewise.
 #[test]
 fn ten_thousand_path_challenges_in_a_second_get_a_hundred_responses() {
-    let cost = Cost { bytes: 9500, steps: 100 };
+    let cost = Cost {
+        bytes: 9500,
+        steps: 100,
+    };
     case(cost, |scene| {
         let mut enemy = scene.enemy();
         let mut responses = 0;
@@ -74,7 +83,10 @@ fn ten_thousand_path_challenges_in_a_second_get_a_hundred_responses() {
 /// answer to each kind, and an acknowledgement for each datagram.
 #[test]
 fn everything_at_once_is_answered_once() {
-    let cost = Cost { bytes: 14_000, steps: 200 };
+    let cost = Cost {
+        bytes: 14_000,
+        steps: 200,
+    };
     case(cost, |scene| {
         let mut enemy = scene.enemy();
         scene.pass(Duration::from_millis(20));
@@ -110,7 +122,10 @@ fn everything_at_once_is_answered_once() {
 /// from being heard.
 #[test]
 fn data_and_acknowledgements_pass_a_flood_of_signalling() {
-    let cost = Cost { bytes: 13_000, steps: 140 };
+    let cost = Cost {
+        bytes: 13_000,
+        steps: 140,
+    };
     case(cost, |scene| {
         let mut enemy = scene.enemy();
         for n in 0..100 {
@@ -137,7 +152,10 @@ fn data_and_acknowledgements_pass_a_flood_of_signalling() {
 /// acknowledged in the end, and none that was not.
 #[test]
 fn frames_out_of_order_do_not_starve_acknowledgements() {
-    let cost = Cost { bytes: 9500, steps: 140 };
+    let cost = Cost {
+        bytes: 9500,
+        steps: 140,
+    };
     case(cost, |scene| {
         let mut enemy = scene.enemy();
         for block in 0..50_u64 {
@@ -157,7 +175,10 @@ fn frames_out_of_order_do_not_starve_acknowledgements() {
 /// `[X16 R7 R22]` One old frame again and again: each copy gets an acknowledgement, no longer than any.
 #[test]
 fn copies_of_an_old_frame_get_short_acknowledgements() {
-    let cost = Cost { bytes: 9500, steps: 140 };
+    let cost = Cost {
+        bytes: 9500,
+        steps: 140,
+    };
     case(cost, |scene| {
         let mut enemy = scene.enemy();
         let mut kept = Vec::new();

@@ -17,7 +17,10 @@ use crate::scene::{Cost, ENEMY, FRAGMENT, case};
 /// within the send budget, and less and less is sent.
 #[test]
 fn a_peer_that_never_acknowledges() {
-    let cost = Cost { bytes: 5_300_000, steps: 100 };
+    let cost = Cost {
+        bytes: 5_300_000,
+        steps: 100,
+    };
     case(cost, |scene| {
         let mut enemy = scene.enemy();
         let mut full = 0;
@@ -45,7 +48,10 @@ fn a_peer_that_never_acknowledges() {
 /// `[R22 R7]` It only ever acknowledges, and says nothing else, for an hour: nothing is sent to it but pings.
 #[test]
 fn a_peer_that_only_acknowledges() {
-    let cost = Cost { bytes: 16_000, steps: 100 };
+    let cost = Cost {
+        bytes: 16_000,
+        steps: 100,
+    };
     case(cost, |scene| {
         let mut enemy = scene.enemy();
         let mut heard = 0;
@@ -61,7 +67,10 @@ fn a_peer_that_only_acknowledges() {
 /// `[R11 R13 R25]` It sends on one channel only, so much that others are full, and the others get their turn.
 #[test]
 fn a_peer_that_sends_on_one_channel_only() {
-    let cost = Cost { bytes: 180_000, steps: 610 };
+    let cost = Cost {
+        bytes: 180_000,
+        steps: 610,
+    };
     case(cost, |scene| {
         let mut enemy = scene.enemy();
         for round in 0..100_u32 {
@@ -88,7 +97,10 @@ fn a_peer_that_sends_on_one_channel_only() {
 /// whoever reads gets nothing, at the cost of nothing.
 #[test]
 fn a_peer_that_keeps_everything_waiting() {
-    let cost = Cost { bytes: 270_000, steps: 100 };
+    let cost = Cost {
+        bytes: 270_000,
+        steps: 100,
+    };
     case(cost, |scene| {
         let mut enemy = scene.enemy();
         for id in 1..256 {
@@ -152,7 +164,10 @@ fn any_of(random: &mut impl Rng, end: u32) -> u32 {
 /// then, and the host sends.
 #[test]
 fn a_peer_that_speaks_at_random() {
-    let cost = Cost { bytes: 5_800_000, steps: 220 };
+    let cost = Cost {
+        bytes: 5_800_000,
+        steps: 220,
+    };
     case(cost, |scene| {
         let mut enemy = scene.enemy();
         let mut random = Seed::new(41).stream("habits", 0);
@@ -190,7 +205,10 @@ fn a_peer_that_speaks_at_random() {
 /// `[X16 X24]` It repeats everything that it has ever sent, over and over: each is known, or too old.
 #[test]
 fn a_peer_that_repeats_all_that_it_has_ever_sent() {
-    let cost = Cost { bytes: 160_000, steps: 1700 };
+    let cost = Cost {
+        bytes: 160_000,
+        steps: 1700,
+    };
     case(cost, |scene| {
         let mut enemy = scene.enemy();
         let mut all: Vec<Short> = Vec::new();
@@ -211,7 +229,10 @@ fn a_peer_that_repeats_all_that_it_has_ever_sent() {
 /// `[X24]` Bytes at random behind the connection's id, 50,000 times.
 #[test]
 fn a_peer_that_speaks_gibberish() {
-    let cost = Cost { bytes: 11_000, steps: 160 };
+    let cost = Cost {
+        bytes: 11_000,
+        steps: 160,
+    };
     case(cost, |scene| {
         let mut enemy = scene.enemy();
         let mut random = Seed::new(43).stream("gibberish", 0);

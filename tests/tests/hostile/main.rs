@@ -21,4 +21,5 @@ mod ranges;
 mod reading;
 mod requests;
 mod round_trips;
+mod sending;
 mod windows;

@@ -245,7 +245,10 @@ fn nothing_asks_for_no_acknowledgement() {
 /// change nothing.
 #[test]
 fn limits_take_effect_in_the_order_of_their_serials() {
-    let cost = Cost { bytes: 38_000, steps: 170 };
+    let cost = Cost {
+        bytes: 38_000,
+        steps: 170,
+    };
     case(cost, |scene| {
         let mut enemy = scene.enemy();
         let taken = scene.send(&mut enemy, None, vec![limits(1, 0)]);

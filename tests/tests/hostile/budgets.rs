@@ -7,7 +7,7 @@ use porous_tests::encoder::{Message, Packet};
 use porous_tests::remote::Remote;
 
 use crate::peers::{
-    FULL, PASSIVE, RELIABLE, UNRELIABLE, any, assert_taken, malformed, noop, packet,
+    PASSIVE, RELIABLE, UNRELIABLE, any, assert_taken, fits, malformed, noop, packet,
 };
 use crate::scene::{Cost, ENEMY, FRAGMENT, Scene, case, case_with, config};
 
@@ -21,13 +21,7 @@ fn kept(scene: &Scene) -> u64 {
 
 /// Whether it was taken; otherwise the budget is full.
 fn is_taken(scene: &mut Scene, enemy: &mut Remote<u32>, messages: Vec<Message>) -> bool {
-    match scene.send(enemy, None, messages) {
-        FULL => false,
-        taken => {
-            assert_taken(taken);
-            true
-        }
-    }
+    fits(scene.send(enemy, None, messages))
 }
 
 /// A packet that waits for one that never comes.

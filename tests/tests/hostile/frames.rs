@@ -375,3 +375,18 @@ fn counters_come_to_the_end_of_64_bits() {
         );
     });
 }
+
+/// `[X13 R6]` Frames from whom the host only tries to connect to, far ahead and near: there is no
+/// connection yet that they could move.
+#[test]
+fn frames_before_the_handshake_move_nothing() {
+    let cost = Cost { bytes: 0, steps: 0 };
+    case(cost, |scene| {
+        let mut enemy = scene.attempt();
+        for ahead in [0, 1, 1000, quarter(4) - 1] {
+            let taken = send(scene, &mut enemy, ahead, 4);
+            assert!(matches!(taken, Disposition::Ignored(_)), "{taken:?}");
+        }
+        assert_eq!(scene.stats().frames_sent, 0);
+    });
+}

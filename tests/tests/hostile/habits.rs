@@ -140,7 +140,7 @@ fn at_random(random: &mut impl Rng, n: u32) -> Message {
             let len = if index + 1 == count {
                 1 + any(99)
             } else {
-                FRAGMENT as u32
+                u32::try_from(FRAGMENT).unwrap()
             };
             let [index, count] = [index, count].map(|n| u16::try_from(n).unwrap());
             let mode = any(3).to_le_bytes()[0];

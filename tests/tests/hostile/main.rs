@@ -2,6 +2,8 @@
 //! the memory and the work that it may cost (`docs/hostile.md`).
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+extern crate alloc;
+
 mod catalogue;
 mod metered;
 mod peers;

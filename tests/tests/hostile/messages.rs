@@ -17,11 +17,11 @@ fn a_datagram_has_at_most_128_messages() {
     };
     case(cost, |scene| {
         let mut enemy = scene.enemy();
-        for (count, is_good) in [(127, true), (128, true), (129, false), (590, false)] {
+        for (count, is_good) in [(127_u32, true), (128, true), (129, false), (590, false)] {
             let packets = |n: u32| Message::from(packet(UNRELIABLE, 0, n & 0xFF, 0));
             for all in [
-                vec![noop(); count],
-                (0..count as u32).map(packets).collect(),
+                (0..count).map(|_| noop()).collect::<Vec<_>>(),
+                (0..count).map(packets).collect(),
             ] {
                 let taken = scene.send(&mut enemy, None, all);
                 if is_good {

@@ -18,9 +18,8 @@ pub(crate) fn any(random: &mut ChaCha8Rng, end: u32) -> u32 {
     u32::try_from(below(random.next_u64(), end.into())).unwrap()
 }
 
-/// Flags of a frame: an acknowledgement follows, its nonce bit, and that it wants an acknowledgement.
+/// Flags of a frame: an acknowledgement follows, and it wants one.
 pub(crate) const A: u8 = 4;
-pub(crate) const N: u8 = 2;
 pub(crate) const R: u8 = 1;
 
 /// Modes of packets, as the wire has them.
@@ -43,6 +42,16 @@ pub(crate) const FULL: Disposition = Disposition::Ignored(Ignored::OverBudget);
 #[track_caller]
 pub(crate) fn assert_taken(taken: Disposition) {
     assert!(matches!(taken, Disposition::Handled(_)), "{taken:?}");
+}
+
+/// Whether it was taken. If not, the budget is full.
+#[track_caller]
+pub(crate) fn fits(disposition: Disposition) -> bool {
+    let fits = disposition != FULL;
+    if fits {
+        assert_taken(disposition);
+    }
+    fits
 }
 
 fn control(subtype: u8, fields: &[u8]) -> Message {

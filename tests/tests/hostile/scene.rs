@@ -1,7 +1,7 @@
 //! Where the cases take place: a host, somebody who does nothing wrong, and whoever attacks.
 
+use alloc::collections::{BTreeMap, BTreeSet};
 use core::time::Duration;
-use std::collections::{BTreeMap, BTreeSet};
 
 use porous_proto::{
     ChannelId, Config, Disposition, Ecn, Event, Host, Instant, Listen, Mode, PeerId, PeerState,

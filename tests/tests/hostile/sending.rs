@@ -44,7 +44,10 @@ fn agreeing(scene: &mut Scene, enemy: &mut Remote<u32>, seconds: u64) -> usize {
 /// queues what its send budget allows, says that it is full, and sends one packet.
 #[test]
 fn the_smallest_windows_that_never_move() {
-    let cost = Cost { bytes: 35_000, steps: 100 };
+    let cost = Cost {
+        bytes: 35_000,
+        steps: 100,
+    };
     case_with(config().send_budget(10_000), cost, |scene| {
         let mut enemy = scene.enemy_at(
             ENEMY,
@@ -172,7 +175,10 @@ fn unreliable_packets_that_cannot_leave_grow_old() {
 /// ever, and the connection lives.
 #[test]
 fn a_remote_reader_that_stops_is_sent_its_budget() {
-    let cost = Cost { bytes: 550_000, steps: 230 };
+    let cost = Cost {
+        bytes: 550_000,
+        steps: 230,
+    };
     case(cost, |scene| {
         let mut enemy = scene.enemy_at(
             ENEMY,
@@ -197,7 +203,10 @@ fn a_remote_reader_that_stops_is_sent_its_budget() {
 /// the packet holds up its own channel only.
 #[test]
 fn a_budget_that_a_packet_does_not_fit_into_once_more() {
-    let cost = Cost { bytes: 15_000, steps: 100 };
+    let cost = Cost {
+        bytes: 15_000,
+        steps: 100,
+    };
     case(cost, |scene| {
         let budget = 1000 + 64;
         let mut enemy = scene.enemy_at(

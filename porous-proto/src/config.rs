@@ -28,7 +28,9 @@ pub enum Priority {
 /// [windows](Self::windows), N_P + N_Q · channels. The factor is 4 for packets without content,
 /// which count 64 bytes each in the budgets and cost more; for packets of 1 KiB and more it is less
 /// than 2. Unreliable packets leave the send budget when they are sent: those in flight cost 80
-/// bytes each, at most 128 in each of N_P frames. What the budgets allow is given back when it is
+/// bytes each, at most 128 in each of N_P frames. Reliable ones leave it when the remote host says
+/// that it has passed them, and keep their bytes until their frames are acknowledged or dropped:
+/// at most N_P datagrams. What the budgets allow is given back when it is
 /// no longer used; what the windows take may stay until the peer ends.
 ///
 /// ```

@@ -285,3 +285,32 @@ pub fn varint(out: &mut Vec<u8>, mut number: u32) {
     }
     out.push(number.to_le_bytes()[0]);
 }
+
+impl Packet {
+    /// A packet in one piece: its mode (0 unreliable, 1 reliable, 2 passive), where it belongs, and
+    /// what is in it.
+    #[must_use]
+    pub const fn whole(mode: u8, channel: u8, id: u32, dependency: u32, payload: Vec<u8>) -> Self {
+        Self {
+            mode,
+            channel,
+            id,
+            dependency,
+            fragment: None,
+            payload,
+        }
+    }
+
+    /// The same packet as a fragment: its index, and of how many.
+    #[must_use]
+    pub const fn part(mut self, index: u16, count: u16) -> Self {
+        self.fragment = Some((index, count));
+        self
+    }
+}
+
+impl From<Packet> for Message {
+    fn from(packet: Packet) -> Self {
+        Self::Packet(packet)
+    }
+}

@@ -1,7 +1,7 @@
 //! Peers that are no hosts: they speak through [`encoder`] alone, and may say
 //! what no host would.
 
-use porous_proto::{Disposition, Ecn, Host, Instant};
+use porous_proto::{Address, Disposition, Ecn, Host, Instant};
 use porous_sim::ChaCha8Rng;
 
 use crate::encoder::{self, Ack, Message, Offer, Shape, Short};
@@ -11,9 +11,9 @@ const ID_LEN: usize = 4;
 
 /// A peer as it knows itself and the host.
 #[derive(Clone, Debug)]
-pub struct Remote {
+pub struct Remote<A = u8> {
     /// Where it is.
-    pub address: u8,
+    pub address: A,
     /// Of the peer, and of the host for it.
     pub nonces: [u64; 2],
     /// What leads datagrams to the host.
@@ -26,7 +26,7 @@ pub struct Remote {
     pub shape: Shape,
 }
 
-impl Remote {
+impl<A: Address + Into<u64>> Remote<A> {
     /// Connects to a host that listens as the document says, and knows what a peer knows then.
     ///
     /// # Panics
@@ -34,25 +34,24 @@ impl Remote {
     /// If the handshake does not go as the document says.
     #[must_use]
     pub fn connect(
-        host: &mut Host<ChaCha8Rng, u8>,
+        host: &mut Host<ChaCha8Rng, A>,
         now: Instant,
-        address: u8,
+        address: A,
         offer: &Offer,
     ) -> Self {
-        let ours = 1000 + u64::from(address);
+        let ours = 1000 + address.into();
         let mut buf = [0; 1200];
-        let body = offer.body(&[address; ID_LEN]);
+        let body = offer.body(&id(address));
         host.handle_datagram(now, address, Ecn::NotEct, &request([ours, 0], &body));
-        let cookie = host.poll_transmit(now, &mut buf).expect("a cookie");
-        assert_eq!((cookie.to, cookie.datagram[0]), (address, 0xC1));
-        let nonces = [ours, nonce(cookie.datagram)];
+        let cookie = next_to(host, now, address, &mut buf).expect("a cookie");
+        assert_eq!(cookie[0], 0xC1);
+        let nonces = [ours, nonce(cookie)];
         let mut again = encoder::long(0xD0, 1, nonces, &body);
         again.extend(encoder::long(0xC0, 1, nonces, &body));
         again.resize(encoder::PADDED, 0);
         let taken = host.handle_datagram(now, address, Ecn::NotEct, &again);
         assert!(matches!(taken, Disposition::Accepted(_)), "{taken:?}");
-        let answer = host.poll_transmit(now, &mut buf);
-        let answer = answer.expect("an acknowledgement").datagram;
+        let answer = next_to(host, now, address, &mut buf).expect("an acknowledgement");
         assert_eq!((answer[0], answer[23]), (0xD0, 4));
         Self {
             address,
@@ -74,26 +73,20 @@ impl Remote {
     ///
     /// If it sends no request.
     #[must_use]
-    pub fn attempt(
-        host: &mut Host<ChaCha8Rng, u8>,
-        now: Instant,
-        address: u8,
-        window: u32,
-    ) -> Self {
+    pub fn attempt(host: &mut Host<ChaCha8Rng, A>, now: Instant, address: A, window: u32) -> Self {
         let mut buf = [0; 1200];
         let connects = host.connect(now, address);
         assert!(connects.is_ok(), "{connects:?}");
         let mut heard = None;
-        while let Some(transmit) = host.poll_transmit(now, &mut buf) {
-            if (transmit.to, transmit.datagram[0]) == (address, 0xC0) {
-                let id = transmit.datagram[24..28].to_vec();
-                heard = Some((nonce(transmit.datagram), id));
+        while let Some(datagram) = next_to(host, now, address, &mut buf) {
+            if datagram[0] == 0xC0 {
+                heard = Some((nonce(datagram), datagram[24..28].to_vec()));
             }
         }
         let (theirs, connection_id) = heard.expect("a request");
         Self {
             address,
-            nonces: [1000 + u64::from(address), theirs],
+            nonces: [1000 + address.into(), theirs],
             connection_id,
             next: 0,
             newest: (0, 1),
@@ -125,11 +118,32 @@ impl Remote {
         if let Some(&first @ 0x40..=0x7F) = datagram.first() {
             let width = (first >> 4 & 3) + 1;
             let mut low = [0; 4];
-            let id = &datagram[1 + ID_LEN..];
-            low[..usize::from(width)].copy_from_slice(&id[..usize::from(width)]);
+            let low_bytes = &datagram[1 + ID_LEN..];
+            low[..usize::from(width)].copy_from_slice(&low_bytes[..usize::from(width)]);
             self.newest = (u32::from_le_bytes(low), width);
         }
     }
+}
+
+/// The next datagram to this address. Those to others are lost.
+fn next_to<'b, A: Address>(
+    host: &mut Host<ChaCha8Rng, A>,
+    now: Instant,
+    address: A,
+    buf: &'b mut [u8],
+) -> Option<&'b [u8]> {
+    loop {
+        let transmit = host.poll_transmit(now, buf)?;
+        if transmit.to == address {
+            let len = transmit.datagram.len();
+            return Some(&buf[..len]);
+        }
+    }
+}
+
+/// The connection id that a remote at this address gives the host.
+fn id(address: impl Into<u64>) -> [u8; ID_LEN] {
+    [address.into().to_le_bytes()[0]; ID_LEN]
 }
 
 /// A padded REQ with these nonces.

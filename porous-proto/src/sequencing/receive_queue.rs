@@ -205,9 +205,9 @@ impl ReceiveQueue {
         self.free = Vec::new();
     }
 
-    /// The first entry from m_b on.
-    pub(crate) fn first(&self) -> Option<u64> {
-        self.index.present.first(self.base..self.end, true)
+    /// The first entry from this id on, which is not before m_b.
+    pub(crate) fn next(&self, from: u64) -> Option<u64> {
+        self.index.present.first(from..self.end, true)
     }
 
     /// The first complete packet that is before `limit`.
@@ -282,13 +282,13 @@ mod tests {
             );
         }
         assert!(queue.get(1001).is_none() && queue.get(999).is_none() && queue.get(1091).is_none());
-        assert_eq!(queue.first(), Some(1000));
+        assert_eq!(queue.next(queue.base()), Some(1000));
         assert!(queue.remove(1000).is_some() && queue.remove(1000).is_none());
-        assert_eq!(queue.first(), Some(1003));
+        assert_eq!(queue.next(queue.base()), Some(1003));
         assert!(queue.remove(1003).is_some());
         queue.advance_to(1010);
         queue.insert(1130, entry(1)); // 1010 + 120 wraps in a ring of 128
-        assert_eq!(queue.first(), Some(1017));
+        assert_eq!(queue.next(queue.base()), Some(1017));
         assert_eq!(queue.entries.len(), 4);
     }
 
@@ -309,6 +309,6 @@ mod tests {
         }
         queue.insert(1000, entry(7));
         assert!(queue.remove(0).is_some());
-        assert_eq!(queue.first(), Some(20));
+        assert_eq!(queue.next(queue.base()), Some(20));
     }
 }

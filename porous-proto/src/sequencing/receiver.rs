@@ -278,7 +278,9 @@ impl Receiver {
         }
         let base = self.base();
         totals.passed += (id - base) * cost(0);
-        while let Some(skipped) = self.queue.first().filter(|&first| first < id) {
+        let mut from = base;
+        while let Some(skipped) = self.queue.next(from).filter(|&next| next < id) {
+            from = skipped + 1;
             if let Some(entry) = self.queue.remove(skipped) {
                 totals.release(entry.mode, entry.cost());
                 totals.passed += entry.len() as u64;

@@ -328,7 +328,10 @@ fn next_part(channel: u8, current: &mut Current, params: &SequencingParams) -> P
             index,
             count: current.count,
         };
-        (Some(fragment), current.payload.slice(start..end))
+        // A copy: what the receive window passes leaves the budget, and must not be held whole by one
+        // fragment that is not acknowledged.
+        let part = Bytes::copy_from_slice(&current.payload[start..end]);
+        (Some(fragment), part)
     };
     Packet {
         mode: current.mode,

@@ -3,7 +3,8 @@
 /// The id in `[anchor - behind, anchor - behind + 2^bits)` whose low `bits` bits are `low`.
 ///
 /// There is exactly one, because the range is as long as the modulus. `None` if it would be
-/// negative or beyond `u64`: no sender ever used such an id.
+/// negative or beyond `u64`, or the last one of all, past which there is none: no sender ever used
+/// such an id.
 pub(crate) fn expand(low: u32, bits: u32, anchor: u64, behind: u64) -> Option<u64> {
     debug_assert!(
         (1..=32).contains(&bits),
@@ -15,7 +16,7 @@ pub(crate) fn expand(low: u32, bits: u32, anchor: u64, behind: u64) -> Option<u6
     let offset = u64::from(low).wrapping_sub(start) & mask;
     match behind.checked_sub(anchor) {
         Some(below_zero) => offset.checked_sub(below_zero),
-        None => start.checked_add(offset),
+        None => start.checked_add(offset).filter(|&id| id < u64::MAX),
     }
 }
 
@@ -56,7 +57,9 @@ mod tests {
         let start = i128::from(anchor) - i128::from(behind);
         let modulus = 1_i128 << bits;
         let distance = (i128::from(low) - start).rem_euclid(modulus);
-        u64::try_from(start + distance).ok()
+        u64::try_from(start + distance)
+            .ok()
+            .filter(|&id| id < u64::MAX)
     }
 
     /// Counters near zero, near each modulus, and near the end.
@@ -93,7 +96,7 @@ mod tests {
             let span = 4 * reach(width);
             let id = (anchor.saturating_sub(3 * reach(width))).saturating_add(part % span);
             let in_range = i128::from(id) < i128::from(anchor) + i128::from(reach(width));
-            prop_assume!(in_range);
+            prop_assume!(in_range && id < u64::MAX);
             prop_assert_eq!(expand_frame(truncate(id, 8 * width), width, anchor), Some(id));
         }
     }

@@ -147,7 +147,7 @@ impl Received {
             .rev()
             .enumerate()
         {
-            if id + self.capacity() < self.next() || !self.bits.get(id) {
+            if self.next() - id > self.capacity() || !self.bits.get(id) {
                 map &= !(1 << bit);
             } else {
                 nonce ^= self.nonces.get(id);

@@ -5,6 +5,11 @@ use core::time::Duration;
 /// T_rtt,avg at the start (§3.1.3).
 const INITIAL_RTT_US: u64 = 200_000;
 
+/// T_rto (7) is at least so much longer than a round trip: whoever answers pings before they have
+/// come and makes the host step often would else be sent to without end (`deviations.md` P4; RFC
+/// 9002 §6.2.1, kGranularity).
+const GRANULARITY: Duration = Duration::from_millis(1);
+
 /// The estimates of (5)-(7), in microseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rtt {
@@ -42,7 +47,7 @@ impl Rtt {
 
     /// T_rto (7), where `step` is T_step,avg, the average time between steps.
     pub(crate) fn resend_timeout(&self, step: Duration) -> Duration {
-        self.average() + step.max(4 * self.variance()) // (7)
+        self.average() + step.max(4 * self.variance()).max(GRANULARITY) // (7)
     }
 }
 
@@ -77,6 +82,17 @@ mod tests {
         }
         let timeout = rtt.resend_timeout(16 * MS);
         assert!(timeout > 65 * MS && timeout < 67 * MS, "{timeout:?}");
+    }
+
+    /// P4.
+    #[test]
+    fn round_trips_of_nothing_leave_a_millisecond() {
+        let mut rtt = Rtt::new();
+        for _ in 0..200 {
+            rtt.sample(Duration::ZERO);
+        }
+        assert_eq!(rtt.resend_timeout(Duration::ZERO), MS);
+        assert_eq!(rtt.resend_timeout(2 * MS), 2 * MS);
     }
 
     #[test]

@@ -1,0 +1,189 @@
+//! Every datagram that is one bit or one cut away from a good one.
+
+use porous_proto::{Disposition, Malformed, PeerStats};
+use porous_tests::encoder::{Ack, Message, Offer, Short};
+use porous_tests::remote::Remote;
+
+use crate::peers::{
+    PASSIVE, RELIABLE, UNRELIABLE, all_up_to, assert_taken, challenge, limits, malformed, noop,
+    packet, ping, pong, sentinel, tombstone, window,
+};
+use crate::scene::{Cost, ENEMY, FRAGMENT, Scene, case, offer};
+
+/// Frames that have everything in them that there is.
+fn frames(enemy: &mut Remote<u32>) -> Vec<Short> {
+    let newest = enemy.newest.0;
+    let delayed = Ack {
+        delay: Some(9),
+        nonces: true,
+        ..all_up_to(newest)
+    };
+    let kinds: [Vec<Message>; 6] = [
+        vec![],
+        vec![noop(), ping(3), pong(0), challenge(9)],
+        vec![
+            window(0, 0),
+            sentinel(1, 31, 3),
+            tombstone(2, 9, 2),
+            limits(1, 1000),
+        ],
+        vec![
+            packet(UNRELIABLE, 0, 0, 5).into(),
+            packet(RELIABLE, 0, 1, 5).into(),
+            packet(PASSIVE, 1, 0, 0).into(),
+            packet(UNRELIABLE, 3, 7, 300).into(),
+        ],
+        vec![packet(RELIABLE, 2, 0, FRAGMENT / 8).part(56, 57).into()],
+        vec![Message::Control(vec![9, 0, 0, 0])],
+    ];
+    let kinds = kinds.into_iter();
+    kinds
+        .flat_map(|messages| {
+            [None, Some(delayed.clone())].map(|ack| enemy.short(ack, messages.clone()))
+        })
+        .collect()
+}
+
+/// An enemy to whom something was sent, who knows these offers.
+fn sent_to(scene: &mut Scene, offer: &Offer) -> Remote<u32> {
+    let mut enemy = scene.enemy_at(ENEMY, offer);
+    scene.chatter(&mut enemy, 50);
+    enemy
+}
+
+/// How many of these datagrams the host takes. None that it refuses has an effect.
+fn taken(scene: &mut Scene, datagrams: impl Iterator<Item = Vec<u8>>) -> usize {
+    let mut count = 0;
+    for datagram in datagrams {
+        let before: PeerStats = scene.judged();
+        let entries = scene.host.host.audit().entries;
+        match scene.deliver(ENEMY, &datagram) {
+            Disposition::Handled(_) | Disposition::Accepted(_) => count += 1,
+            Disposition::Ignored(_) => {
+                assert_eq!(scene.judged(), before, "{datagram:x?}");
+                assert_eq!(scene.host.host.audit().entries, entries);
+            }
+        }
+        scene.said.clear();
+    }
+    count
+}
+
+fn flips(datagram: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+    (0..8 * datagram.len()).map(move |bit| {
+        let mut flipped = datagram.to_vec();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        flipped
+    })
+}
+
+const SEALED: fn() -> Offer = || Offer {
+    integrity: 1,
+    ..offer()
+};
+
+/// `[X12 X24]` Frames of all kinds, cut off after each byte: what is taken is well-formed, and what is not has
+/// no effect.
+#[test]
+fn every_truncation_of_a_frame() {
+    let cost = Cost {
+        bytes: 140_000,
+        steps: 100,
+    };
+    case(cost, |scene| {
+        let mut enemy = sent_to(scene, &offer());
+        for frame in frames(&mut enemy) {
+            let whole = frame.encode(&enemy.shape);
+            let cuts = (0..whole.len()).map(|len| whole[..len].to_vec());
+            taken(scene, cuts);
+        }
+        scene.read(ENEMY);
+    });
+}
+
+/// `[X12 X24]` The same with a checksum: none is taken.
+#[test]
+fn no_truncation_of_a_sealed_frame_is_taken() {
+    let cost = Cost {
+        bytes: 71_000,
+        steps: 100,
+    };
+    case(cost, |scene| {
+        let mut enemy = sent_to(scene, &SEALED());
+        for frame in frames(&mut enemy) {
+            let whole = frame.encode(&enemy.shape);
+            let cuts = (0..whole.len()).map(|len| whole[..len].to_vec());
+            assert_eq!(taken(scene, cuts), 0);
+        }
+    });
+}
+
+/// `[X24 X12]` Frames of all kinds with each bit flipped, without a checksum: what is taken is within what a
+/// peer may say, and what is not has no effect.
+#[test]
+fn every_flipped_bit_of_a_frame() {
+    let cost = Cost {
+        bytes: 71_000,
+        steps: 100,
+    };
+    case(cost, |scene| {
+        let mut enemy = sent_to(scene, &offer());
+        let all = frames(&mut enemy);
+        for frame in all {
+            taken(scene, flips(&frame.encode(&enemy.shape)));
+        }
+        scene.read(ENEMY);
+        assert!(scene.state(ENEMY).is_some());
+    });
+}
+
+/// `[X24 X12]` The same with a checksum: none is taken, and the frame itself still is.
+#[test]
+fn no_flipped_bit_of_a_sealed_frame_is_taken() {
+    let cost = Cost {
+        bytes: 71_000,
+        steps: 100,
+    };
+    case(cost, |scene| {
+        let mut enemy = sent_to(scene, &SEALED());
+        for frame in frames(&mut enemy) {
+            let whole = frame.encode(&enemy.shape);
+            assert_eq!(taken(scene, flips(&whole)), 0);
+            assert_taken(scene.deliver(ENEMY, &whole));
+        }
+        scene.read(ENEMY);
+    });
+}
+
+/// `[X24]` Sealed frames with two bits flipped, with two bytes exchanged, and with a checksum of nothing,
+/// of all ones, or of another frame.
+#[test]
+fn no_damage_to_a_sealed_frame_is_taken() {
+    let cost = Cost {
+        bytes: 71_000,
+        steps: 100,
+    };
+    case(cost, |scene| {
+        let mut enemy = sent_to(scene, &SEALED());
+        let frame = enemy.short(None, vec![packet(RELIABLE, 0, 0, 20).into()]);
+        let whole = frame.encode(&enemy.shape);
+        let pairs = flips(&whole).flat_map(|once| flips(&once).step_by(7).collect::<Vec<_>>());
+        assert_eq!(taken(scene, pairs.filter(|damaged| *damaged != whole)), 0);
+        for at in 1..whole.len() {
+            let mut swapped = whole.clone();
+            swapped.swap(at - 1, at);
+            assert!(swapped == whole || taken(scene, [swapped].into_iter()) == 0);
+        }
+        let other = enemy.short(None, vec![noop()]).encode(&enemy.shape);
+        let len = whole.len() - 4;
+        for tag in [&[0; 4], &[0xFF; 4], &other[other.len() - 4..]] {
+            let forged = [&whole[..len], tag].concat();
+            assert_eq!(
+                scene.deliver(ENEMY, &forged),
+                malformed(Malformed::Integrity)
+            );
+        }
+        assert_taken(scene.deliver(ENEMY, &whole));
+        scene.read(ENEMY);
+    });
+}

@@ -1,0 +1,292 @@
+//! What cases of connected enemies need beyond the scene: signalling to send and to read, and an
+//! enemy that answers at once.
+
+use core::time::Duration;
+
+use porous_proto::{
+    ChannelId, Disposition, Ignored, Malformed, Mode, PeerId, PeerStats, SendError,
+};
+use porous_sim::rand_core::Rng;
+use porous_sim::{ChaCha8Rng, below};
+use porous_tests::encoder::{Ack, Message, Packet, varint};
+use porous_tests::remote::Remote;
+
+use crate::scene::{ENEMY, Scene};
+
+/// A number below this one.
+pub(crate) fn any(random: &mut ChaCha8Rng, end: u32) -> u32 {
+    u32::try_from(below(random.next_u64(), end.into())).unwrap()
+}
+
+/// Flags of a frame: an acknowledgement follows, and it wants one.
+pub(crate) const A: u8 = 4;
+pub(crate) const R: u8 = 1;
+
+/// Modes of packets, as the wire has them.
+pub(crate) const UNRELIABLE: u8 = 0;
+pub(crate) const RELIABLE: u8 = 1;
+pub(crate) const PASSIVE: u8 = 2;
+
+/// Refused for this.
+pub(crate) const fn malformed(how: Malformed) -> Disposition {
+    Disposition::Ignored(Ignored::Malformed(how))
+}
+
+/// Names something that cannot be.
+pub(crate) const BAD: Disposition = Disposition::Ignored(Ignored::BadMessage);
+pub(crate) const BAD_ACK: Disposition = Disposition::Ignored(Ignored::BadAck);
+pub(crate) const OLD: Disposition = Disposition::Ignored(Ignored::TooOld);
+pub(crate) const TWICE: Disposition = Disposition::Ignored(Ignored::Duplicate);
+pub(crate) const FULL: Disposition = Disposition::Ignored(Ignored::OverBudget);
+
+#[track_caller]
+pub(crate) fn assert_taken(taken: Disposition) {
+    assert!(matches!(taken, Disposition::Handled(_)), "{taken:?}");
+}
+
+/// Whether it was taken. If not, the budget is full.
+#[track_caller]
+pub(crate) fn fits(disposition: Disposition) -> bool {
+    let fits = disposition != FULL;
+    if fits {
+        assert_taken(disposition);
+    }
+    fits
+}
+
+fn control(subtype: u8, fields: &[u8]) -> Message {
+    Message::Control([&[subtype], fields].concat())
+}
+
+pub(crate) fn noop() -> Message {
+    control(0, &[])
+}
+
+pub(crate) fn ping(id: u16) -> Message {
+    control(1, &id.to_le_bytes())
+}
+
+pub(crate) fn pong(id: u16) -> Message {
+    control(2, &id.to_le_bytes())
+}
+
+/// The window of this channel has passed this packet.
+pub(crate) fn window(channel: u8, id: u32) -> Message {
+    control(3, &[&[channel], &id.to_le_bytes()[..]].concat())
+}
+
+/// A sentinel (4) or a tombstone (5).
+pub(crate) fn marker(subtype: u8, channel: u8, id: u16, dependency: u32) -> Message {
+    let mut fields = vec![channel];
+    fields.extend(id.to_le_bytes());
+    varint(&mut fields, dependency);
+    control(subtype, &fields)
+}
+
+pub(crate) fn sentinel(channel: u8, id: u16, dependency: u32) -> Message {
+    marker(4, channel, id, dependency)
+}
+
+pub(crate) fn tombstone(channel: u8, id: u16, dependency: u32) -> Message {
+    marker(5, channel, id, dependency)
+}
+
+pub(crate) fn limits(serial: u16, rate: u32) -> Message {
+    control(
+        6,
+        &[&serial.to_le_bytes()[..], &rate.to_le_bytes()].concat(),
+    )
+}
+
+pub(crate) fn challenge(data: u64) -> Message {
+    control(7, &data.to_le_bytes())
+}
+
+/// A packet of so many bytes that depends on nothing.
+pub(crate) fn packet(mode: u8, channel: u8, id: u32, len: usize) -> Packet {
+    Packet::whole(mode, channel, id, 0, vec![7; len])
+}
+
+/// What the host has said to the enemy in one datagram.
+#[derive(Debug, Default)]
+pub(crate) struct Heard {
+    /// The frame id's low bytes.
+    pub(crate) id: u32,
+    /// Subtypes and fields of the signalling that leads the messages.
+    pub(crate) controls: Vec<(u8, Vec<u8>)>,
+    /// The bytes of packets that follow.
+    pub(crate) data: usize,
+}
+
+/// Reads what a host writes: ids of four bytes, signalling before packets.
+pub(crate) fn read_frame(datagram: &[u8]) -> Option<Heard> {
+    let first = *datagram.first().filter(|&&first| first >> 6 == 1)?;
+    let id = u32::from_le_bytes(datagram.get(5..9)?.try_into().ok()?);
+    let mut rest = &datagram[9..];
+    if first & 4 != 0 {
+        rest = behind_ack(rest)?;
+    }
+    let mut heard = Heard {
+        id,
+        ..Heard::default()
+    };
+    while let [0xC0, subtype, fields @ ..] = rest {
+        let len = [0, 2, 2, 5, 0, 0, 6, 8, 8].get(usize::from(*subtype))?;
+        heard
+            .controls
+            .push((*subtype, fields.get(..*len)?.to_vec()));
+        rest = &fields[*len..];
+    }
+    heard.data = rest.len();
+    Some(heard)
+}
+
+fn behind_ack(block: &[u8]) -> Option<&[u8]> {
+    let head = *block.first()?;
+    let [width, map, delay] = [(head >> 6) + 1, head >> 3 & 7, head >> 2 & 1].map(usize::from);
+    let mut rest = block.get(1 + width + map + delay..)?;
+    if head & 2 != 0 {
+        let varints = 2 * usize::from(*rest.first()?);
+        rest = &rest[1..];
+        for _ in 0..varints {
+            let end = rest.iter().position(|byte| byte & 0x80 == 0)?;
+            rest = &rest[end + 1..];
+        }
+    }
+    Some(rest)
+}
+
+impl Scene {
+    /// The enemy at [`ENEMY`] as the host knows it.
+    pub(crate) fn peer(&self) -> PeerId {
+        let host = &self.host.host;
+        let mut peers = host.peers().map(|(id, _)| id);
+        peers.find(|id| host.address(*id) == Some(ENEMY)).unwrap()
+    }
+
+    pub(crate) fn stats(&self) -> PeerStats {
+        self.host.host.peer(self.peer()).unwrap().stats()
+    }
+
+    /// What an acknowledgement has a say in: round trips, windows, what was lost and what waits.
+    pub(crate) fn judged(&self) -> PeerStats {
+        let mut stats = self.stats();
+        (stats.datagrams_sent, stats.datagrams_received) = (0, 0);
+        (
+            stats.bytes_sent,
+            stats.bytes_received,
+            stats.answers_withheld,
+        ) = (0, 0, 0);
+        stats
+    }
+
+    /// The host sends a packet of so many bytes to the enemy.
+    pub(crate) fn queue(&mut self, channel: u8, mode: Mode, len: usize) -> Result<(), SendError> {
+        let peer = self.peer();
+        // What the application makes counts, since the host holds it.
+        self.host
+            .call(|host| host.send(peer, ChannelId(channel), vec![5; len], mode))
+    }
+
+    /// The host sends so many packets of 1000 bytes, as far as it may; what of it has left.
+    pub(crate) fn chatter(&mut self, enemy: &mut Remote<u32>, packets: usize) -> Vec<Heard> {
+        for _ in 0..packets {
+            assert_eq!(self.queue(0, Mode::Reliable, 1000), Ok(()));
+        }
+        self.flush();
+        self.overhear(enemy)
+    }
+
+    /// The enemy sends its next frame with these flags and these bytes behind its id.
+    pub(crate) fn send_raw(
+        &mut self,
+        enemy: &mut Remote<u32>,
+        flags: u8,
+        rest: &[u8],
+    ) -> Disposition {
+        let mut datagram = enemy.short(None, Vec::new()).encode(&enemy.shape);
+        datagram[0] |= flags;
+        datagram.extend(rest);
+        self.deliver(enemy.address, &datagram)
+    }
+
+    /// What was said to the enemy since it last listened.
+    pub(crate) fn overhear(&mut self, enemy: &mut Remote<u32>) -> Vec<Heard> {
+        let mut heard = Vec::new();
+        for (to, datagram) in core::mem::take(&mut self.said) {
+            if to == enemy.address {
+                enemy.hear(&datagram);
+                heard.extend(read_frame(&datagram));
+            }
+        }
+        heard
+    }
+
+    /// Everything that the enemy was sent by [`chatter`](Self::chatter) has arrived and was read, it
+    /// says.
+    pub(crate) fn agree(&mut self, enemy: &mut Remote<u32>) -> Disposition {
+        self.overhear(enemy);
+        let (ack, stats) = (all_up_to(enemy.newest.0), self.stats());
+        // A packet of 1000 bytes has a frame for itself.
+        let packets = u32::try_from(stats.frames_sent - stats.frames_lost).unwrap();
+        let passed = packets.checked_sub(1).map(|newest| window(0, newest));
+        self.send(enemy, Some(ack), passed.into_iter().collect())
+    }
+
+    /// Lets time pass. Whenever the host has said something the enemy may do something about it.
+    pub(crate) fn live(
+        &mut self,
+        enemy: &mut Remote<u32>,
+        time: Duration,
+        mut act: impl FnMut(&mut Self, &mut Remote<u32>, Vec<Heard>),
+    ) {
+        let end = self.now + time;
+        while self.now < end {
+            let due = self.host.host.poll_timeout().unwrap_or(end).min(end);
+            self.pass(due.saturating_duration_since(self.now));
+            let mut rounds = 0..10_000;
+            loop {
+                let heard = self.overhear(enemy);
+                if heard.is_empty() {
+                    break;
+                }
+                assert!(rounds.next().is_some(), "talk without end in no time");
+                act(self, enemy, heard);
+            }
+        }
+    }
+}
+
+/// Pongs for all pings.
+pub(crate) fn pongs(heard: &[Heard]) -> Vec<Message> {
+    let controls = heard.iter().flat_map(|frame| &frame.controls);
+    let pings = controls.filter(|(subtype, _)| *subtype == 1);
+    pings.map(|(_, fields)| control(2, fields)).collect()
+}
+
+/// An acknowledgement of one frame and nothing else.
+pub(crate) const fn ack_of(largest: u32) -> Ack {
+    Ack {
+        largest,
+        width: 4,
+        map: if largest < 32 {
+            // What is below the first frame counts as received.
+            u32::MAX << largest
+        } else {
+            0
+        },
+        delay: None,
+        ranges: Vec::new(),
+        nonces: false,
+    }
+}
+
+/// An acknowledgement of this frame and all before it.
+pub(crate) fn all_up_to(largest: u32) -> Ack {
+    let below = largest.saturating_sub(32);
+    Ack {
+        map: u32::MAX,
+        ranges: Some((0, below)).filter(|_| below > 0).into_iter().collect(),
+        ..ack_of(largest)
+    }
+}

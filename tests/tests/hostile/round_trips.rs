@@ -1,0 +1,231 @@
+//! Round trips that never were, of nothing or of minutes, and what is sent because of them.
+
+use core::time::Duration;
+
+use porous_proto::{Mode, PeerStats};
+use porous_tests::remote::Remote;
+
+use crate::peers::{ack_of, assert_taken, limits, noop, pong, pongs};
+use crate::scene::{Cost, ENEMY, Scene, case, offer};
+
+/// Pings are answered before they come, so that they seem to take no time at all.
+fn foresee(scene: &mut Scene, enemy: &mut Remote<u32>) {
+    for _ in 0..120 {
+        assert_eq!(scene.queue(0, Mode::Unreliable, 10), Ok(()));
+        scene.live(enemy, Duration::from_millis(200), |scene, enemy, heard| {
+            let (ack, pongs) = (scene.acknowledgement(enemy), pongs(&heard));
+            if !pongs.is_empty() {
+                assert_taken(scene.send(enemy, Some(ack), pongs));
+            }
+        });
+    }
+    assert_eq!(scene.stats().rtt, Duration::ZERO);
+}
+
+fn times(stats: &PeerStats) -> (Duration, Duration, Duration) {
+    (stats.rtt, stats.rtt_variance, stats.resend_timeout)
+}
+
+/// `[X9 B5]` Pings are answered in no time, and nothing else is: nothing is sent without end.
+#[test]
+fn round_trips_of_nothing_do_not_make_the_host_repeat_itself_without_end() {
+    let cost = Cost {
+        bytes: 17_000,
+        steps: 170,
+    };
+    case(cost, |scene| {
+        let mut enemy = scene.enemy();
+        foresee(scene, &mut enemy);
+        assert_eq!(scene.queue(0, Mode::Reliable, 10), Ok(()));
+        let before = scene.stats().datagrams_sent;
+        scene.live(&mut enemy, Duration::from_secs(2), |scene, enemy, heard| {
+            let pongs = pongs(&heard);
+            if !pongs.is_empty() {
+                assert_taken(scene.send(enemy, None, pongs));
+            }
+        });
+        let sent = scene.stats().datagrams_sent - before;
+        assert!(sent < 2100, "{sent}");
+    });
+}
+
+/// `[X9 R25]` The host is stepped for each datagram of a flood, and pongs come before their pings do.
+#[test]
+fn a_flood_does_not_make_the_host_repeat_itself_faster_and_faster() {
+    let cost = Cost {
+        bytes: 17_000,
+        steps: 170,
+    };
+    case(cost, |scene| {
+        let mut enemy = scene.enemy();
+        foresee(scene, &mut enemy);
+        for _ in 0..300 {
+            scene.now = scene.now + Duration::from_micros(5);
+            let now = scene.now;
+            scene.host.call(|host| host.handle_timeout(now));
+        }
+        assert_taken(scene.send(&mut enemy, None, vec![noop()]));
+        assert_eq!(scene.queue(0, Mode::Reliable, 10), Ok(()));
+        let before = scene.stats().datagrams_sent;
+        scene.pass(Duration::from_secs(1));
+        let sent = scene.stats().datagrams_sent - before;
+        assert!((500..1100).contains(&sent), "{sent}");
+    });
+}
+
+/// `[X9]` Answers to every ping that there could be: the one that was sent counts, once.
+#[test]
+fn pongs_of_all_pings_are_one_round_trip() {
+    let cost = Cost {
+        bytes: 9500,
+        steps: 100,
+    };
+    case(cost, |scene| {
+        let mut enemy = scene.enemy();
+        let before = scene.stats();
+        scene.pass(Duration::from_millis(50));
+        for first in (0..=u16::MAX).rev().step_by(100) {
+            let all = (first.saturating_sub(99)..=first).map(pong).collect();
+            assert_taken(scene.send(&mut enemy, None, all));
+        }
+        let once = scene.stats();
+        assert!(
+            once.rtt < before.rtt && once.rtt >= before.rtt * 7 / 8,
+            "{once:?}"
+        );
+        for first in (0..=u16::MAX).step_by(100) {
+            let all = (first..=first.saturating_add(99)).map(pong).collect();
+            assert_taken(scene.send(&mut enemy, None, all));
+        }
+        assert_eq!(times(&scene.stats()), times(&once));
+    });
+}
+
+/// `[X9 X16]` The pong of one ping, a thousand times, ever later.
+#[test]
+fn copies_of_a_pong_are_no_round_trips() {
+    let cost = Cost {
+        bytes: 9500,
+        steps: 100,
+    };
+    case(cost, |scene| {
+        let mut enemy = scene.enemy();
+        assert_taken(scene.send(&mut enemy, None, vec![pong(0)]));
+        let once = scene.stats();
+        for _ in 0..1000 {
+            scene.now = scene.now + Duration::from_micros(10);
+            assert_taken(scene.send(&mut enemy, None, vec![pong(0)]));
+        }
+        assert_eq!(times(&scene.stats()), times(&once));
+    });
+}
+
+/// `[X9]` Pings are answered as late as they can be without an end of the connection: the estimate
+/// follows, and the host goes on to send and to ping.
+#[test]
+fn round_trips_of_many_seconds_do_not_silence_the_host() {
+    let cost = Cost {
+        bytes: 16_000,
+        steps: 100,
+    };
+    case(cost, |scene| {
+        let mut enemy = scene.enemy();
+        let mut asked = Vec::new();
+        for _ in 0..120 {
+            scene.pass(Duration::from_secs(1));
+            let heard = scene.overhear(&mut enemy);
+            assert!(!pongs(&heard).is_empty(), "no ping in a second");
+            asked.push(pongs(&heard));
+            let late = asked.len().checked_sub(9).map(|n| asked[n].clone());
+            let messages = late.unwrap_or_else(|| vec![noop()]);
+            assert_taken(scene.send(&mut enemy, None, messages));
+        }
+        let stats = scene.stats();
+        let (low, high) = (Duration::from_secs(5), Duration::from_secs(60));
+        assert!((low..high).contains(&stats.rtt), "{stats:?}");
+        assert_eq!(scene.queue(0, Mode::Reliable, 10), Ok(()));
+        scene.flush();
+        assert!(
+            scene
+                .overhear(&mut enemy)
+                .iter()
+                .any(|frame| frame.data > 0)
+        );
+    });
+}
+
+/// The estimates after many frames that were given up and are acknowledged so much later.
+fn late(scene: &mut Scene, pauses: u32) -> PeerStats {
+    let mut enemy = scene.enemy();
+    for _ in 0..40 {
+        assert_eq!(scene.queue(0, Mode::Unreliable, 10), Ok(()));
+        scene.flush();
+        scene.overhear(&mut enemy);
+        let frame = enemy.newest.0;
+        for _ in 0..pauses {
+            scene.pass(Duration::from_secs(9));
+            assert_taken(scene.send(&mut enemy, None, vec![noop()]));
+        }
+        for _ in 0..3 {
+            assert_taken(scene.send(&mut enemy, Some(ack_of(frame)), vec![]));
+        }
+    }
+    scene.stats()
+}
+
+/// `[X9 X8]` Frames that were given up are acknowledged most of a minute later, again and again: each
+/// counts once, and T_rto stays below five minutes.
+#[test]
+fn acknowledgements_that_are_late_by_most_of_a_minute_are_believed_once() {
+    let cost = Cost {
+        bytes: 17_000,
+        steps: 100,
+    };
+    case(cost, |scene| {
+        let stats = late(scene, 5);
+        let minute = Duration::from_secs(60);
+        assert!(stats.rtt <= minute && stats.rtt > minute / 20, "{stats:?}");
+        assert!(stats.resend_timeout <= 5 * minute, "{stats:?}");
+    });
+}
+
+/// `[X9 X8]` Frames that were given up minutes ago are acknowledged: nobody remembers them.
+#[test]
+fn acknowledgements_that_are_late_by_minutes_change_nothing() {
+    let cost = Cost {
+        bytes: 17_000,
+        steps: 100,
+    };
+    case(cost, |scene| {
+        let stats = late(scene, 20);
+        assert_eq!(stats.rtt, Duration::from_millis(200), "{stats:?}");
+    });
+}
+
+/// `[X10 B5 X9]` The enemy wants a byte a second, and then everything, with round trips of nothing:
+/// there is always room for two frames, and nothing is searched for.
+#[test]
+fn rates_of_one_byte_and_of_everything_leave_room_for_two_frames() {
+    let cost = Cost {
+        bytes: 160_000,
+        steps: 170,
+    };
+    case(cost, |scene| {
+        let mut offer = offer();
+        offer.rates = [1, 1];
+        let mut enemy = scene.enemy_at(ENEMY, &offer);
+        foresee(scene, &mut enemy);
+        for (serial, rate) in (1..).zip([1, 2, u32::MAX, 1, u32::MAX - 1, 1200, 1]) {
+            assert_taken(scene.send(&mut enemy, None, vec![limits(serial, rate)]));
+            for _ in 0..50 {
+                assert_eq!(scene.queue(1, Mode::Unreliable, 1100), Ok(()));
+                scene.flush();
+                scene.overhear(&mut enemy);
+                let ack = scene.acknowledgement(&enemy);
+                let passed = crate::peers::window(1, 0);
+                assert_taken(scene.send(&mut enemy, Some(ack), vec![passed]));
+            }
+            assert_eq!(scene.stats().window, 2400, "{rate}");
+        }
+    });
+}

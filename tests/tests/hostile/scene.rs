@@ -1,0 +1,338 @@
+//! Where the cases take place: a host, somebody who does nothing wrong, and whoever attacks.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use core::time::Duration;
+
+use porous_proto::{
+    ChannelId, Config, Disposition, Ecn, Event, Host, Instant, Listen, Mode, PeerId, PeerState,
+    Priority,
+};
+use porous_sim::Seed;
+use porous_tests::encoder::{Ack, Message, Offer, Short};
+use porous_tests::remote::Remote;
+
+use crate::metered::{Metered, Victim};
+
+/// Where the host is.
+const HOST: u32 = 0;
+/// Where somebody is who does nothing wrong.
+pub(crate) const FRIEND: u32 = 1;
+/// Where the enemy of [`Scene::enemy`] is.
+pub(crate) const ENEMY: u32 = 2;
+/// Where nobody has been yet; so are the next 100 million.
+pub(crate) const STRANGER: u32 = 1000;
+
+/// No host has more to say at once.
+const RESTLESS: usize = 100_000;
+/// After so many datagrams the books are audited only when time passes.
+const AUDITS: u64 = 1000;
+/// What may stay when all is over: tables do not shrink.
+const FLOOR: i64 = 8 * 1024;
+const SECOND: Duration = Duration::from_secs(1);
+
+/// What a case may cost, at most. It must not be far more than what it does cost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cost {
+    /// The bytes that the host holds at any moment, beyond what it held before.
+    pub(crate) bytes: u64,
+    /// The steps of any one call, as `porous_proto::work` counts them.
+    pub(crate) steps: u64,
+}
+
+/// What hosts are configured with, if the case does not care.
+pub(crate) fn config() -> Config {
+    let config = Config::new().max_peers(8);
+    let config = config.channels(&[Priority::Low; 4]).unwrap();
+    let config = config.receive_budget(65_536, 262_144).unwrap();
+    config.windows(256, 256).unwrap()
+}
+
+/// An offer that fits [`config`].
+pub(crate) fn offer() -> Offer {
+    Offer {
+        application: 0,
+        channels: 4,
+        datagram: 1200,
+        packet: 65_536,
+        budget: 262_144,
+        windows: [8, 8],
+        rates: [u32::MAX; 2],
+        integrity: 0,
+        extensions: 0,
+    }
+}
+
+/// The length of the fragments of packets, with [`config`].
+pub(crate) const FRAGMENT: usize = 1200 - 48;
+
+/// Attacks a host that is configured by [`config`].
+#[track_caller]
+pub(crate) fn case(cost: Cost, attack: impl FnOnce(&mut Scene)) {
+    case_with(config(), cost, attack);
+}
+
+/// Attacks a host, which must survive it at no more than this cost. Whoever did nothing wrong must
+/// not notice; and when the attackers are silent, nothing may remain of it.
+#[track_caller]
+pub(crate) fn case_with(config: Config, cost: Cost, attack: impl FnOnce(&mut Scene)) {
+    let mut scene = Scene::new(config);
+    attack(&mut scene);
+    let (bytes, steps) = (scene.host.most_bytes(), scene.host.most_steps());
+    scene.assert_friendship();
+    let context = format!("{cost:?}, but it cost {bytes} bytes and {steps} steps");
+    assert!(bytes <= cost.bytes && steps <= cost.steps, "{context}");
+    let is_tight = cost.bytes <= 4 * bytes + 4096 && cost.steps <= 4 * steps + 1000;
+    assert!(is_tight, "far more than needed: {context}");
+    scene.assert_over();
+}
+
+/// A host, and who is around it.
+pub(crate) struct Scene {
+    pub(crate) host: Metered,
+    pub(crate) now: Instant,
+    /// What the host has said, and to whom, since this was last emptied.
+    pub(crate) said: Vec<(u32, Vec<u8>)>,
+    /// What the host has told its application, likewise.
+    pub(crate) events: Vec<Event<u32>>,
+    friend: Victim,
+    /// The friend here, and the host there.
+    friends: [PeerId; 2],
+    /// Addresses that the host may speak to as it likes.
+    proved: BTreeSet<u32>,
+    /// Bytes that came from any other address, less those that were sent there.
+    credit: BTreeMap<u32, i64>,
+    delivered: u64,
+}
+
+impl Scene {
+    fn new(config: Config) -> Self {
+        let seed = Seed::new(1);
+        let mut friend = Host::new(config.clone(), seed.stream("host", 1));
+        let host = Metered::new(|| Host::new(config, seed.stream("host", 0)));
+        let there = friend.connect(Instant::ZERO, HOST).unwrap();
+        let mut scene = Self {
+            host,
+            now: Instant::ZERO,
+            said: Vec::new(),
+            events: Vec::new(),
+            friend,
+            friends: [there, there],
+            proved: BTreeSet::from([FRIEND]),
+            credit: BTreeMap::new(),
+            delivered: 0,
+        };
+        assert_eq!(scene.host.call(|host| host.listen(Listen::Open)), Ok(()));
+        scene.pass(SECOND);
+        scene.friends[0] = scene.host.host.peers().next().unwrap().0;
+        scene.begin();
+        scene
+    }
+
+    /// From now on costs are counted, and what was said and told before is forgotten.
+    pub(crate) fn begin(&mut self) {
+        self.said.clear();
+        self.events.clear();
+        self.host.begin();
+    }
+
+    /// Somebody who is connected and up to no good. Costs are counted from then on.
+    pub(crate) fn enemy(&mut self) -> Remote<u32> {
+        self.enemy_at(ENEMY, &offer())
+    }
+
+    /// The same, from there and with this offer.
+    pub(crate) fn enemy_at(&mut self, address: u32, offer: &Offer) -> Remote<u32> {
+        self.flush();
+        self.proved.insert(address);
+        let now = self.now;
+        let mut enemy = None;
+        self.host
+            .call(|host| enemy = Some(Remote::connect(host, now, address, offer)));
+        let mut enemy = enemy.unwrap();
+        self.flush();
+        self.hear(&mut enemy);
+        // An acknowledgement of what the host has sent, and a pong of no ping, complete it.
+        let ack = self.acknowledgement(&enemy);
+        self.send(&mut enemy, Some(ack), Vec::new());
+        self.begin();
+        enemy
+    }
+
+    /// The host tries to connect to [`ENEMY`], who has not answered yet.
+    pub(crate) fn attempt(&mut self) -> Remote<u32> {
+        self.flush();
+        self.proved.insert(ENEMY);
+        let now = self.now;
+        let mut enemy = None;
+        self.host
+            .call(|host| enemy = Some(Remote::attempt(host, now, ENEMY, 256)));
+        self.begin();
+        enemy.unwrap()
+    }
+
+    /// An acknowledgement of the newest frame and of all before it.
+    pub(crate) fn acknowledgement(&self, enemy: &Remote<u32>) -> Ack {
+        let (largest, width) = enemy.newest;
+        Ack {
+            largest,
+            width,
+            map: u32::MAX,
+            delay: None,
+            ranges: Vec::new(),
+            nonces: false,
+        }
+    }
+
+    /// The enemy sends its next frame, and hears what is said to it.
+    pub(crate) fn send(
+        &mut self,
+        enemy: &mut Remote<u32>,
+        ack: Option<Ack>,
+        messages: Vec<Message>,
+    ) -> Disposition {
+        let frame = enemy.short(ack, messages);
+        self.send_frame(enemy, &frame)
+    }
+
+    /// The enemy sends this frame, and hears what is said to it.
+    pub(crate) fn send_frame(&mut self, enemy: &mut Remote<u32>, frame: &Short) -> Disposition {
+        let disposition = self.deliver(enemy.address, &frame.encode(&enemy.shape));
+        self.hear(enemy);
+        disposition
+    }
+
+    fn hear(&self, enemy: &mut Remote<u32>) {
+        for (to, datagram) in &self.said {
+            if *to == enemy.address {
+                enemy.hear(datagram);
+            }
+        }
+    }
+
+    /// Hands a datagram to the host, and lets it say what it has to say.
+    pub(crate) fn deliver(&mut self, from: u32, datagram: &[u8]) -> Disposition {
+        *self.credit.entry(from).or_default() += i64::try_from(datagram.len()).unwrap();
+        let now = self.now;
+        let disposition = self
+            .host
+            .call(|host| host.handle_datagram(now, from, Ecn::NotEct, datagram));
+        self.delivered += 1;
+        if self.delivered < AUDITS {
+            let _ = self.host.host.audit();
+        }
+        self.flush();
+        disposition
+    }
+
+    /// Lets the host say and tell all that it has to. Nobody who has proved nothing gets more bytes
+    /// than came from there.
+    pub(crate) fn flush(&mut self) {
+        let (mut buf, now) = ([0; 1200], self.now);
+        let mut calls = 0..RESTLESS;
+        loop {
+            let next = self.host.call(|host| {
+                let transmit = host.poll_transmit(now, &mut buf);
+                transmit.map(|transmit| (transmit.to, transmit.datagram.len()))
+            });
+            let Some((to, len)) = next else { break };
+            assert!(calls.next().is_some(), "datagrams without end");
+            if to == FRIEND {
+                let (friend, datagram) = (&mut self.friend, &buf[..len]);
+                friend.handle_datagram(now, HOST, Ecn::NotEct, datagram);
+                continue;
+            }
+            let credit = self.credit.entry(to).or_default();
+            *credit -= i64::try_from(len).unwrap();
+            let proved = self.proved.contains(&to);
+            assert!(proved || *credit >= 0, "{to} gets more than it has sent");
+            self.said.push((to, buf[..len].to_vec()));
+        }
+        while let Some(event) = self.host.call(Host::poll_event) {
+            assert!(calls.next().is_some(), "events without end");
+            self.events.push(event);
+        }
+    }
+
+    /// Lets time pass. Enemies and strangers are silent.
+    pub(crate) fn pass(&mut self, time: Duration) {
+        let end = self.now + time;
+        for _ in 0..RESTLESS {
+            self.friendship();
+            let hosts = [&self.host.host, &self.friend];
+            let due = hosts.into_iter().filter_map(Host::poll_timeout).min();
+            let Some(due) = due.filter(|&due| due <= end) else {
+                self.now = end;
+                let _ = self.host.host.audit();
+                return;
+            };
+            self.now = self.now.max(due);
+            let now = self.now;
+            self.host.call(|host| host.handle_timeout(now));
+            self.friend.handle_timeout(now);
+        }
+        panic!("the host does not come to rest");
+    }
+
+    fn friendship(&mut self) {
+        let (mut buf, now) = ([0; 1200], self.now);
+        self.flush();
+        while let Some(transmit) = self.friend.poll_transmit(now, &mut buf) {
+            let datagram = transmit.datagram;
+            self.host
+                .call(|host| host.handle_datagram(now, FRIEND, Ecn::NotEct, datagram));
+        }
+        self.flush();
+        while self.friend.poll_event().is_some() {}
+    }
+
+    /// The state of the peer at this address, if there is one that has not ended.
+    pub(crate) fn state(&self, address: u32) -> Option<PeerState> {
+        let host = &self.host.host;
+        let peer = host
+            .peers()
+            .find(|(id, _)| host.address(*id) == Some(address));
+        peer.map(|(_, peer)| peer.state())
+    }
+
+    /// The application reads all that has come from this address. How many packets it was.
+    pub(crate) fn read(&mut self, address: u32) -> usize {
+        let host = &self.host.host;
+        let is_there = |id: &PeerId| host.address(*id) == Some(address);
+        let peers: Vec<_> = host.peers().map(|(id, _)| id).filter(is_there).collect();
+        let mut count = 0;
+        for peer in peers {
+            while self.host.call(|host| host.receive(peer).is_some()) {
+                count += 1;
+            }
+        }
+        count
+    }
+
+    /// The friend is connected still, and talks.
+    fn assert_friendship(&mut self) {
+        let [here, there] = self.friends;
+        let (state, word) = (self.state(FRIEND), "a word".as_bytes());
+        assert_eq!(state, Some(PeerState::Connected), "the friend has gone");
+        let sent = self
+            .host
+            .call(|host| host.send(here, ChannelId(0), word, Mode::Reliable));
+        assert_eq!(sent, Ok(()));
+        let sent = self.friend.send(there, ChannelId(1), word, Mode::Reliable);
+        assert_eq!(sent, Ok(()));
+        self.pass(SECOND);
+        let answer = self.friend.receive(there).map(|packet| packet.payload);
+        assert_eq!(answer.as_deref(), Some(word));
+        assert_eq!(self.read(FRIEND), 1, "the word of the friend");
+    }
+
+    /// When the attackers are silent all is as before.
+    fn assert_over(&mut self) {
+        self.pass(60 * SECOND);
+        let host = &self.host.host;
+        assert_eq!(host.peers().count(), 1, "somebody has stayed");
+        let audit = host.audit();
+        assert_eq!((audit.peers, audit.entries, audit.replies), (1, 0, 0));
+        let left = self.host.bytes_left();
+        assert!(left <= FLOOR, "{left} bytes are still held");
+    }
+}

@@ -3,8 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod catalogue;
+mod forge;
 mod metered;
 mod scene;
 
+mod fields;
 mod fragments;
+mod halfopen;
+mod offers;
 mod requests;

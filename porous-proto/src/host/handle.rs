@@ -202,6 +202,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let Some(connection_id) = self.draw_connection_id() else {
             return self.turn_away(from, connect.nonce_self, full);
         };
+        self.replace_older_newcomer(tick, from);
         let occupied = self.is_occupied(from);
         let identity = (connect.nonce_peer, connection_id);
         let mut peer = Peer::incoming(tick.now, identity, connect, agreement, &self.config);
@@ -214,6 +215,18 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         self.inbound += 1;
         self.stats.accepted += 1;
         Ok(id.slot)
+    }
+
+    /// An address has one newcomer at a time, undecided or unproved: the newest. Or a single one could
+    /// take all places.
+    fn replace_older_newcomer(&mut self, tick: Tick, address: A) {
+        let older = |peer: &Peer| peer.is_inbound() && peer.state() == PeerState::Connecting;
+        if let Some(slot) = self.peers.find(address, older) {
+            if let Some((_, peer)) = self.peers.at_mut(slot) {
+                peer.replace(tick.now);
+            }
+            self.settle(slot);
+        }
     }
 
     fn on_other_version(&mut self, from: A, nonce: u64, datagram: &[u8]) -> Taken {

@@ -59,10 +59,7 @@ fn understood(scene: &mut Scene, datagram: &[u8], answer: u8) {
 /// `[X1 X12]` The types of parameters are 1 to 10, in this order.
 #[test]
 fn a_parameter_of_another_type_is_refused() {
-    let cost = Cost {
-        bytes: 0,
-        steps: 0,
-    };
+    let cost = Cost { bytes: 0, steps: 0 };
     case(cost, |scene| {
         for place in 0..10 {
             for kind in (0..=12).chain(BYTES) {
@@ -79,10 +76,7 @@ fn a_parameter_of_another_type_is_refused() {
 /// `[X1 X12]` A parameter whose length is not what follows, or not what its type has, is refused.
 #[test]
 fn a_parameter_of_another_length_is_refused() {
-    let cost = Cost {
-        bytes: 0,
-        steps: 0,
-    };
+    let cost = Cost { bytes: 0, steps: 0 };
     case(cost, |scene| {
         for place in 0..10 {
             let parameters = parameters(&offer());
@@ -107,10 +101,7 @@ fn a_parameter_of_another_length_is_refused() {
 /// `[X1]` Each parameter is there once: none is missing, none is there twice.
 #[test]
 fn a_parameter_that_is_missing_or_there_twice_is_refused() {
-    let cost = Cost {
-        bytes: 0,
-        steps: 0,
-    };
+    let cost = Cost { bytes: 0, steps: 0 };
     case(cost, |scene| {
         for place in 0..10 {
             let all = parameters(&offer());
@@ -133,10 +124,7 @@ fn a_parameter_that_is_missing_or_there_twice_is_refused() {
 /// `[X1]` Parameters stand in their order.
 #[test]
 fn parameters_out_of_order_are_refused() {
-    let cost = Cost {
-        bytes: 0,
-        steps: 0,
-    };
+    let cost = Cost { bytes: 0, steps: 0 };
     case(cost, |scene| {
         for (one, other) in (0..10).flat_map(|one| (0..one).map(move |other| (one, other))) {
             let mut parameters = parameters(&offer());
@@ -152,10 +140,7 @@ fn parameters_out_of_order_are_refused() {
 /// `[X1]` There are no other parameters, and nothing follows the last one.
 #[test]
 fn an_unknown_parameter_is_refused() {
-    let cost = Cost {
-        bytes: 0,
-        steps: 0,
-    };
+    let cost = Cost { bytes: 0, steps: 0 };
     case(cost, |scene| {
         for place in 0..=10 {
             for unknown in [(0, vec![]), (11, vec![1]), (255, vec![7; 255])] {
@@ -175,10 +160,7 @@ fn an_unknown_parameter_is_refused() {
 /// `[X1]` A connection id has 8 bytes at most, and those are there.
 #[test]
 fn a_connection_id_of_more_than_eight_bytes_is_refused() {
-    let cost = Cost {
-        bytes: 0,
-        steps: 0,
-    };
+    let cost = Cost { bytes: 0, steps: 0 };
     case(cost, |scene| {
         for len in [9, 10, 0x7F, 0x80, 0xFF] {
             let mut body = offer().body(&[9; 8]);
@@ -197,17 +179,24 @@ fn a_connection_id_of_more_than_eight_bytes_is_refused() {
 /// `[X1 X10]` Numbers of an offer that are out of their range are refused, at the very end of it.
 #[test]
 fn an_offer_out_of_range_is_refused() {
-    let cost = Cost {
-        bytes: 0,
-        steps: 0,
-    };
+    let cost = Cost { bytes: 0, steps: 0 };
     case(cost, |scene| {
         for datagram in [0, 1, 0xFF, 0x100, 511_u16] {
             refused(scene, &request_with(3, &datagram.to_le_bytes()));
         }
-        let budgets = [(0, 64), (1, 64), (100, 0), (100, 163), (u32::MAX - 63, u32::MAX)];
+        let budgets = [
+            (0, 64),
+            (1, 64),
+            (100, 0),
+            (100, 163),
+            (u32::MAX - 63, u32::MAX),
+        ];
         for (packet, budget) in budgets.into_iter().chain([(u32::MAX, u32::MAX)]) {
-            let offer = Offer { packet, budget, ..offer() };
+            let offer = Offer {
+                packet,
+                budget,
+                ..offer()
+            };
             refused(scene, &padded(&offer.body(&[9; 4])));
         }
         for log2 in BYTES.into_iter().chain([3, 17]) {
@@ -226,16 +215,17 @@ fn an_offer_out_of_range_is_refused() {
 /// `[X1 X10]` The ends of every range are understood.
 #[test]
 fn an_offer_at_the_end_of_its_range_is_understood() {
-    let cost = Cost {
-        bytes: 0,
-        steps: 0,
-    };
+    let cost = Cost { bytes: 0, steps: 0 };
     case(cost, |scene| {
         for datagram in [512, u16::MAX] {
             understood(scene, &request_with(3, &datagram.to_le_bytes()), 0xC1);
         }
         for (packet, budget) in [(1, 65), (1, u32::MAX), (u32::MAX - 64, u32::MAX)] {
-            let offer = Offer { packet, budget, ..offer() };
+            let offer = Offer {
+                packet,
+                budget,
+                ..offer()
+            };
             understood(scene, &padded(&offer.body(&[9; 4])), 0xC1);
         }
         for windows in [[4, 4], [4, 16], [16, 4], [16, 16]] {
@@ -257,10 +247,7 @@ fn an_offer_at_the_end_of_its_range_is_understood() {
 /// `[X1 R13]` The channels of an offer are as many as it says, and none has a bit that is reserved.
 #[test]
 fn channels_that_are_not_what_they_say_are_refused() {
-    let cost = Cost {
-        bytes: 0,
-        steps: 0,
-    };
+    let cost = Cost { bytes: 0, steps: 0 };
     case(cost, |scene| {
         let bad: [&[u8]; 10] = [
             &[0],
@@ -291,10 +278,7 @@ fn channels_that_are_not_what_they_say_are_refused() {
 /// `[X1 R21]` A request for another application is told so, in 29 bytes.
 #[test]
 fn a_request_for_another_application_is_refused_in_few_bytes() {
-    let cost = Cost {
-        bytes: 0,
-        steps: 0,
-    };
+    let cost = Cost { bytes: 0, steps: 0 };
     case(cost, |scene| {
         for application in [1, 1 << 31, 1 << 32, 1 << 63, u64::MAX] {
             understood(scene, &request_with(1, &application.to_le_bytes()), 0xE0);
@@ -306,10 +290,7 @@ fn a_request_for_another_application_is_refused_in_few_bytes() {
 /// `[X1 X12]` The length of the form is the length of the form.
 #[test]
 fn a_form_of_another_length_is_refused() {
-    let cost = Cost {
-        bytes: 0,
-        steps: 0,
-    };
+    let cost = Cost { bytes: 0, steps: 0 };
     case(cost, |scene| {
         let good = first(9, &offer());
         let len = u16::from_le_bytes([good[1], good[2]]);
@@ -325,10 +306,7 @@ fn a_form_of_another_length_is_refused() {
 /// `[X1 X12]` A request that is cut anywhere is none, padded again or not.
 #[test]
 fn a_request_that_is_cut_anywhere_is_refused() {
-    let cost = Cost {
-        bytes: 0,
-        steps: 0,
-    };
+    let cost = Cost { bytes: 0, steps: 0 };
     case(cost, |scene| {
         let whole = encoder::long(0xC0, 1, [9, 0], &offer().body(&[9; 4]));
         for len in 0..whole.len() {
@@ -348,10 +326,7 @@ fn a_request_that_is_cut_anywhere_is_refused() {
 /// `[X1 X24]` With any byte of it replaced a request is understood or refused, and nobody is let in.
 #[test]
 fn a_request_with_any_byte_replaced_is_forgotten() {
-    let cost = Cost {
-        bytes: 0,
-        steps: 0,
-    };
+    let cost = Cost { bytes: 0, steps: 0 };
     case(cost, |scene| {
         let good = first(9, &offer());
         for at in 0..encoder::long(0xC0, 1, [9, 0], &offer().body(&[9; 4])).len() {

@@ -1,6 +1,6 @@
 //! What strangers send: datagrams as an honest host would write them, and the ways to forge them.
 
-use porous_proto::{Disposition, Ignored};
+use porous_proto::{Disposition, Ignored, PeerState};
 use porous_sim::{ChaCha8Rng, Seed};
 use porous_tests::encoder::{self, Offer, Shape};
 use porous_tests::remote::{Remote, nonce, request};
@@ -94,19 +94,14 @@ pub(crate) fn reset(connection_id: &[u8]) -> Vec<u8> {
 }
 
 /// What a peer knows of its connection when the host has acknowledged it.
-pub(crate) fn remote(
-    address: u32,
-    nonces: [u64; 2],
-    offer: &Offer,
-    answer: &[u8],
-) -> Remote<u32> {
+pub(crate) fn remote(address: u32, nonces: [u64; 2], offer: &Offer, answer: &[u8]) -> Remote<u32> {
     let len = usize::from(answer[23]);
     Remote {
         address,
         nonces,
         connection_id: answer[24..24 + len].to_vec(),
         next: 0,
-        newest: (0, 1),
+        newest: (0, 0), // nothing yet
         shape: Shape {
             id_bytes: 2,
             window: 1 << offer.windows[1],
@@ -148,8 +143,9 @@ impl Scene {
     /// Connects from there, and proves the connection by a first frame.
     pub(crate) fn settle(&mut self, from: u32, nonce_self: u64, offer: &Offer) -> Remote<u32> {
         let mut remote = self.join(from, nonce_self, offer);
-        let ack = self.acknowledgement(&remote);
-        let taken = self.send(&mut remote, Some(ack), Vec::new());
+        let has_heard = remote.newest.1 > 0;
+        let ack = has_heard.then(|| self.acknowledgement(&remote));
+        let taken = self.send(&mut remote, ack, Vec::new());
         assert!(matches!(taken, Disposition::Handled(_)), "{taken:?}");
         remote
     }
@@ -158,6 +154,15 @@ impl Scene {
     pub(crate) fn said_to(&self, address: u32) -> Vec<&[u8]> {
         let to = self.said.iter().filter(|(to, _)| *to == address);
         to.map(|(_, datagram)| datagram.as_slice()).collect()
+    }
+
+    /// The states of all peers at this address, those included that have ended.
+    pub(crate) fn states(&self, address: u32) -> Vec<PeerState> {
+        let host = &self.host.host;
+        let there = host
+            .peers()
+            .filter(|(id, _)| host.address(*id) == Some(address));
+        there.map(|(_, peer)| peer.state()).collect()
     }
 
     /// How many peers there are beside the friend, those included that have ended.

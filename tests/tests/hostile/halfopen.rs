@@ -59,8 +59,12 @@ fn an_attempt_takes_no_cookie_of_others() {
         for wrong in [1, ours ^ 1, ours ^ 1 << 63, ours.swap_bytes(), u64::MAX] {
             assert_eq!(scene.deliver(ENEMY, &cookie([9, wrong], &offer())), NOBODY);
         }
-        assert!(is_malformed(scene.deliver(ENEMY, &cookie([9, 0], &offer()))));
-        assert!(is_malformed(scene.deliver(ENEMY, &cookie([0, ours], &offer()))));
+        assert!(is_malformed(
+            scene.deliver(ENEMY, &cookie([9, 0], &offer()))
+        ));
+        assert!(is_malformed(
+            scene.deliver(ENEMY, &cookie([0, ours], &offer()))
+        ));
         assert_eq!(scene.said_to(ENEMY).len(), 0);
         assert_times_out(scene);
     });
@@ -179,7 +183,10 @@ fn an_acknowledgement_alone_connects_nobody() {
             scene.deliver(ENEMY, &acknowledgement([n, ours], &offer()));
         }
         for wrong in [1, ours ^ 1, u64::MAX] {
-            assert_eq!(scene.deliver(ENEMY, &acknowledgement([1, wrong], &offer())), NOBODY);
+            assert_eq!(
+                scene.deliver(ENEMY, &acknowledgement([1, wrong], &offer())),
+                NOBODY
+            );
         }
         scene.shrugs(STRANGER, &acknowledgement([1, ours], &offer()));
         assert_times_out(scene);
@@ -212,7 +219,10 @@ fn an_attempt_answers_no_request_without_padding() {
     };
     case(cost, |scene| {
         scene.attempt();
-        let strange = Offer { application: 1, ..offer() };
+        let strange = Offer {
+            application: 1,
+            ..offer()
+        };
         for n in 1..=100 {
             for offer in [offer(), strange] {
                 let mut short = first(n, &offer);
@@ -301,7 +311,11 @@ fn a_liar_with_two_offers_is_held_to_the_acknowledgement() {
     case(cost, |scene| {
         let ours = scene.attempt().nonces[1];
         scene.deliver(ENEMY, &first(9, &offer()));
-        let other = Offer { channels: 2, packet: 100, ..offer() };
+        let other = Offer {
+            channels: 2,
+            packet: 100,
+            ..offer()
+        };
         scene.deliver(ENEMY, &acknowledgement([9, ours], &other));
         assert_eq!(scene.state(ENEMY), Some(PeerState::Connected));
         let (_, peer) = scene.host.host.peers().last().unwrap();
@@ -318,10 +332,16 @@ fn only_who_has_seen_our_request_can_be_incompatible_with_it() {
     };
     case(cost, |scene| {
         let ours = scene.attempt().nonces[1];
-        let strange = Offer { application: 1, ..offer() };
+        let strange = Offer {
+            application: 1,
+            ..offer()
+        };
         assert_eq!(scene.deliver(ENEMY, &first(9, &strange)), STATELESS);
         assert_eq!(scene.state(ENEMY), Some(PeerState::Connecting));
-        assert_eq!(scene.deliver(ENEMY, &cookie([9, ours ^ 1], &strange)), NOBODY);
+        assert_eq!(
+            scene.deliver(ENEMY, &cookie([9, ours ^ 1], &strange)),
+            NOBODY
+        );
         scene.deliver(ENEMY, &cookie([9, ours], &strange));
         let incompatible = DisconnectReason::Refused(Refusal::Incompatible);
         assert_eq!(ends(scene), [incompatible]);
@@ -340,7 +360,11 @@ fn a_mirror_is_not_connected() {
         let mut seen = 0;
         for _ in 0..100 {
             scene.pass(SECOND / 20);
-            let said: Vec<_> = scene.said_to(ENEMY).into_iter().map(<[u8]>::to_vec).collect();
+            let said: Vec<_> = scene
+                .said_to(ENEMY)
+                .into_iter()
+                .map(<[u8]>::to_vec)
+                .collect();
             for datagram in &said[seen..] {
                 scene.deliver(ENEMY, datagram);
             }

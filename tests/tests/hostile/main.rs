@@ -7,6 +7,7 @@ mod forge;
 mod metered;
 mod scene;
 
+mod asking;
 mod fields;
 mod fragments;
 mod halfopen;

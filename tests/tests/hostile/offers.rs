@@ -36,7 +36,14 @@ fn a_peer_may_have_one_channel() {
         steps: 110,
     };
     case(cost, |scene| {
-        talk(scene, &Offer { channels: 1, ..offer() }, 9);
+        talk(
+            scene,
+            &Offer {
+                channels: 1,
+                ..offer()
+            },
+            9,
+        );
         let (peer, _) = scene.host.host.peers().last().unwrap();
         let beyond = scene
             .host
@@ -74,7 +81,15 @@ fn a_peer_may_keep_65_bytes() {
         steps: 110,
     };
     case(cost, |scene| {
-        talk(scene, &Offer { packet: 1, budget: 65, ..offer() }, 1);
+        talk(
+            scene,
+            &Offer {
+                packet: 1,
+                budget: 65,
+                ..offer()
+            },
+            1,
+        );
         let (peer, _) = scene.host.host.peers().last().unwrap();
         let sent = scene
             .host
@@ -104,7 +119,10 @@ fn a_peer_may_keep_four_gigabytes() {
             ..offer()
         };
         talk(scene, &offer, 1000);
-        assert_eq!(scene.host.host.peers().last().unwrap().1.max_packet(), 65_536);
+        assert_eq!(
+            scene.host.host.peers().last().unwrap().1.max_packet(),
+            65_536
+        );
     });
 }
 
@@ -116,7 +134,14 @@ fn a_peer_may_want_one_byte_a_second() {
         steps: 110,
     };
     case(cost, |scene| {
-        talk(scene, &Offer { rates: [1, 1], ..offer() }, 1000);
+        talk(
+            scene,
+            &Offer {
+                rates: [1, 1],
+                ..offer()
+            },
+            1000,
+        );
         let bytes: usize = scene.said_to(ENEMY).iter().map(|said| said.len()).sum();
         assert!(bytes < 12_000, "{bytes} bytes in five seconds");
     });
@@ -129,7 +154,16 @@ fn a_peer_may_have_the_smallest_windows() {
         bytes: 11_000,
         steps: 110,
     };
-    case(cost, |scene| talk(scene, &Offer { windows: [4, 4], ..offer() }, 9));
+    case(cost, |scene| {
+        talk(
+            scene,
+            &Offer {
+                windows: [4, 4],
+                ..offer()
+            },
+            9,
+        )
+    });
 }
 
 /// `[X10]` Windows of 65,536 are cut to what the host has.
@@ -140,7 +174,14 @@ fn a_peer_may_have_the_largest_windows() {
         steps: 50,
     };
     case(cost, |scene| {
-        let mut enemy = scene.settle(ENEMY, 9, &Offer { windows: [16, 16], ..offer() });
+        let mut enemy = scene.settle(
+            ENEMY,
+            9,
+            &Offer {
+                windows: [16, 16],
+                ..offer()
+            },
+        );
         enemy.shape.window = 256;
         let packet = Packet::whole(1, 0, 256, 0, vec![7]);
         let taken = scene.send(&mut enemy, None, vec![packet.into()]);
@@ -158,16 +199,26 @@ fn a_peer_gets_datagrams_as_long_as_it_wants() {
     };
     case(cost, |scene| {
         for (address, datagram, most) in [(ENEMY, 512, 512), (ENEMY + 1, u16::MAX, 1200)] {
-            scene.settle(address, 9, &Offer { datagram, ..offer() });
+            scene.settle(
+                address,
+                9,
+                &Offer {
+                    datagram,
+                    ..offer()
+                },
+            );
             let (peer, _) = scene.host.host.peers().last().unwrap();
-            let sent = scene.host.call(|host| {
-                host.send(peer, ChannelId(0), vec![7; 60_000], Mode::Reliable)
-            });
+            let sent = scene
+                .host
+                .call(|host| host.send(peer, ChannelId(0), vec![7; 60_000], Mode::Reliable));
             assert_eq!(sent, Ok(()));
             scene.said.clear();
             scene.pass(SECOND);
             let longest = scene.said_to(address).iter().map(|said| said.len()).max();
-            assert!(longest.is_some_and(|len| len <= most && len > most - 48), "{longest:?}");
+            assert!(
+                longest.is_some_and(|len| len <= most && len > most - 48),
+                "{longest:?}"
+            );
         }
     });
 }
@@ -227,14 +278,20 @@ fn peers_may_want_any_connection_id() {
         steps: 110,
     };
     case(cost, |scene| {
-        for (len, id) in [&[][..], &[0], &[0; 2], &[0; 4], &[0; 7], &[0; 8]].into_iter().enumerate() {
+        for (len, id) in [&[][..], &[0], &[0; 2], &[0; 4], &[0; 7], &[0; 8]]
+            .into_iter()
+            .enumerate()
+        {
             let (address, body) = (ENEMY + u32::try_from(len).unwrap(), offer().body(id));
             let ask = porous_tests::remote::request([9, 0], &body);
             scene.deliver(address, &ask);
             let cookie = porous_tests::remote::nonce(&scene.said.last().unwrap().1);
             let again = porous_tests::remote::request([9, cookie], &body);
             let taken = scene.deliver(address, &again);
-            assert!(matches!(taken, Disposition::Accepted(_)), "{len}: {taken:?}");
+            assert!(
+                matches!(taken, Disposition::Accepted(_)),
+                "{len}: {taken:?}"
+            );
             scene.trust(address);
         }
         scene.pass(SECOND);

@@ -33,10 +33,7 @@ fn a_request_without_a_cookie_is_forgotten() {
 /// `[X1 R21]` Only a request of 1200 bytes and more is answered, by a quarter of that at most.
 #[test]
 fn what_is_not_padded_is_not_answered() {
-    let cost = Cost {
-        bytes: 0,
-        steps: 0,
-    };
+    let cost = Cost { bytes: 0, steps: 0 };
     case(cost, |scene| {
         let plain = encoder::long(0xC0, 1, [9, 0], &offer().body(&[9; 4]));
         for (address, len) in (STRANGER..).zip([plain.len(), 600, 1198, 1199]) {
@@ -57,10 +54,7 @@ fn what_is_not_padded_is_not_answered() {
 /// `[X3]` A cookie that the host never gave is worth a fresh one.
 #[test]
 fn a_cookie_that_was_made_up_is_worth_a_fresh_one() {
-    let cost = Cost {
-        bytes: 0,
-        steps: 0,
-    };
+    let cost = Cost { bytes: 0, steps: 0 };
     case(cost, |scene| {
         let invented = [1, 2, 1 << 62, 2 << 62, 3 << 62, u64::MAX, 0x1234_5678_9ABC];
         for (address, cookie) in (STRANGER..).zip(invented) {
@@ -76,10 +70,7 @@ fn a_cookie_that_was_made_up_is_worth_a_fresh_one() {
 /// `[X3]` A cookie is of no use at another address.
 #[test]
 fn a_cookie_of_another_address_makes_no_peer() {
-    let cost = Cost {
-        bytes: 0,
-        steps: 0,
-    };
+    let cost = Cost { bytes: 0, steps: 0 };
     case(cost, |scene| {
         let request = scene.prove(STRANGER, 9, &offer());
         for thief in [STRANGER + 1, STRANGER ^ 1 << 31, 0, u32::MAX] {
@@ -101,13 +92,28 @@ fn a_cookie_of_another_request_makes_no_peer() {
         let cookie = scene.ask(STRANGER, 9, &offer());
         scene.pass(SECOND);
         let others = [
-            Offer { packet: 65_535, ..offer() },
-            Offer { budget: u32::MAX, ..offer() },
-            Offer { extensions: 1, ..offer() },
-            Offer { channels: 3, ..offer() },
+            Offer {
+                packet: 65_535,
+                ..offer()
+            },
+            Offer {
+                budget: u32::MAX,
+                ..offer()
+            },
+            Offer {
+                extensions: 1,
+                ..offer()
+            },
+            Offer {
+                channels: 3,
+                ..offer()
+            },
         ];
         for other in others {
-            assert_eq!(scene.deliver(STRANGER, &second([9, cookie], &other)), STATELESS);
+            assert_eq!(
+                scene.deliver(STRANGER, &second([9, cookie], &other)),
+                STATELESS
+            );
         }
         scene.pass(SECOND);
         let other_nonce = second([10, cookie], &offer());
@@ -217,10 +223,7 @@ fn a_cookie_of_a_connection_that_has_ended_makes_no_second_peer() {
 /// `[X1]` What listeners say is no request: two of them do not talk.
 #[test]
 fn a_cookie_that_comes_to_a_listener_is_not_answered() {
-    let cost = Cost {
-        bytes: 0,
-        steps: 0,
-    };
+    let cost = Cost { bytes: 0, steps: 0 };
     case(cost, |scene| {
         for nonces in [[9, 9], [1, u64::MAX], [u64::MAX, 1]] {
             let mut datagram = cookie(nonces, &offer());
@@ -235,10 +238,7 @@ fn a_cookie_that_comes_to_a_listener_is_not_answered() {
 /// `[X1 R21]` A request of another version is refused once, if it is padded and names its sender.
 #[test]
 fn a_request_of_another_version_is_refused_if_it_can_be() {
-    let cost = Cost {
-        bytes: 0,
-        steps: 0,
-    };
+    let cost = Cost { bytes: 0, steps: 0 };
     case(cost, |scene| {
         for (address, version) in (STRANGER..).zip(NUMBERS) {
             if version == 1 {
@@ -261,13 +261,12 @@ fn a_request_of_another_version_is_refused_if_it_can_be() {
 /// `[X1 X2]` Requests of other versions are answered as seldom as all others.
 #[test]
 fn probes_for_versions_get_few_answers() {
-    let cost = Cost {
-        bytes: 0,
-        steps: 0,
-    };
+    let cost = Cost { bytes: 0, steps: 0 };
     case(cost, |scene| {
         let probes = (2..1002).map(|version| request_of(version, 9));
-        let taken: Vec<_> = probes.map(|probe| scene.deliver(STRANGER, &probe)).collect();
+        let taken: Vec<_> = probes
+            .map(|probe| scene.deliver(STRANGER, &probe))
+            .collect();
         assert_eq!(scene.said.len(), 5, "a quarter of a second's worth");
         assert!(taken[5..].iter().all(|&taken| taken == TOO_MUCH));
     });
@@ -282,10 +281,7 @@ fn request_of(version: u32, nonce: u64) -> Vec<u8> {
 /// `[X1]` Whatever nonce a request has, but 0, its answer names it.
 #[test]
 fn a_request_needs_a_nonce() {
-    let cost = Cost {
-        bytes: 0,
-        steps: 0,
-    };
+    let cost = Cost { bytes: 0, steps: 0 };
     case(cost, |scene| {
         for (address, n) in (STRANGER..).zip([1, 1 << 31, 1 << 32, 1 << 63, u64::MAX]) {
             assert_eq!(scene.deliver(address, &first(n, &offer())), STATELESS);
@@ -303,10 +299,7 @@ fn a_request_needs_a_nonce() {
 /// `[X1 X12]` An acknowledgement in front of a request does not make it a better one.
 #[test]
 fn an_acknowledgement_in_front_changes_nothing() {
-    let cost = Cost {
-        bytes: 0,
-        steps: 0,
-    };
+    let cost = Cost { bytes: 0, steps: 0 };
     case(cost, |scene| {
         for (address, nonces) in (STRANGER..).zip([[9, 1], [1, 9], [9, u64::MAX]]) {
             let mut datagram = acknowledgement(nonces, &offer());
@@ -326,15 +319,15 @@ fn an_acknowledgement_in_front_changes_nothing() {
 /// `[X1]` Reserved flags of a request are refused, padding that is not zero too.
 #[test]
 fn a_request_with_reserved_bits_is_refused() {
-    let cost = Cost {
-        bytes: 0,
-        steps: 0,
-    };
+    let cost = Cost { bytes: 0, steps: 0 };
     case(cost, |scene| {
         for byte0 in 0xC2..=0xCF {
             let mut datagram = first(9, &offer());
             datagram[0] = byte0;
-            assert!(is_malformed(scene.deliver(STRANGER, &datagram)), "{byte0:x}");
+            assert!(
+                is_malformed(scene.deliver(STRANGER, &datagram)),
+                "{byte0:x}"
+            );
         }
         let end = encoder::long(0xC0, 1, [9, 0], &offer().body(&[9; 4])).len();
         for at in end..1200 {

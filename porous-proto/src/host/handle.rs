@@ -203,13 +203,13 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             return self.turn_away(from, connect.nonce_self, full);
         };
         self.replace_older_newcomer(tick, from);
-        let occupied = self.is_occupied(from);
+        let pending = self.must_prove(from);
         let identity = (connect.nonce_peer, connection_id);
         let mut peer = Peer::incoming(tick.now, identity, connect, agreement, &self.config);
         if self.listen == Listen::Ask {
             peer.ask();
         } else {
-            peer.admit(occupied, tick.now);
+            peer.admit(pending, tick.now);
         }
         let id = self.peers.insert(from, peer);
         self.inbound += 1;

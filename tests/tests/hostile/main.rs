@@ -8,6 +8,8 @@ mod metered;
 mod scene;
 
 mod asking;
+mod endings;
+mod ends;
 mod fields;
 mod fragments;
 mod halfopen;

@@ -188,7 +188,21 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// }
     /// ```
     pub fn poll_event(&mut self) -> Option<Event<A>> {
-        self.events.pop_front()
+        let event = self.events.pop_front()?;
+        match event {
+            Event::Readable { peer } => {
+                if let Some(peer) = self.peers.get_mut(peer) {
+                    peer.readable_taken();
+                }
+            }
+            Event::Writable { peer } => {
+                if let Some(peer) = self.peers.get_mut(peer) {
+                    peer.writable_taken();
+                }
+            }
+            Event::Request { .. } | Event::Connected { .. } | Event::Disconnected { .. } => {}
+        }
+        Some(event)
     }
 
     /// After anything that may have changed a peer: its events, its deadline, its turn to send, and

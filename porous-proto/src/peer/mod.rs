@@ -113,8 +113,11 @@ struct Outbox {
     told: bool,
     /// `Readable` was told, and the peer was not read empty since.
     readable_told: bool,
+    /// The event waits for the application, which has not taken it.
+    readable_waits: bool,
     /// A `send` failed with `Full`, and `Writable` is owed.
     writable_owed: bool,
+    writable_waits: bool,
     ended: Option<(DisconnectReason, u32)>,
 }
 

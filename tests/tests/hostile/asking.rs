@@ -25,10 +25,11 @@ fn ask(scene: &mut Scene) {
 /// Brings a cookie back from there, which makes a peer.
 fn knock(scene: &mut Scene, from: u32, nonce: u64) -> ([u64; 2], PeerId) {
     let nonces = [nonce, scene.ask(from, nonce, &offer())];
-    match scene.deliver(from, &second(nonces, &offer())) {
-        Disposition::Accepted(peer) => (nonces, peer),
-        other => panic!("{other:?}"),
-    }
+    let taken = scene.deliver(from, &second(nonces, &offer()));
+    let Disposition::Accepted(peer) = taken else {
+        panic!("{taken:?}");
+    };
+    (nonces, peer)
 }
 
 /// Whom the application was asked about.

@@ -1,7 +1,7 @@
 //! `docs/hostile.md` lists every case with what it may cost, and answers every known attack.
 
+use alloc::collections::BTreeSet;
 use core::fmt::Write;
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 

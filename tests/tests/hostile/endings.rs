@@ -2,23 +2,15 @@
 
 use core::time::Duration;
 
-use porous_proto::{DisconnectReason, Disposition, Event, PeerState};
+use porous_proto::{DisconnectReason, Disposition, PeerState};
 use porous_tests::encoder::Offer;
 
 use crate::forge::{disconnection, farewell, first, id_of, reset, second};
-use crate::scene::{Cost, ENEMY, STRANGER, Scene, case, case_with, config, offer};
+use crate::scene::{Cost, ENEMY, STRANGER, case, case_with, config, offer};
 
 const SECOND: Duration = Duration::from_secs(1);
 /// A cookie every so often is what an address gets.
 const PACE: Duration = Duration::from_millis(50);
-
-fn ends(scene: &Scene) -> Vec<DisconnectReason> {
-    let end = |event: &Event<u32>| match *event {
-        Event::Disconnected { reason, .. } => Some(reason),
-        _ => None,
-    };
-    scene.events.iter().filter_map(end).collect()
-}
 
 /// `[X7]` A reset with the right id makes the host less patient, and ends nothing that lives.
 #[test]
@@ -54,7 +46,7 @@ fn resets_that_do_not_stop_do_not_keep_a_silent_connection() {
             scene.pass(SECOND / 10);
             scene.deliver(ENEMY, &reset(&id_of(9)));
         }
-        assert_eq!(ends(scene), [DisconnectReason::TimedOut]);
+        assert_eq!(scene.ends(), [DisconnectReason::TimedOut]);
     });
 }
 
@@ -94,7 +86,7 @@ fn connections_that_come_and_go_leave_two_for_each_place() {
             scene.deliver(ENEMY, &disconnection(enemy.nonces));
             assert!(scene.others() <= 16, "{}", scene.others());
         }
-        assert_eq!(ends(scene).len(), 200);
+        assert_eq!(scene.ends().len(), 200);
     });
 }
 
@@ -134,7 +126,7 @@ fn one_who_comes_back_without_end_has_one_connection() {
             assert!(scene.others() <= 17, "{}", scene.others());
         }
         let restarted = |reason: &&DisconnectReason| **reason == DisconnectReason::Restarted;
-        assert_eq!(ends(scene).iter().filter(restarted).count(), 199);
+        assert_eq!(scene.ends().iter().filter(restarted).count(), 199);
     });
 }
 

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use bytes::Bytes;
 use porous_proto::{
-    ChannelId, Disconnect, DisconnectReason, Disposition, Event, Listen, Mode, PeerId, PeerState,
+    ChannelId, Disconnect, DisconnectReason, Disposition, Listen, Mode, PeerId, PeerState,
 };
 use porous_tests::encoder;
 use porous_tests::remote::Remote;
@@ -66,15 +66,6 @@ fn forge(scene: &mut Scene, nonces: [u64; 2]) {
         longer.push(0);
         scene.shrugs(ENEMY, &longer);
     }
-}
-
-/// How peers have ended.
-fn ends(scene: &Scene) -> Vec<DisconnectReason> {
-    let end = |event: &Event<u32>| match *event {
-        Event::Disconnected { reason, .. } => Some(reason),
-        _ => None,
-    };
-    scene.events.iter().filter_map(end).collect()
 }
 
 fn disconnect(scene: &mut Scene, peer: PeerId, how: Disconnect) {
@@ -194,7 +185,7 @@ fn forged_ends_do_nothing_to_a_flush() {
         scene.pass(4 * SECOND);
         assert_eq!(scene.state(ENEMY), Some(PeerState::Disconnecting));
         scene.pass(5 * SECOND);
-        assert_eq!(ends(scene), [DisconnectReason::TimedOut]);
+        assert_eq!(scene.ends(), [DisconnectReason::TimedOut]);
     });
 }
 
@@ -212,7 +203,7 @@ fn forged_ends_do_nothing_to_a_disconnection() {
         scene.deliver(ENEMY, &refusal(enemy.nonces[1]));
         assert_eq!(scene.state(ENEMY), Some(PeerState::Disconnecting));
         scene.pass(6 * SECOND);
-        assert_eq!(ends(scene), [DisconnectReason::TimedOut]);
+        assert_eq!(scene.ends(), [DisconnectReason::TimedOut]);
     });
 }
 
@@ -226,7 +217,7 @@ fn forged_ends_do_nothing_to_what_has_ended() {
     case(cost, |scene| {
         let (enemy, _) = connected(scene);
         scene.deliver(ENEMY, &disconnection(enemy.nonces));
-        assert_eq!(ends(scene), [DisconnectReason::ByPeer(7)]);
+        assert_eq!(scene.ends(), [DisconnectReason::ByPeer(7)]);
         forge(scene, enemy.nonces);
         assert_eq!(scene.state(ENEMY), Some(PeerState::Disconnected));
         scene.pass(31 * SECOND);
@@ -245,13 +236,13 @@ fn forged_ends_do_nothing_to_what_we_have_ended() {
         let (enemy, peer) = connected(scene);
         disconnect(scene, peer, NOW);
         scene.deliver(ENEMY, &farewell(enemy.nonces));
-        assert_eq!(ends(scene), [DisconnectReason::ByUs(5)]);
+        assert_eq!(scene.ends(), [DisconnectReason::ByUs(5)]);
         forge(scene, enemy.nonces);
         scene.events.clear();
         scene.pass(31 * SECOND);
         let silent = scene.settle(ENEMY, 10, &offer());
         scene.pass(11 * SECOND);
-        assert_eq!(ends(scene), [DisconnectReason::TimedOut]);
+        assert_eq!(scene.ends(), [DisconnectReason::TimedOut]);
         forge(scene, silent.nonces);
         scene.pass(30 * SECOND);
         assert_eq!(scene.others(), 0);
@@ -299,7 +290,7 @@ fn an_end_that_is_repeated_is_acknowledged_a_few_times() {
             said.iter().all(|said| said.len() == 23),
             "no longer than theirs"
         );
-        assert_eq!(ends(scene).len(), 1);
+        assert_eq!(scene.ends().len(), 1);
     });
 }
 
@@ -316,7 +307,7 @@ fn two_ends_that_meet_are_one() {
         scene.deliver(ENEMY, &disconnection(enemy.nonces));
         scene.deliver(ENEMY, &farewell(enemy.nonces));
         scene.deliver(ENEMY, &disconnection(enemy.nonces));
-        assert_eq!(ends(scene), [DisconnectReason::ByUs(5)]);
+        assert_eq!(scene.ends(), [DisconnectReason::ByUs(5)]);
         scene.pass(31 * SECOND);
         assert_eq!(scene.others(), 0);
     });
@@ -339,7 +330,7 @@ fn a_disconnection_that_is_answered_by_everything_else_ends() {
             scene.deliver(ENEMY, &second(enemy.nonces, &offer()));
             scene.deliver(ENEMY, &reset(&[9, 0, 0, 0]));
         }
-        assert_eq!(ends(scene), [DisconnectReason::TimedOut]);
+        assert_eq!(scene.ends(), [DisconnectReason::TimedOut]);
     });
 }
 

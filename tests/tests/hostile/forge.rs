@@ -1,6 +1,6 @@
 //! What strangers send: datagrams as an honest host would write them, and the ways to forge them.
 
-use porous_proto::{Disposition, Ignored, PeerState};
+use porous_proto::{DisconnectReason, Disposition, Event, Ignored, PeerState};
 use porous_sim::{ChaCha8Rng, Seed};
 use porous_tests::encoder::{self, Offer, Shape};
 use porous_tests::remote::{Remote, nonce, request};
@@ -163,6 +163,18 @@ impl Scene {
             .peers()
             .filter(|(id, _)| host.address(*id) == Some(address));
         there.map(|(_, peer)| peer.state()).collect()
+    }
+
+    /// How peers have ended, as the application was told.
+    pub(crate) fn ends(&self) -> Vec<DisconnectReason> {
+        let end = |event: &Event<u32>| {
+            if let Event::Disconnected { reason, .. } = *event {
+                Some(reason)
+            } else {
+                None
+            }
+        };
+        self.events.iter().filter_map(end).collect()
     }
 
     /// How many peers there are beside the friend, those included that have ended.

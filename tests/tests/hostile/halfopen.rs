@@ -2,8 +2,8 @@
 
 use core::time::Duration;
 
-use porous_proto::{DisconnectReason, Disposition, Event, Ignored, PeerState, Refusal};
-use porous_tests::encoder::{self, Offer, Packet};
+use porous_proto::{DisconnectReason, Disposition, PeerState, Refusal};
+use porous_tests::encoder::{self, Offer};
 use porous_tests::remote::request;
 
 use crate::forge::{
@@ -14,20 +14,11 @@ use crate::scene::{Cost, ENEMY, STRANGER, Scene, case, offer};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// How the attempts of the host have ended.
-fn ends(scene: &Scene) -> Vec<DisconnectReason> {
-    let end = |event: &Event<u32>| match *event {
-        Event::Disconnected { reason, .. } => Some(reason),
-        _ => None,
-    };
-    scene.events.iter().filter_map(end).collect()
-}
-
 /// The attempt goes on, and ends when it has taken 10 s.
 fn assert_times_out(scene: &mut Scene) {
     assert_eq!(scene.state(ENEMY), Some(PeerState::Connecting));
     scene.pass(11 * SECOND);
-    assert_eq!(ends(scene), [DisconnectReason::TimedOut]);
+    assert_eq!(scene.ends(), [DisconnectReason::TimedOut]);
 }
 
 /// `[R1]` Nobody answers: so many requests, ever less often, and then no more.
@@ -110,7 +101,7 @@ fn an_attempt_is_refused_by_its_nonce_only() {
             scene.shrugs(ENEMY, &encoder::long(0xE0, 1, [0, ours], &body));
         }
         scene.deliver(ENEMY, &refusal(ours));
-        assert_eq!(ends(scene), [DisconnectReason::Refused(Refusal::Full)]);
+        assert_eq!(scene.ends(), [DisconnectReason::Refused(Refusal::Full)]);
     });
 }
 
@@ -147,7 +138,7 @@ fn a_refusal_that_is_none_ends_no_attempt() {
         longer.push(0);
         scene.shrugs(ENEMY, &longer);
         scene.deliver(ENEMY, &good);
-        assert_eq!(ends(scene).len(), 1);
+        assert_eq!(scene.ends().len(), 1);
     });
 }
 
@@ -165,7 +156,7 @@ fn a_refusal_may_be_of_any_version() {
             scene.deliver(ENEMY, &encoder::long(0xE0, newest, [0, ours], &body));
             let oldest = u32::MAX;
             let refusal = Refusal::Version { oldest, newest };
-            assert_eq!(ends(scene), [DisconnectReason::Refused(refusal)]);
+            assert_eq!(scene.ends(), [DisconnectReason::Refused(refusal)]);
         }
     });
 }
@@ -226,7 +217,7 @@ fn an_attempt_answers_no_request_without_padding() {
         for n in 1..=100 {
             for offer in [offer(), strange] {
                 let mut short = first(n, &offer);
-                short.truncate(100 + 10 * n as usize);
+                short.truncate(usize::try_from(100 + 10 * n).unwrap());
                 assert_eq!(scene.deliver(ENEMY, &short), UNPADDED);
             }
         }
@@ -253,7 +244,7 @@ fn an_attempt_remembers_four_of_those_who_ask() {
         let taken = scene.deliver(ENEMY, &disconnection([1, ours]));
         assert_eq!(taken, NOBODY, "the first is forgotten");
         scene.deliver(ENEMY, &disconnection([10_000, ours]));
-        assert_eq!(ends(scene), [DisconnectReason::ByPeer(7)]);
+        assert_eq!(scene.ends(), [DisconnectReason::ByPeer(7)]);
     });
 }
 
@@ -281,102 +272,6 @@ fn an_attempt_takes_no_answer_from_elsewhere() {
     });
 }
 
-/// `[B3]` One who asks under one nonce and acknowledges under another is two, and none of them.
-#[test]
-fn a_liar_with_two_nonces_is_not_connected() {
-    let cost = Cost {
-        bytes: 11_000,
-        steps: 110,
-    };
-    case(cost, |scene| {
-        let mut enemy = scene.attempt();
-        let ours = enemy.nonces[1];
-        scene.deliver(ENEMY, &first(8, &offer()));
-        scene.deliver(ENEMY, &acknowledgement([9, ours], &offer()));
-        scene.deliver(ENEMY, &first(7, &offer()));
-        let packet = Packet::whole(1, 0, 0, 0, vec![7]);
-        let taken = scene.send(&mut enemy, None, vec![packet.into()]);
-        assert_eq!(taken, Disposition::Ignored(Ignored::WrongState));
-        assert_times_out(scene);
-    });
-}
-
-/// `[B3 X10]` One who asks with one offer and acknowledges with another is held to the latter.
-#[test]
-fn a_liar_with_two_offers_is_held_to_the_acknowledgement() {
-    let cost = Cost {
-        bytes: 2600,
-        steps: 50,
-    };
-    case(cost, |scene| {
-        let ours = scene.attempt().nonces[1];
-        scene.deliver(ENEMY, &first(9, &offer()));
-        let other = Offer {
-            channels: 2,
-            packet: 100,
-            ..offer()
-        };
-        scene.deliver(ENEMY, &acknowledgement([9, ours], &other));
-        assert_eq!(scene.state(ENEMY), Some(PeerState::Connected));
-        let (_, peer) = scene.host.host.peers().last().unwrap();
-        assert_eq!((peer.channels(), peer.max_packet()), (2, 100));
-    });
-}
-
-/// `[B3]` Acknowledged for another application, the attempt ends; asked for one, it goes on.
-#[test]
-fn only_who_has_seen_our_request_can_be_incompatible_with_it() {
-    let cost = Cost {
-        bytes: 360,
-        steps: 50,
-    };
-    case(cost, |scene| {
-        let ours = scene.attempt().nonces[1];
-        let strange = Offer {
-            application: 1,
-            ..offer()
-        };
-        assert_eq!(scene.deliver(ENEMY, &first(9, &strange)), STATELESS);
-        assert_eq!(scene.state(ENEMY), Some(PeerState::Connecting));
-        assert_eq!(
-            scene.deliver(ENEMY, &cookie([9, ours ^ 1], &strange)),
-            NOBODY
-        );
-        scene.deliver(ENEMY, &cookie([9, ours], &strange));
-        let incompatible = DisconnectReason::Refused(Refusal::Incompatible);
-        assert_eq!(ends(scene), [incompatible]);
-    });
-}
-
-/// `[X18 R23]` Who sends us back what we send is not connected: it is we.
-#[test]
-fn a_mirror_is_not_connected() {
-    let cost = Cost {
-        bytes: 11_000,
-        steps: 110,
-    };
-    case(cost, |scene| {
-        scene.attempt();
-        let mut seen = 0;
-        for _ in 0..100 {
-            scene.pass(SECOND / 20);
-            let said: Vec<_> = scene
-                .said_to(ENEMY)
-                .into_iter()
-                .map(<[u8]>::to_vec)
-                .collect();
-            for datagram in &said[seen..] {
-                scene.deliver(ENEMY, datagram);
-            }
-            seen = said.len();
-            assert_eq!(scene.state(ENEMY), Some(PeerState::Connecting));
-        }
-        assert!(seen < 100, "{seen} datagrams");
-        scene.pass(11 * SECOND);
-        assert_eq!(ends(scene), [DisconnectReason::TimedOut]);
-    });
-}
-
 /// `[X6 X7]` A disconnection ends an attempt if its sender has asked us and knows what we asked.
 #[test]
 fn an_attempt_is_ended_only_by_whom_it_has_heard() {
@@ -396,7 +291,7 @@ fn an_attempt_is_ended_only_by_whom_it_has_heard() {
         scene.shrugs(ENEMY, &disconnection([ours, 9]));
         scene.shrugs(ENEMY, &farewell([9, ours]));
         scene.deliver(ENEMY, &disconnection([9, ours]));
-        assert_eq!(ends(scene), [DisconnectReason::ByPeer(7)]);
+        assert_eq!(scene.ends(), [DisconnectReason::ByPeer(7)]);
     });
 }
 

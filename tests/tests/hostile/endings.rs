@@ -6,6 +6,7 @@ use porous_proto::{DisconnectReason, Disposition, PeerState};
 use porous_tests::encoder::Offer;
 
 use crate::forge::{disconnection, farewell, first, id_of, reset, second};
+use crate::guest::{GUEST, Guest};
 use crate::scene::{Cost, ENEMY, STRANGER, case, case_with, config, offer};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -208,8 +209,11 @@ fn a_connection_that_was_forgotten_early_is_not_made_again() {
         scene.pass(SECOND);
         assert_eq!(scene.events, [], "somebody repeats what it has said once");
         assert!(!scene.states(STRANGER).contains(&PeerState::Connected));
-        let honest = scene.settle(STRANGER + 1, 9, &offer());
-        assert_eq!(scene.state(honest.address), Some(PeerState::Connected));
+        let mut honest = Guest::arrive(scene, 3);
+        honest.stay(scene, SECOND);
+        assert!(honest.is_connected());
+        assert_eq!(scene.states(GUEST), [PeerState::Connected]);
+        honest.leave(scene);
     });
 }
 

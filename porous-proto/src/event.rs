@@ -28,12 +28,14 @@ pub enum Event<A> {
         /// Where it is.
         address: A,
     },
-    /// Packets can be [received](crate::Host::receive). Comes once until the peer was read empty.
+    /// Packets can be [received](crate::Host::receive). Comes once until the peer was read empty, and
+    /// not again while it waits to be [polled](crate::Host::poll_event).
     Readable {
         /// The peer.
         peer: PeerId,
     },
-    /// A [`send`](crate::Host::send) failed with `Full`, and there is room again.
+    /// A [`send`](crate::Host::send) failed with `Full`, and there is room again. Comes not again
+    /// while it waits to be polled.
     Writable {
         /// The peer.
         peer: PeerId,

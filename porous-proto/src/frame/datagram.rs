@@ -74,6 +74,9 @@ fn single(datagram: &[u8]) -> Result<Long<'_>, Malformed> {
 fn decode_request(datagram: &[u8]) -> Result<Rest<'_>, Malformed> {
     let (version, nonce_self) = long::common_head(datagram)?;
     if version != VERSION {
+        if nonce_self == 0 {
+            return Err(Malformed::BadValue); // no answer could name it
+        }
         return Ok(Rest::OtherVersion {
             version,
             nonce_self,

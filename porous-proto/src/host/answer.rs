@@ -29,8 +29,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// ```
     pub fn accept(&mut self, now: Instant, peer: PeerId) -> Result<(), AnswerError> {
         let tick = self.advance(now);
-        let occupied = self.address(peer).is_some_and(|at| self.is_occupied(at));
-        self.asking(peer)?.admit(occupied, tick.now);
+        let pending = self.address(peer).is_some_and(|at| self.must_prove(at));
+        self.asking(peer)?.admit(pending, tick.now);
         self.settle(peer.slot);
         Ok(())
     }
@@ -63,10 +63,11 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         Ok(())
     }
 
-    /// Whether somebody has this address who has to be replaced before another can be connected.
-    pub(super) fn is_occupied(&self, address: A) -> bool {
+    /// Whether a newcomer has to prove itself by a datagram of its own connection: somebody else has
+    /// its address, or its request may be an old one, of a connection that was forgotten early.
+    pub(super) fn must_prove(&self, address: A) -> bool {
         let counts = |peer: &Peer| peer.state().is_live() && !peer.is_asked();
-        self.peers.find(address, counts).is_some()
+        self.now < self.forgetful_until || self.peers.find(address, counts).is_some()
     }
 
     fn asking(&mut self, peer: PeerId) -> Result<&mut Peer, AnswerError> {

@@ -93,7 +93,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             (Some(rest), None) => rest,
             (Some(rest), Some(ack)) => {
                 let acknowledged = self.on_acknowledge(tick, from, &ack);
-                rest.or(acknowledged)
+                rest.or_else(|cause| acknowledged.map_err(|_| cause))
             }
             (None, Some(ack)) => self.on_acknowledge(tick, from, &ack),
             (None, None) => Err(Ignored::UnknownNonce),
@@ -120,7 +120,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             }
         }
         if let Some(slot) = self.peers.find(from, Peer::is_attempt) {
-            return self.on_request_to_attempt(slot, tick, from, connect);
+            return self.on_request_to_attempt(slot, tick, from, request);
         }
         if connect.cookie {
             return Err(Ignored::UnknownNonce);
@@ -135,8 +135,12 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         slot: u32,
         tick: Tick,
         from: A,
-        connect: &Connect,
+        request: &Request<'_>,
     ) -> Taken {
+        let connect = &request.connect;
+        if !connect.cookie && request.datagram_length < REQUEST_SIZE {
+            return Err(Ignored::Unpadded);
+        }
         let compatible = Agreement::new(&self.offer, &connect.offer).is_some();
         if !compatible && !connect.cookie {
             // It proves nothing yet, so that it must not end our own attempt (C8).
@@ -145,7 +149,9 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let Some((_, peer)) = self.peers.at_mut(slot) else {
             return Err(Ignored::UnknownNonce);
         };
-        if connect.cookie && connect.nonce_peer != peer.nonce() {
+        let echoes = connect.nonce_peer == peer.nonce();
+        // Our own nonce is a mirror's: what comes from there is what we have sent.
+        if connect.nonce_self == peer.nonce() || (connect.cookie && !echoes) {
             return Err(Ignored::UnknownNonce);
         }
         if compatible {
@@ -196,18 +202,31 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let Some(connection_id) = self.draw_connection_id() else {
             return self.turn_away(from, connect.nonce_self, full);
         };
-        let occupied = self.is_occupied(from);
+        self.replace_older_newcomer(tick, from);
+        let pending = self.must_prove(from);
         let identity = (connect.nonce_peer, connection_id);
         let mut peer = Peer::incoming(tick.now, identity, connect, agreement, &self.config);
         if self.listen == Listen::Ask {
             peer.ask();
         } else {
-            peer.admit(occupied, tick.now);
+            peer.admit(pending, tick.now);
         }
         let id = self.peers.insert(from, peer);
         self.inbound += 1;
         self.stats.accepted += 1;
         Ok(id.slot)
+    }
+
+    /// An address has one newcomer at a time, undecided or unproved: the newest. Or a single one could
+    /// take all places.
+    fn replace_older_newcomer(&mut self, tick: Tick, address: A) {
+        let older = |peer: &Peer| peer.is_inbound() && peer.state() == PeerState::Connecting;
+        if let Some(slot) = self.peers.find(address, older) {
+            if let Some((_, peer)) = self.peers.at_mut(slot) {
+                peer.replace(tick.now);
+            }
+            self.settle(slot);
+        }
     }
 
     fn on_other_version(&mut self, from: A, nonce: u64, datagram: &[u8]) -> Taken {

@@ -29,7 +29,7 @@ use self::schedule::Schedule;
 use crate::config::Config;
 use crate::event::{Event, Listen};
 use crate::frame::Offer;
-use crate::peer::{News, Peer, Tick};
+use crate::peer::{LINGER, News, Peer, Tick};
 use crate::stats::HostStats;
 use crate::time::Instant;
 
@@ -60,6 +60,8 @@ pub struct Host<R, A = core::net::SocketAddr> {
     inbound: u32,
     /// Peers that have ended and linger, the oldest first.
     lingering: VecDeque<PeerId>,
+    /// Until then a request may come again whose peer did not linger for as long as it should.
+    forgetful_until: Instant,
     schedule: Schedule,
     replies: Replies<A>,
     limits: Limits,
@@ -96,6 +98,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             peers: Peers::new(),
             inbound: 0,
             lingering: VecDeque::new(),
+            forgetful_until: Instant::ZERO,
             schedule: Schedule::default(),
             replies: Replies::new(),
             events: VecDeque::new(),
@@ -185,7 +188,21 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// }
     /// ```
     pub fn poll_event(&mut self) -> Option<Event<A>> {
-        self.events.pop_front()
+        let event = self.events.pop_front()?;
+        match event {
+            Event::Readable { peer } => {
+                if let Some(peer) = self.peers.get_mut(peer) {
+                    peer.readable_taken();
+                }
+            }
+            Event::Writable { peer } => {
+                if let Some(peer) = self.peers.get_mut(peer) {
+                    peer.writable_taken();
+                }
+            }
+            Event::Request { .. } | Event::Connected { .. } | Event::Disconnected { .. } => {}
+        }
+        Some(event)
     }
 
     /// After anything that may have changed a peer: its events, its deadline, its turn to send, and
@@ -251,6 +268,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             }
             self.lingering.pop_front();
             if !gone {
+                self.forgetful_until = self.now + LINGER;
                 self.bury(id.slot);
             }
         }

@@ -36,7 +36,7 @@ use crate::time::Instant;
 
 /// How long a disconnected peer answers for its connection: longer than a cookie lives, so that a
 /// delayed request of a dead connection creates nothing (`deviations.md` C7).
-const LINGER: Duration = Duration::from_secs(30);
+pub(crate) const LINGER: Duration = Duration::from_secs(30);
 
 /// So many pauses in a row excuse the remote host (`docs/deviations.md` T23).
 const EXCUSES_MAX: u8 = 3;
@@ -113,8 +113,11 @@ struct Outbox {
     told: bool,
     /// `Readable` was told, and the peer was not read empty since.
     readable_told: bool,
+    /// The event waits for the application, which has not taken it.
+    readable_waits: bool,
     /// A `send` failed with `Full`, and `Writable` is owed.
     writable_owed: bool,
+    writable_waits: bool,
     ended: Option<(DisconnectReason, u32)>,
 }
 

@@ -51,7 +51,25 @@ impl Peer {
     /// Whether a `send` failed for want of room, and half of the budget is free again.
     fn owes_writable(&self) -> bool {
         let room = |session: &Session| session.queued() <= self.limits.send_budget / 2;
-        self.outbox.writable_owed && self.session.as_deref().is_some_and(room)
+        let owed = self.outbox.writable_owed && !self.outbox.writable_waits;
+        owed && self.session.as_deref().is_some_and(room)
+    }
+
+    /// The application has taken the event. Whoever reads and sends without looking at events has one
+    /// of each at most that waits.
+    pub(crate) fn readable_taken(&mut self) {
+        self.outbox.readable_waits = false;
+        self.outbox.readable_told = self.is_readable();
+    }
+
+    /// As [`readable_taken`](Self::readable_taken).
+    pub(crate) const fn writable_taken(&mut self) {
+        self.outbox.writable_waits = false;
+    }
+
+    fn is_readable(&self) -> bool {
+        let readable = |session: &Session| session.is_readable();
+        self.session.as_deref().is_some_and(readable)
     }
 
     /// Consumes the next packet that can be delivered (§3.2.3).
@@ -80,14 +98,15 @@ impl Peer {
             self.outbox.told = true;
             return Some(News::Connected);
         }
-        let readable = |session: &Session| session.is_readable();
-        if !self.outbox.readable_told && self.session.as_deref().is_some_and(readable) {
+        if !self.outbox.readable_told && !self.outbox.readable_waits && self.is_readable() {
             self.outbox.readable_told = true;
+            self.outbox.readable_waits = true;
             return Some(News::Readable);
         }
         if self.owes_writable() {
             self.outbox.writable_owed = false;
             if self.state == PeerState::Connected {
+                self.outbox.writable_waits = true;
                 return Some(News::Writable);
             }
         }

@@ -5,23 +5,36 @@
 extern crate alloc;
 
 mod catalogue;
+mod forge;
+mod guest;
 mod metered;
 mod peers;
 mod scene;
 
 mod acks;
+mod asking;
 mod budgets;
+mod crowds;
 mod damage;
+mod endings;
+mod ends;
+mod fields;
 mod floods;
 mod fragments;
 mod frames;
 mod habits;
+mod halfopen;
+mod liars;
 mod markers;
 mod messages;
+mod offers;
+mod offpath;
 mod packets;
 mod ranges;
 mod reading;
+mod replays;
 mod requests;
+mod resources;
 mod round_trips;
 mod sending;
 mod windows;

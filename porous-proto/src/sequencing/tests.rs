@@ -4,6 +4,7 @@ mod edges;
 mod incomplete;
 mod naive;
 mod order;
+mod tombstones;
 
 use alloc::vec::Vec;
 

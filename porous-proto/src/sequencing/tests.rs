@@ -1,5 +1,6 @@
 //! The figures of §3.2, with the windows that they use.
 
+mod ageing;
 mod edges;
 mod incomplete;
 mod naive;

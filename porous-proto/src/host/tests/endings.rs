@@ -1,7 +1,7 @@
 //! Peers that have ended, and requests that nobody answers.
 
 use super::*;
-use crate::doc::example_request;
+use crate::doc::{carry, example_request};
 use crate::{DisconnectReason, Refusal};
 
 /// `Config`, "Limits".
@@ -39,30 +39,70 @@ fn who_waits_too_long_for_an_answer_is_refused() {
     assert_eq!(state(&host, peer), Some(PeerState::Disconnected));
     let told = host.poll_transmit(end, &mut buf).unwrap().datagram[0];
     assert_eq!(told, 0xE0); // REFUSE
-    let reason = match last_event(&mut host) {
-        Some(Event::Disconnected { reason, .. }) => reason,
-        other => unreachable!("{other:?}"),
-    };
-    assert_eq!(reason, DisconnectReason::TimedOut);
+    assert_eq!(reason(&mut host), Some(DisconnectReason::TimedOut));
+}
+
+/// Two hosts, the first of which has connected to the second.
+fn pair(config: Config) -> (Host<ExampleRng, u32>, Host<ExampleRng, u32>, PeerId) {
+    let mut client = Host::<_, u32>::new(config, example_rng());
+    let mut server = Host::<_, u32>::new(Config::new(), ExampleRng(2));
+    server.listen(Listen::Open).unwrap();
+    let peer = client.connect(Instant::ZERO, 2).unwrap();
+    talk(&mut client, &mut server);
+    (client, server, peer)
+}
+
+fn talk(client: &mut Host<ExampleRng, u32>, server: &mut Host<ExampleRng, u32>) {
+    for _ in 0..4 {
+        carry(client, 1, server);
+        carry(server, 2, client);
+    }
+}
+
+fn reason(host: &mut Host<ExampleRng, u32>) -> Option<DisconnectReason> {
+    match last_event(host) {
+        Some(Event::Disconnected { reason, .. }) => Some(reason),
+        _ => None,
+    }
 }
 
 #[test]
 fn a_disconnection_is_given_up_after_the_configured_time() {
     let config = Config::client().disconnect_timeout(Duration::from_secs(1));
-    let mut host = Host::<_, u32>::new(config, example_rng());
-    let mut server = Host::<_, u32>::new(Config::new(), ExampleRng(2));
-    server.listen(Listen::Open).unwrap();
-    let peer = host.connect(Instant::ZERO, 2).unwrap();
-    for _ in 0..4 {
-        crate::doc::carry(&mut host, 1, &mut server);
-        crate::doc::carry(&mut server, 2, &mut host);
-    }
+    let (mut host, _, peer) = pair(config);
     host.disconnect(Instant::ZERO, peer, Disconnect::Now { reason: 3 })
         .unwrap();
     run(&mut host, Instant::ZERO + Duration::from_millis(999));
     assert_eq!(state(&host, peer), Some(PeerState::Disconnecting));
     run(&mut host, Instant::ZERO + Duration::from_secs(1));
     assert_eq!(state(&host, peer), None);
+}
+
+/// `docs/deviations.md` C13.
+#[test]
+fn a_flush_disconnects_when_everything_has_arrived() {
+    let (mut client, mut server, peer) = pair(Config::client());
+    client
+        .send(peer, ChannelId(0), &b"last"[..], Mode::Reliable)
+        .unwrap();
+    let how = Disconnect::Flush {
+        reason: 7,
+        deadline: Duration::from_secs(5),
+    };
+    client.disconnect(Instant::ZERO, peer, how).unwrap();
+    assert_eq!(state(&client, peer), Some(PeerState::Connected));
+    let more = client.send(peer, ChannelId(0), &b"more"[..], Mode::Reliable);
+    assert_eq!(more, Err(crate::SendError::Disconnecting));
+    talk(&mut client, &mut server);
+    assert_eq!(reason(&mut client), Some(DisconnectReason::ByUs(7)));
+    assert_eq!(reason(&mut server), Some(DisconnectReason::ByPeer(7)));
+    let (at_server, _) = server.peers().next().unwrap();
+    let last = server.receive(at_server).unwrap();
+    assert_eq!(&last.payload[..], b"last");
+    // Nothing was sent: nothing to wait for.
+    let (mut client, _, peer) = pair(Config::client());
+    client.disconnect(Instant::ZERO, peer, how).unwrap();
+    assert_eq!(state(&client, peer), Some(PeerState::Disconnecting));
 }
 
 /// The keys of the cookies let anybody be whoever they like.

@@ -156,3 +156,66 @@ fn only_who_asks_and_is_there_can_be_let_in() {
     assert_eq!(state(&host, peer), Some(PeerState::Disconnected));
     assert_eq!(host.accept(Instant::ZERO, peer), unknown);
 }
+
+/// Two hosts at the addresses 1 and 2 exchange datagrams for a while.
+fn talk(a: &mut Host<ExampleRng, u32>, b: &mut Host<ExampleRng, u32>) {
+    for _ in 0..4 {
+        carry(a, 1, b);
+        carry(b, 2, a);
+    }
+}
+
+/// `docs/deviations.md` C16.
+#[test]
+fn two_hosts_that_connect_to_each_other_have_one_connection() {
+    let (mut a, peer, _) = attempt();
+    let mut b = Host::<_, u32>::new(Config::client(), ExampleRng(2));
+    let other = b.connect(Instant::ZERO, 1).unwrap();
+    talk(&mut a, &mut b);
+    assert_eq!(state(&a, peer), Some(PeerState::Connected));
+    assert_eq!(state(&b, other), Some(PeerState::Connected));
+    assert_eq!((a.peers().count(), b.peers().count()), (1, 1));
+}
+
+/// `docs/deviations.md` C8.
+#[test]
+fn a_request_of_another_application_proves_nothing_unless_it_brings_a_cookie() {
+    let (mut host, peer, nonce) = attempt();
+    let mut buf = [0; 1200];
+    while host.poll_transmit(Instant::ZERO, &mut buf).is_some() {}
+    let stateless = Disposition::Ignored(Ignored::Stateless);
+    assert_eq!(handle(&mut host, &request(&theirs(0, 9))), stateless);
+    let answer = host.poll_transmit(Instant::ZERO, &mut buf);
+    assert_eq!(answer.unwrap().datagram[0], 0xE0); // REFUSE
+    assert_eq!(state(&host, peer), Some(PeerState::Connecting));
+    let mut cookie = theirs(nonce, 9);
+    cookie.cookie = true;
+    cookie.connection_id = ConnectionId::EMPTY;
+    handle(&mut host, &request(&cookie));
+    let refused = DisconnectReason::Refused(Refusal::Incompatible);
+    assert_eq!(reason(&mut host), Some(refused));
+}
+
+/// `docs/deviations.md` C5.
+#[test]
+fn a_host_that_was_started_again_takes_the_place_of_its_old_connection() {
+    let mut server = Host::<_, u32>::new(Config::new(), ExampleRng(3));
+    server.listen(Listen::Open).unwrap();
+    let (mut old, ..) = attempt();
+    talk(&mut old, &mut server);
+    let (before, _) = server.peers().next().unwrap();
+    let mut new = Host::<_, u32>::new(Config::client(), ExampleRng(4));
+    let peer = new.connect(Instant::ZERO, 2).unwrap();
+    talk(&mut new, &mut server);
+    assert_eq!(state(&new, peer), Some(PeerState::Connected));
+    assert_eq!(state(&server, before), Some(PeerState::Disconnected));
+    let live = |(_, peer): &(PeerId, &crate::Peer)| peer.state().is_live();
+    let live: Vec<_> = server.peers().filter(live).collect();
+    assert_eq!(live.len(), 1);
+    assert_eq!(live[0].1.state(), PeerState::Connected);
+    let ended = core::iter::from_fn(|| server.poll_event()).find_map(|event| match event {
+        Event::Disconnected { peer, reason, .. } => Some((peer, reason)),
+        _ => None,
+    });
+    assert_eq!(ended, Some((before, DisconnectReason::Restarted)));
+}

@@ -61,3 +61,16 @@ fn time_stands_still_when_the_clock_runs_backwards() {
     host.handle_timeout(Instant::from_micros(u64::MAX));
     assert_eq!(host.now, Instant::LAST);
 }
+
+#[test]
+fn an_answer_that_waits_to_be_sent_is_due_at_once() {
+    let mut client = Host::<_, u32>::new(Config::client(), example_rng());
+    client.connect(Instant::ZERO, 2).unwrap();
+    let mut host = Host::<_, u32>::new(Config::new(), example_rng());
+    host.listen(Listen::Open).unwrap();
+    assert_eq!(host.poll_timeout(), None);
+    crate::doc::carry(&mut client, 1, &mut host);
+    assert_eq!(host.poll_timeout(), Some(Instant::ZERO));
+    assert!(host.poll_transmit(host.now, &mut [0; 1200]).is_some());
+    assert_eq!(host.poll_timeout(), None);
+}

@@ -224,3 +224,32 @@ fn what_becomes_of_messages_of_a_packet_that_was_passed_changes_nothing() {
         assert_eq!((totals.charged, totals.undelivered), (0, 0));
     }
 }
+
+/// §3.2.1.
+#[test]
+fn a_window_acknowledgement_that_was_lost_is_repeated_unless_there_is_a_newer_one() {
+    let mut wire = Wire::new(params(16, 2));
+    wire.send("r0 r1 r2 r3");
+    let reported = |wire: &mut Wire, names: &str| {
+        wire.arrive(names);
+        wire.delivered();
+        Message::Control(wire.receiver.next_window().unwrap())
+    };
+    let first = reported(&mut wire, "r0 r1");
+    wire.receiver.lost(&first);
+    assert_eq!(
+        wire.receiver.next_window().map(Message::Control),
+        Some(first.clone())
+    );
+    let second = reported(&mut wire, "r2 r3");
+    wire.receiver.lost(&first);
+    assert_eq!(wire.receiver.next_window(), None);
+    wire.receiver.lost(&second);
+    assert_eq!(
+        wire.receiver.next_window().map(Message::Control),
+        Some(second)
+    );
+    // A ping would be another one by now.
+    wire.receiver.lost(&Message::Control(Control::Ping(7)));
+    assert_eq!(wire.receiver.next_window(), None);
+}

@@ -4,6 +4,7 @@ mod budget;
 mod counts;
 mod endings;
 mod handshake;
+mod news;
 mod steps;
 mod work;
 

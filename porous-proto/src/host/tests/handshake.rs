@@ -213,9 +213,39 @@ fn a_host_that_was_started_again_takes_the_place_of_its_old_connection() {
     let live: Vec<_> = server.peers().filter(live).collect();
     assert_eq!(live.len(), 1);
     assert_eq!(live[0].1.state(), PeerState::Connected);
-    let ended = core::iter::from_fn(|| server.poll_event()).find_map(|event| match event {
-        Event::Disconnected { peer, reason, .. } => Some((peer, reason)),
-        _ => None,
-    });
-    assert_eq!(ended, Some((before, DisconnectReason::Restarted)));
+    let told = Event::Disconnected {
+        peer: before,
+        reason: DisconnectReason::Restarted,
+        undelivered: 0,
+    };
+    let mut events = core::iter::from_fn(|| server.poll_event());
+    assert!(events.any(|event| event == told));
+}
+
+#[test]
+fn who_gives_up_connecting_tells_a_remote_host_that_has_answered() {
+    for answered in [false, true] {
+        let (mut host, peer, nonce) = attempt();
+        let mut buf = [0; 1200];
+        if answered {
+            let mut cookie = theirs(nonce, 0);
+            cookie.cookie = true;
+            cookie.connection_id = ConnectionId::EMPTY;
+            handle(&mut host, &request(&cookie));
+        }
+        while host.poll_transmit(Instant::ZERO, &mut buf).is_some() {}
+        let how = Disconnect::Now { reason: 3 };
+        host.disconnect(Instant::ZERO, peer, how).unwrap();
+        assert_eq!(reason(&mut host), Some(DisconnectReason::ByUs(3)));
+        let told = host.poll_transmit(Instant::ZERO, &mut buf).map(|transmit| {
+            let datagram = crate::frame::decode(transmit.datagram, 2).unwrap();
+            datagram.rest
+        });
+        let expected = crate::frame::Rest::Disconnect(crate::frame::Disconnect {
+            nonce_self: nonce,
+            nonce_peer: THEIRS,
+            reason: 3,
+        });
+        assert_eq!(told, answered.then_some(expected));
+    }
 }

@@ -140,3 +140,18 @@ fn reading_lets_the_remote_host_send_more() {
     }
     assert_eq!(sender.peer(other).unwrap().queued_bytes(), 0);
 }
+
+#[test]
+fn what_comes_from_a_peer_is_counted() {
+    let [mut client, (mut server, peer)] = pair(Config::client());
+    let before = server.peer(peer).unwrap().stats();
+    let sent = client.0.stats().bytes_sent;
+    deliver(&mut client, &mut server);
+    let bytes = client.0.stats().bytes_sent - sent;
+    assert!(server.receive(peer).is_some());
+    let after = server.peer(peer).unwrap().stats();
+    assert_eq!(after.datagrams_received, before.datagrams_received + 1);
+    assert_eq!(after.bytes_received, before.bytes_received + bytes);
+    assert_eq!(after.packets_received.total(), 1);
+    assert_eq!(after.packet_bytes_received.reliable, 5);
+}

@@ -314,10 +314,12 @@ impl Config {
             return Err(ConfigError::ConnectionIdLen);
         }
         self.connection_id_len = bytes;
-        if bytes == 0 {
-            self.listen_allowed = false;
-        }
         Ok(self)
+    }
+
+    /// Whether hosts with this configuration may listen: they must tell their peers apart.
+    pub(crate) const fn may_listen(&self) -> bool {
+        self.listen_allowed && self.connection_id_len > 0
     }
 }
 
@@ -348,3 +350,6 @@ impl Config {
 const fn is_window(size: u32) -> bool {
     size.is_power_of_two() && size >= 16 && size <= 65_536
 }
+
+#[cfg(test)]
+mod tests;

@@ -93,6 +93,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn times_are_shown_in_seconds() {
+        let shown = |micros| alloc::format!("{:?}", Instant::from_micros(micros));
+        assert_eq!(shown(0), "0.000000s");
+        assert_eq!(shown(12_000_345), "12.000345s");
+    }
+
+    #[test]
     fn arithmetic_saturates() {
         let late = Instant::from_micros(u64::MAX - 1) + Duration::from_secs(1);
         assert!(late.is_never());

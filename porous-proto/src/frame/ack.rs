@@ -164,6 +164,38 @@ mod tests {
         buffer[..length].to_vec()
     }
 
+    /// Frames are planned by it.
+    #[test]
+    fn the_length_of_a_block_is_known_before_it_is_written() {
+        let range = |gap, length| AckRange { gap, length };
+        for width in 1..=4 {
+            for map in [
+                u32::MAX,
+                u32::MAX >> 1,
+                u32::MAX >> 8,
+                0xFFFF_FE00,
+                0x00FF_FFFF,
+                0,
+            ] {
+                for delay in [None, Some(7)] {
+                    for ranges in [&[][..], &[range(0, 1)], &[range(0, 300), range(70_000, 63)]] {
+                        let block = AckBlock {
+                            largest_low: 3,
+                            largest_width: width,
+                            delay,
+                            map,
+                            nonce: false,
+                            ranges: ranges.iter().copied().collect(),
+                        };
+                        let bytes = encode(&block);
+                        assert_eq!(block.length(), bytes.len(), "{block:?}");
+                        assert_eq!(decode(&bytes), Ok(block));
+                    }
+                }
+            }
+        }
+    }
+
     #[test]
     fn a_block_without_losses_takes_two_bytes() {
         let block = decode(&[0x00, 0x2A]).unwrap();

@@ -57,3 +57,29 @@ impl From<ReadError> for Malformed {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::collections::BTreeSet;
+    use alloc::string::ToString;
+
+    use super::*;
+
+    #[test]
+    fn every_cause_is_told_in_its_own_words() {
+        let causes = [
+            Malformed::Truncated,
+            Malformed::UnknownType,
+            Malformed::Version,
+            Malformed::Reserved,
+            Malformed::NotCanonical,
+            Malformed::BadValue,
+            Malformed::TooManyMessages,
+            Malformed::TrailingBytes,
+            Malformed::Integrity,
+        ];
+        let words: BTreeSet<_> = causes.iter().map(ToString::to_string).collect();
+        assert_eq!(words.len(), causes.len());
+        assert!(words.iter().all(|text| text.len() > 10));
+    }
+}

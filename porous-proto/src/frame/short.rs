@@ -50,13 +50,10 @@ pub(crate) struct Body {
 }
 
 impl<'a> Short<'a> {
-    /// Reads the head of a short form that is all of `bytes`.
+    /// Reads the head of a short form that is all of `bytes`. Its first byte says that it is one.
     pub(super) fn decode(bytes: &'a [u8], connection_id_len: usize) -> Result<Self, Malformed> {
         let mut reader = Reader::new(bytes);
         let head = reader.u8()?;
-        if head & 0xC0 != SHORT {
-            return Err(Malformed::UnknownType);
-        }
         if head & KEY_PHASE != 0 {
             return Err(Malformed::Reserved);
         }

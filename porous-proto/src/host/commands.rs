@@ -30,7 +30,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// # Ok::<(), porous_proto::ListenError>(())
     /// ```
     pub const fn listen(&mut self, policy: Listen) -> Result<(), ListenError> {
-        if !self.config.listen_allowed && !matches!(policy, Listen::Closed) {
+        if !self.config.may_listen() && !matches!(policy, Listen::Closed) {
             return Err(ListenError::NotAllowed);
         }
         self.listen = policy;

@@ -179,6 +179,53 @@ mod tests {
         assert!(!cookies.accepts(cookie ^ 1, &7_u32, REQUEST));
     }
 
+    /// Whatever machine it is: addresses are hashed by the values that are in them.
+    #[test]
+    fn numbers_are_hashed_as_their_little_endian_bytes() {
+        let hash = |write: &dyn Fn(&mut Portable)| {
+            let mut hasher = Portable(SipHasher24::new_with_key(&[7; 16]));
+            write(&mut hasher);
+            hasher.finish()
+        };
+        let bytes: [u8; 16] = core::array::from_fn(|n| u8::try_from(n + 1).unwrap());
+        let of = |len: usize| hash(&|hasher| hasher.write(&bytes[..len]));
+        assert_eq!(hash(&|hasher| hasher.write_u16(0x0201)), of(2));
+        assert_eq!(hash(&|hasher| hasher.write_u32(0x0403_0201)), of(4));
+        let long = 0x0807_0605_0403_0201;
+        assert_eq!(hash(&|hasher| hasher.write_u64(long)), of(8));
+        let size = usize::try_from(long).unwrap();
+        assert_eq!(hash(&|hasher| hasher.write_usize(size)), of(8));
+        let size = isize::try_from(long).unwrap();
+        assert_eq!(hash(&|hasher| hasher.write_isize(size)), of(8));
+        let wide = u128::from_le_bytes(bytes);
+        assert_eq!(hash(&|hasher| hasher.write_u128(wide)), of(16));
+    }
+
+    #[test]
+    fn a_cookie_tells_by_which_key_it_was_made_and_is_never_0() {
+        let mut rng = Count(0);
+        let mut cookies = Cookies::new(&mut rng);
+        for life in 0..9 {
+            cookies.rotate(at(15 * life), &mut rng);
+            for address in 0..50_u32 {
+                let cookie = cookies.bake(&address, REQUEST);
+                assert_eq!((cookie >> 62, cookie != 0), (life & 3, true));
+            }
+        }
+    }
+
+    #[test]
+    fn a_hash_is_another_one_in_the_next_life_of_the_keys() {
+        let mut rng = Count(0);
+        let mut cookies = Cookies::new(&mut rng);
+        let (seven, eight) = (cookies.hash(&7_u32), cookies.hash(&8_u32));
+        assert_ne!(seven, eight);
+        cookies.rotate(at(14), &mut rng);
+        assert_eq!(cookies.hash(&7_u32), seven);
+        cookies.rotate(at(15), &mut rng);
+        assert_ne!(cookies.hash(&7_u32), seven);
+    }
+
     #[test]
     fn a_cookie_lives_for_one_or_two_lives_of_a_key() {
         let mut rng = Count(0);

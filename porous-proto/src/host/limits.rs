@@ -55,7 +55,7 @@ pub(crate) struct Limits {
 
 impl Limits {
     pub(crate) fn new(config: &Config) -> Self {
-        let buckets = if config.listen_allowed {
+        let buckets = if config.may_listen() {
             BUCKETS
         } else {
             BUCKETS_OF_A_CLIENT

@@ -1,6 +1,11 @@
 //! Two hosts in memory (§2.1), for what the scenario tests do not look at.
 
 mod budget;
+mod counts;
+mod endings;
+mod handshake;
+mod news;
+mod steps;
 mod work;
 
 use core::time::Duration;

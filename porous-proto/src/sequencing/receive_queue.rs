@@ -293,6 +293,33 @@ mod tests {
     }
 
     #[test]
+    fn a_ring_that_is_full_to_the_last_id_grows() {
+        for base in [0, 1000] {
+            let mut queue = ReceiveQueue::new(base);
+            for id in base..base + 300 {
+                queue.insert(id, entry(u32::try_from(id).unwrap()));
+                for other in base..=id {
+                    let found = queue.get(other).map(|entry| u64::from(entry.dependency));
+                    assert_eq!(found, Some(other), "{id}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_slab_that_is_a_quarter_full_is_left_alone() {
+        let mut queue = ReceiveQueue::new(0);
+        for id in 0..1000 {
+            queue.insert(id, entry(0));
+        }
+        let before = queue.entries.capacity();
+        for id in 0..600 {
+            assert!(queue.remove(id).is_some());
+            assert_eq!(queue.entries.capacity(), before);
+        }
+    }
+
+    #[test]
     fn a_slab_that_has_become_sparse_shrinks_and_keeps_its_entries() {
         let mut queue = ReceiveQueue::new(0);
         for id in 0..1000 {

@@ -1,10 +1,12 @@
 //! The figures of §3.2, with the windows that they use.
 
+mod ageing;
 mod desync;
 mod edges;
 mod incomplete;
 mod naive;
 mod order;
+mod tombstones;
 
 use alloc::vec::Vec;
 

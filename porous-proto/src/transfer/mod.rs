@@ -145,6 +145,12 @@ impl Transfer {
         self.congestion = Paper::new(self.params.max_datagram.into()).with_window(window);
     }
 
+    /// B of (10).
+    #[cfg(test)]
+    pub(crate) const fn bandwidth_for_test(&self) -> u32 {
+        self.params.bandwidth
+    }
+
     pub(crate) const fn frames_sent(&self) -> u64 {
         self.frames_sent
     }

@@ -188,6 +188,22 @@ mod tests {
 
     /// T24.
     #[test]
+    fn data_makes_no_pings_while_none_is_answered() {
+        let mut pings = Pings::new(10_000 * MS);
+        let mut now = Instant::ZERO;
+        for _ in 0..12 {
+            pings.send(now, 3 * MS);
+            now = pings.due();
+        }
+        pings.send(now, 3 * MS);
+        for n in 1..9 {
+            pings.on_data(now + 100 * n * MS, 3 * MS);
+            assert_eq!(pings.due(), now + 1000 * MS);
+        }
+    }
+
+    /// T24.
+    #[test]
     fn a_short_timeout_has_its_signs_of_life() {
         let at = |seconds: u32| Instant::ZERO + 1000 * seconds * MS;
         for (timeout, interval) in [(60_000, 1000), (5000, 500), (1000, 100), (0, 100)] {

@@ -240,6 +240,24 @@ mod tests {
     }
 
     #[test]
+    fn however_many_frames_are_outstanding_each_is_told_from_all_others() {
+        let mut queue = TransferQueue::new(4096, 0);
+        for count in 1..=300 {
+            queue.push(record(1));
+            assert_eq!(queue.flight(), count);
+        }
+        for id in (0..300).filter(|id| id % 64 != 0) {
+            assert_eq!(queue.first_open(id, id), Some(id));
+            assert!(queue.take(id).is_some() && queue.take(id).is_none());
+        }
+        for id in [0, 64, 128, 192, 256] {
+            assert_eq!(queue.first_open(id, 299), Some(id));
+            assert!(queue.take(id).is_some());
+        }
+        assert_eq!((queue.first_open(0, 299), queue.flight()), (None, 0));
+    }
+
+    #[test]
     fn frames_that_nobody_waits_for_hold_nothing_up_and_are_forgotten() {
         let mut queue = TransferQueue::new(16, 0);
         for _ in 0..1000 {

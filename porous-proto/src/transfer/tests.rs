@@ -1,6 +1,7 @@
 //! The figures of §3.1, with the windows that they use.
 
 mod edges;
+mod fates;
 
 use alloc::collections::VecDeque;
 use alloc::vec;

@@ -1,5 +1,7 @@
 //! Datagrams against the receive budget.
 
+mod control;
+
 use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;

@@ -184,3 +184,72 @@ fn packets_beyond_the_agreed_maximum_are_refused() {
         ); // Q4
     }
 }
+
+/// The first part of a packet that is sent on.
+fn half_sent(mode: Mode) -> Sequencing {
+    let mut sender = Sequencing::new(params(16, 2), 0, AGE);
+    sender.send(0, Bytes::from_static(&[7; 25]), mode);
+    assert!(sender.next_message(Priority::Low).is_some());
+    sender
+}
+
+/// Only a remote host that does not keep to the rules says so: it has not seen all of the packet.
+#[test]
+fn a_packet_that_is_passed_while_it_is_being_sent_is_not_sent_any_further() {
+    for mode in [Mode::Unreliable, Mode::Passive, Mode::Reliable] {
+        let mut sender = half_sent(mode);
+        assert!(sender.check_window(0, 0));
+        sender.on_window(0, 0);
+        sender.audit(&mut crate::audit::Audit::default());
+        assert_eq!((sender.totals.queued, sender.totals.unsent), (0, 0));
+        assert!(sender.next_message(Priority::Low).is_none());
+        sender.send(0, Bytes::from_static(&[8]), mode);
+        let Some((Message::Packet(next), _)) = sender.next_message(Priority::Low) else {
+            unreachable!()
+        };
+        assert_eq!((next.id, &next.payload[..]), (1, &[8][..]));
+    }
+}
+
+#[test]
+fn what_becomes_of_messages_of_a_packet_that_was_passed_changes_nothing() {
+    for mode in [Mode::Unreliable, Mode::Passive, Mode::Reliable] {
+        let mut sender = half_sent(mode);
+        let part = sender.next_message(Priority::Low).unwrap().0;
+        sender.on_window(0, 0);
+        sender.acknowledged(&part);
+        sender.lost(&part);
+        sender.audit(&mut crate::audit::Audit::default());
+        let totals = &sender.totals;
+        assert_eq!((totals.charged, totals.undelivered), (0, 0));
+    }
+}
+
+/// §3.2.1.
+#[test]
+fn a_window_acknowledgement_that_was_lost_is_repeated_unless_there_is_a_newer_one() {
+    let mut wire = Wire::new(params(16, 2));
+    wire.send("r0 r1 r2 r3");
+    let reported = |wire: &mut Wire, names: &str| {
+        wire.arrive(names);
+        wire.delivered();
+        Message::Control(wire.receiver.next_window().unwrap())
+    };
+    let first = reported(&mut wire, "r0 r1");
+    wire.receiver.lost(&first);
+    assert_eq!(
+        wire.receiver.next_window().map(Message::Control),
+        Some(first.clone())
+    );
+    let second = reported(&mut wire, "r2 r3");
+    wire.receiver.lost(&first);
+    assert_eq!(wire.receiver.next_window(), None);
+    wire.receiver.lost(&second);
+    assert_eq!(
+        wire.receiver.next_window().map(Message::Control),
+        Some(second)
+    );
+    // A ping would be another one by now.
+    wire.receiver.lost(&Message::Control(Control::Ping(7)));
+    assert_eq!(wire.receiver.next_window(), None);
+}

@@ -89,3 +89,27 @@ fn window_acknowledgements_leave_although_the_window_is_full() {
     assert_eq!(side.frame(), Some(vec![u8::MAX]));
     assert_eq!(side.frame(), None);
 }
+
+/// P2: the remote host acknowledges none of them, but goes on to ask.
+#[test]
+fn a_frame_that_a_thousand_others_followed_is_sent_again() {
+    let mut side = Side::new();
+    side.transfer.params.window = 16;
+    side.transfer = Transfer::new(side.transfer.params, 0);
+    side.transfer.pings.pending = false;
+    let next = message(7, 100, Delivery::Reliable);
+    side.script.low.push_back(next);
+    assert_eq!(side.frame(), Some(vec![7]));
+    side.now = Instant::from_micros(1);
+    for n in 0..16 + 1024 - 1 {
+        side.transfer.answers = Answers::default();
+        side.transfer.answers.on_ping(n, side.now);
+        assert_eq!(side.frame(), Some(vec![u8::MAX]), "{n}");
+    }
+    assert_eq!(side.frame(), None);
+    side.transfer.answers = Answers::default();
+    side.transfer.answers.on_ping(0, side.now);
+    assert_eq!(side.frame(), Some(vec![u8::MAX]));
+    assert_eq!(side.frame(), Some(vec![7]), "the first one was forgotten");
+    assert_eq!(side.transfer.frames_lost(), 0);
+}

@@ -1,0 +1,95 @@
+//! The ranges of all values, and what a remote host is told of them.
+
+use super::*;
+
+/// Whether a setter takes each of these values.
+fn taken<T: Copy, const N: usize>(
+    values: [T; N],
+    set: impl Fn(Config, T) -> Result<Config, ConfigError>,
+) -> [bool; N] {
+    values.map(|value| set(Config::new(), value).is_ok())
+}
+
+#[test]
+fn every_value_has_its_range() {
+    let sizes = [0, 511, 512, 1200, 65_507, 65_508];
+    assert_eq!(
+        taken(sizes, Config::max_datagram),
+        [false, false, true, true, true, false]
+    );
+    let windows = [0, 8, 16, 100, 65_536, 131_072];
+    let expected = [false, false, true, false, true, false];
+    assert_eq!(taken(windows, |c, n| c.windows(n, 16)), expected);
+    assert_eq!(taken(windows, |c, n| c.windows(16, n)), expected);
+    let rates = [0, 1, u32::MAX];
+    let expected = [false, true, true];
+    assert_eq!(taken(rates, |c, n| c.bandwidth(n, 1)), expected);
+    assert_eq!(taken(rates, |c, n| c.bandwidth(1, n)), expected);
+    let limits = [0, 1, 1_000_000, 1_000_001];
+    let expected = [false, true, true, false];
+    assert_eq!(taken(limits, |c, n| c.reply_limits(n, 1)), expected);
+    assert_eq!(taken(limits, |c, n| c.reply_limits(1, n)), expected);
+    let lengths = [0, 8, 9];
+    assert_eq!(
+        taken(lengths, Config::connection_id_len),
+        [true, true, false]
+    );
+    let counts = [0, 1, 255, 256];
+    let channels = |c: Config, n: usize| c.channels(&alloc::vec![Priority::High; n]);
+    assert_eq!(taken(counts, channels), [false, true, true, false]);
+}
+
+#[test]
+fn the_receive_budget_holds_the_largest_packet_and_its_overhead() {
+    let budgets = [
+        (0, 1000),
+        (1, 64),
+        (1, 65),
+        (u32::MAX - 64, u32::MAX),
+        (u32::MAX, u32::MAX - 1),
+    ];
+    assert_eq!(
+        taken(budgets, |c, (packet, budget)| c
+            .receive_budget(packet, budget)),
+        [false, false, true, true, false]
+    );
+}
+
+#[test]
+fn channels_have_the_priorities_that_they_were_given() {
+    let is_high = |channel: u8| [0, 31, 32, 40, 254].contains(&channel);
+    let priorities: [Priority; 255] = core::array::from_fn(|channel| {
+        if u8::try_from(channel).is_ok_and(is_high) {
+            Priority::High
+        } else {
+            Priority::Low
+        }
+    });
+    let config = Config::new().channels(&[Priority::High; 255]).unwrap();
+    let offer = config.channels(&priorities).unwrap().offer();
+    assert_eq!(offer.channels.count(), 255);
+    for channel in 0..255 {
+        assert_eq!(
+            offer.channels.is_high(channel),
+            is_high(channel),
+            "{channel}"
+        );
+    }
+}
+
+#[test]
+fn a_default_configuration_is_the_recommended_one() {
+    assert_eq!(Config::default().offer(), Config::new().offer());
+    let papers = Config::new().windows(65_536, 65_536).unwrap();
+    assert_eq!(Config::paper().offer(), papers.offer());
+}
+
+#[test]
+fn a_host_may_listen_unless_it_is_a_client_or_its_connection_ids_are_empty() {
+    let may_listen = |config: Config, len| config.connection_id_len(len).unwrap().may_listen();
+    assert!(may_listen(Config::new(), 1) && !may_listen(Config::new(), 0));
+    assert!(!may_listen(Config::client(), 4));
+    // Only the last word counts.
+    let nameless = Config::new().connection_id_len(0).unwrap();
+    assert!(may_listen(nameless, 4));
+}

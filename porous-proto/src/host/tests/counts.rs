@@ -1,0 +1,96 @@
+//! What is counted.
+
+use super::*;
+use crate::{HostStats, Malformed, ModeCounts};
+
+#[test]
+fn every_cause_of_ignoring_a_datagram_has_its_own_counter() {
+    let causes = [
+        Ignored::Malformed(Malformed::Truncated),
+        Ignored::UnknownConnection,
+        Ignored::WrongAddress,
+        Ignored::UnknownNonce,
+        Ignored::NotListening,
+        Ignored::Unpadded,
+        Ignored::Stateless,
+        Ignored::TooManyReplies,
+        Ignored::Duplicate,
+        Ignored::TooOld,
+        Ignored::BadAck,
+        Ignored::BadMessage,
+        Ignored::OverBudget,
+        Ignored::WrongState,
+    ];
+    assert_eq!(causes.len(), Ignored::COUNT);
+    let mut stats = HostStats::default();
+    for (n, cause) in causes.into_iter().enumerate() {
+        stats.ignored[cause.index()] += n as u64 + 1;
+    }
+    for (n, cause) in causes.into_iter().enumerate() {
+        assert_eq!(stats.ignored(cause), n as u64 + 1, "{cause:?}");
+    }
+    assert_eq!(stats.ignored_total(), 14 * 15 / 2);
+}
+
+#[test]
+fn packets_are_counted_by_mode() {
+    let mut counts = ModeCounts::default();
+    for (mode, count) in [
+        (Mode::Unreliable, 1),
+        (Mode::Reliable, 10),
+        (Mode::Passive, 100),
+        (Mode::Reliable, 1000),
+    ] {
+        counts.add(mode, count);
+    }
+    let expected = ModeCounts {
+        unreliable: 1,
+        reliable: 1010,
+        passive: 100,
+    };
+    assert_eq!((counts, counts.total()), (expected, 1111));
+}
+
+#[test]
+fn a_host_counts_what_it_sends_and_receives() {
+    let (mut host, peer) = example_pair();
+    let before = (host.stats(), host.peer(peer).unwrap().stats());
+    host.send(peer, ChannelId(0), &b"hello"[..], Mode::Reliable)
+        .unwrap();
+    let mut buf = [0; 1200];
+    let mut bytes = 0;
+    while let Some(transmit) = host.poll_transmit(Instant::ZERO, &mut buf) {
+        bytes += transmit.datagram.len() as u64;
+    }
+    assert!(bytes > 5);
+    let after = (host.stats(), host.peer(peer).unwrap().stats());
+    assert_eq!(after.0.datagrams_sent, before.0.datagrams_sent + 1);
+    assert_eq!(after.0.bytes_sent, before.0.bytes_sent + bytes);
+    assert_eq!(after.1.datagrams_sent, before.1.datagrams_sent + 1);
+    assert_eq!(after.1.bytes_sent, before.1.bytes_sent + bytes);
+    assert_eq!(u64::from(after.1.flight), bytes);
+    assert_eq!(
+        (after.1.packets_sent.reliable, after.1.queued_bytes),
+        (1, 69)
+    );
+    assert_eq!(host.peer(peer).unwrap().rtt(), after.1.rtt);
+    host.handle_datagram(Instant::ZERO, 9, Ecn::NotEct, b"garbage");
+    let (stats, ignored) = (host.stats(), before.0.ignored_total());
+    assert_eq!(stats.datagrams_received, before.0.datagrams_received + 1);
+    assert_eq!(stats.bytes_received, before.0.bytes_received + 7);
+    assert_eq!(stats.ignored_total(), ignored + 1);
+}
+
+#[test]
+fn names_of_peers_are_numbers_and_back() {
+    for n in [0, 1, 7 << 32 | 3, u64::from(u32::MAX), u64::MAX] {
+        assert_eq!(PeerId::from_u64(n).to_u64(), n);
+    }
+    let (host, peer) = example_pair();
+    assert!(host.peer(PeerId::from_u64(peer.to_u64())).is_some());
+    assert!(
+        host.peer(PeerId::from_u64(peer.to_u64() | 1 << 32))
+            .is_none()
+    );
+    assert!(host.peer(PeerId::from_u64(peer.to_u64() | 1)).is_none());
+}

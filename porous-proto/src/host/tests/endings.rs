@@ -1,0 +1,114 @@
+//! Peers that have ended, and requests that nobody answers.
+
+use super::*;
+use crate::doc::{carry, example_request};
+use crate::{DisconnectReason, Refusal};
+
+/// `Config`, "Limits".
+#[test]
+fn of_the_peers_that_have_ended_two_are_kept_for_each_that_is_allowed() {
+    let config = Config::new().max_peers(2);
+    let mut host = Host::<_, u32>::new(config, example_rng());
+    let peers: [PeerId; 9] = core::array::from_fn(|n| {
+        let address = u32::try_from(n).unwrap();
+        let peer = host.connect(Instant::ZERO, address).unwrap();
+        let (_, refused) = host.peers.at_mut(peer.slot).unwrap();
+        refused.on_refused(Refusal::Full, Instant::ZERO);
+        host.settle(peer.slot);
+        peer
+    });
+    let kept = peers.map(|peer| state(&host, peer).is_some());
+    assert_eq!(
+        kept,
+        [false, false, false, false, false, true, true, true, true]
+    );
+    assert_eq!(host.peers().count(), 4);
+    run(&mut host, Instant::ZERO + Duration::from_secs(31));
+    assert_eq!(host.peers().count(), 0);
+}
+
+#[test]
+fn who_waits_too_long_for_an_answer_is_refused() {
+    let (mut host, peer) = example_request();
+    let (mut buf, end) = ([0; 1200], Instant::ZERO + Duration::from_secs(10));
+    while host.poll_event().is_some() {}
+    host.handle_timeout(Instant::from_micros(end.as_micros() - 1));
+    assert_eq!(state(&host, peer), Some(PeerState::Connecting));
+    assert!(host.poll_transmit(end, &mut buf).is_none());
+    host.handle_timeout(end);
+    assert_eq!(state(&host, peer), Some(PeerState::Disconnected));
+    let told = host.poll_transmit(end, &mut buf).unwrap().datagram[0];
+    assert_eq!(told, 0xE0); // REFUSE
+    assert_eq!(reason(&mut host), Some(DisconnectReason::TimedOut));
+}
+
+/// Two hosts, the first of which has connected to the second.
+fn pair(config: Config) -> (Host<ExampleRng, u32>, Host<ExampleRng, u32>, PeerId) {
+    let mut client = Host::<_, u32>::new(config, example_rng());
+    let mut server = Host::<_, u32>::new(Config::new(), ExampleRng(2));
+    server.listen(Listen::Open).unwrap();
+    let peer = client.connect(Instant::ZERO, 2).unwrap();
+    talk(&mut client, &mut server);
+    (client, server, peer)
+}
+
+fn talk(client: &mut Host<ExampleRng, u32>, server: &mut Host<ExampleRng, u32>) {
+    for _ in 0..4 {
+        carry(client, 1, server);
+        carry(server, 2, client);
+    }
+}
+
+fn reason(host: &mut Host<ExampleRng, u32>) -> Option<DisconnectReason> {
+    match last_event(host) {
+        Some(Event::Disconnected { reason, .. }) => Some(reason),
+        _ => None,
+    }
+}
+
+#[test]
+fn a_disconnection_is_given_up_after_the_configured_time() {
+    let config = Config::client().disconnect_timeout(Duration::from_secs(1));
+    let (mut host, _, peer) = pair(config);
+    host.disconnect(Instant::ZERO, peer, Disconnect::Now { reason: 3 })
+        .unwrap();
+    run(&mut host, Instant::ZERO + Duration::from_millis(999));
+    assert_eq!(state(&host, peer), Some(PeerState::Disconnecting));
+    run(&mut host, Instant::ZERO + Duration::from_secs(1));
+    assert_eq!(state(&host, peer), None);
+}
+
+/// `docs/deviations.md` C13.
+#[test]
+fn a_flush_disconnects_when_everything_has_arrived() {
+    let (mut client, mut server, peer) = pair(Config::client());
+    client
+        .send(peer, ChannelId(0), &b"last"[..], Mode::Reliable)
+        .unwrap();
+    let how = Disconnect::Flush {
+        reason: 7,
+        deadline: Duration::from_secs(5),
+    };
+    client.disconnect(Instant::ZERO, peer, how).unwrap();
+    assert_eq!(state(&client, peer), Some(PeerState::Connected));
+    let more = client.send(peer, ChannelId(0), &b"more"[..], Mode::Reliable);
+    assert_eq!(more, Err(crate::SendError::Disconnecting));
+    talk(&mut client, &mut server);
+    assert_eq!(reason(&mut client), Some(DisconnectReason::ByUs(7)));
+    assert_eq!(reason(&mut server), Some(DisconnectReason::ByPeer(7)));
+    let (at_server, _) = server.peers().next().unwrap();
+    let last = server.receive(at_server).unwrap();
+    assert_eq!(&last.payload[..], b"last");
+    // Nothing was sent: nothing to wait for.
+    let (mut client, _, peer) = pair(Config::client());
+    client.disconnect(Instant::ZERO, peer, how).unwrap();
+    assert_eq!(state(&client, peer), Some(PeerState::Disconnecting));
+}
+
+/// The keys of the cookies let anybody be whoever they like.
+#[test]
+fn what_is_printed_of_a_host_does_not_show_its_keys() {
+    let (host, _) = example_pair();
+    let shown = std::format!("{:?}", host.cookies);
+    assert_eq!(shown, "Cookies { life: 0, .. }");
+}

@@ -1,0 +1,56 @@
+//! Unreliable packets that wait too long to be sent (`docs/deviations.md` T8).
+
+use super::*;
+
+const TICK: Duration = Duration::from_micros(1);
+
+#[test]
+fn only_unreliable_packets_become_too_old() {
+    let mut sender = Sequencing::new(params(16, 2), 0, AGE);
+    for mode in [Mode::Unreliable, Mode::Reliable, Mode::Passive] {
+        sender.send(0, Bytes::from_static(b"abc"), mode);
+    }
+    sender.look(NOW);
+    assert_eq!(sender.expiry_deadline(), NOW + AGE + TICK);
+    sender.drop_expired(NOW + AGE);
+    assert_eq!((sender.totals.expired, sender.totals.unsent), (0, 3));
+    sender.drop_expired(NOW + AGE + TICK);
+    assert_eq!((sender.totals.expired, sender.totals.unsent), (1, 2));
+    assert_eq!((sender.totals.queued, sender.totals.undelivered), (134, 2));
+    assert!(sender.expiry_deadline().is_never());
+    sender.audit(&mut crate::audit::Audit::default());
+}
+
+#[test]
+fn the_age_of_a_packet_counts_from_the_first_look_after_it_was_sent() {
+    let mut sender = Sequencing::new(params(16, 2), 0, AGE);
+    let second = Duration::from_secs(1);
+    for channel in [0, 1, 0] {
+        let payload = Bytes::from_static(b"abc");
+        sender.send(channel, payload, Mode::Unreliable);
+        sender.look(NOW + u32::from(channel) * second);
+    }
+    // The first is due; the others have waited for less.
+    assert_eq!(sender.expiry_deadline(), NOW + AGE + TICK);
+    sender.look(NOW + AGE + TICK);
+    assert_eq!(sender.totals.expired, 2);
+    assert_eq!(sender.expiry_deadline(), NOW + second + AGE + TICK);
+    sender.look(NOW + second + AGE + TICK);
+    assert_eq!((sender.totals.expired, sender.totals.queued), (3, 0));
+}
+
+#[test]
+fn a_packet_that_has_begun_to_be_sent_goes_on() {
+    let mut sender = Sequencing::new(params(16, 2), 0, AGE);
+    for payload in [&[7; 25], &[8; 25]] {
+        sender.send(0, Bytes::from_static(payload), Mode::Unreliable);
+    }
+    sender.look(NOW);
+    assert!(sender.next_message(Priority::Low).is_some());
+    sender.look(NOW + 2 * AGE);
+    assert_eq!((sender.totals.expired, sender.totals.unsent), (1, 1));
+    assert!(sender.next_message(Priority::Low).is_some());
+    assert!(sender.next_message(Priority::Low).is_some());
+    assert!(sender.next_message(Priority::Low).is_none());
+    assert_eq!((sender.totals.queued, sender.totals.unsent), (0, 0));
+}

@@ -1,0 +1,108 @@
+//! Tombstones (`docs/wire.md`, "Control"). This implementation never sends one, but takes them in.
+
+use super::*;
+use crate::frame::Fragment;
+
+fn receiver() -> Sequencing {
+    Sequencing::new(params(16, 2), 0, AGE)
+}
+
+fn packet(mode: Mode, id: u32, dependency: u32) -> Packet<&'static [u8]> {
+    Packet {
+        mode,
+        channel: 0,
+        id,
+        dependency,
+        fragment: None,
+        payload: b"abc",
+    }
+}
+
+/// One of three fragments of ten bytes each.
+fn part(mode: Mode, index: u16) -> Packet<&'static [u8]> {
+    Packet {
+        fragment: Some(Fragment { index, count: 3 }),
+        payload: &[7; 10],
+        ..packet(mode, 0, 0)
+    }
+}
+
+/// A tombstone arrives: what was thought of it.
+fn bury(receiver: &mut Sequencing, id: u32, dependency: u32) -> Verdict {
+    let verdict = receiver.check_tombstone(0, id);
+    receiver.on_tombstone(0, id, dependency);
+    receiver.audit(&mut crate::audit::Audit::default());
+    verdict
+}
+
+fn received(receiver: &mut Sequencing) -> usize {
+    let count = core::iter::from_fn(|| receiver.receive(NOW)).count();
+    receiver.audit(&mut crate::audit::Audit::default());
+    count
+}
+
+#[test]
+fn a_tombstone_is_consumed_as_an_empty_packet_and_not_delivered() {
+    let mut receiver = receiver();
+    receiver.on_packet(&packet(Mode::Reliable, 1, 1), NOW);
+    assert!(!receiver.is_readable());
+    assert_eq!(bury(&mut receiver, 0, 0), Verdict::Begin);
+    assert_eq!(receiver.totals.kept, 64 + 67);
+    assert_eq!(received(&mut receiver), 1);
+    assert_eq!(receiver.totals.kept, 0);
+    assert_eq!(bury(&mut receiver, 0, 0), Verdict::Stale);
+    assert_eq!(receiver.totals.kept, 0);
+}
+
+#[test]
+fn a_tombstone_waits_for_what_it_depends_on() {
+    let mut receiver = receiver();
+    assert_eq!(bury(&mut receiver, 1, 1), Verdict::Begin);
+    receiver.on_packet(&packet(Mode::Reliable, 2, 1), NOW);
+    assert_eq!(received(&mut receiver), 0);
+    receiver.on_packet(&packet(Mode::Reliable, 0, 0), NOW);
+    assert_eq!(received(&mut receiver), 2);
+}
+
+#[test]
+fn a_tombstone_takes_the_place_of_an_incomplete_reliable_packet() {
+    let mut receiver = receiver();
+    receiver.on_packet(&part(Mode::Reliable, 0), NOW);
+    receiver.on_packet(&part(Mode::Reliable, 2), NOW);
+    assert_eq!(receiver.totals.kept, 64 + 20);
+    assert_eq!(bury(&mut receiver, 0, 0), Verdict::Stale);
+    assert_eq!(receiver.totals.kept, 64);
+    let late = receiver.check_packet(&part(Mode::Reliable, 1));
+    assert_eq!(late, Verdict::Stale);
+    receiver.on_packet(&packet(Mode::Reliable, 1, 1), NOW);
+    assert_eq!(received(&mut receiver), 1);
+}
+
+#[test]
+fn a_tombstone_changes_nothing_of_a_packet_that_is_complete_or_not_reliable() {
+    for mode in [Mode::Unreliable, Mode::Passive] {
+        let mut receiver = receiver();
+        receiver.on_packet(&part(mode, 0), NOW);
+        assert_eq!(bury(&mut receiver, 0, 0), Verdict::Stale);
+        assert_eq!(receiver.totals.kept, 64 + 10);
+        receiver.on_packet(&part(mode, 1), NOW);
+        receiver.on_packet(&part(mode, 2), NOW);
+        assert_eq!(received(&mut receiver), 1, "{mode:?}");
+    }
+    let mut receiver = receiver();
+    receiver.on_packet(&packet(Mode::Reliable, 0, 0), NOW);
+    assert_eq!(bury(&mut receiver, 0, 0), Verdict::Stale);
+    assert_eq!((receiver.totals.kept, received(&mut receiver)), (67, 1));
+}
+
+#[test]
+fn a_tombstone_that_nobody_can_have_sent_changes_nothing() {
+    let mut receiver = receiver();
+    // It depends on what was before the first packet, or its channel is none.
+    assert_eq!(bury(&mut receiver, 0, 1), Verdict::Begin);
+    assert_eq!(receiver.check_tombstone(2, 0), Verdict::Violation);
+    receiver.on_tombstone(2, 0, 0);
+    assert_eq!(receiver.totals.kept, 0);
+    // On a channel of which nothing has come yet.
+    assert_eq!(receiver.check_tombstone(1, 0), Verdict::Begin);
+}

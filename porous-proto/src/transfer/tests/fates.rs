@@ -1,0 +1,146 @@
+//! What becomes of frames: which ones a block acknowledges, and what a dropped one leaves behind.
+
+use super::*;
+use crate::frame::AckRange;
+
+/// A side that has sent frames with these ids, each with one message of its name.
+fn sent(first: u64, count: u8, delivery: Delivery) -> Side {
+    let mut side = Side::new();
+    side.transfer = Transfer::new(side.transfer.params, first);
+    side.transfer.pings.pending = false;
+    side.transfer.congestion_for_test(1 << 20);
+    for name in 0..count {
+        side.script.low.push_back(message(name, 400, delivery));
+        assert_eq!(side.frame(), Some(vec![name]));
+    }
+    side
+}
+
+/// Everything behind `largest` that the map covers, and these ranges of a gap and a length.
+fn block<const N: usize>(largest: u32, ranges: [(u32, u32); N]) -> AckBlock {
+    let ranges = ranges.map(|(gap, length)| AckRange { gap, length });
+    AckBlock {
+        largest_low: largest,
+        largest_width: 4,
+        delay: None,
+        map: u32::MAX,
+        nonce: false,
+        ranges: ranges.into_iter().collect(),
+    }
+}
+
+/// `docs/wire.md`, "Acknowledgements".
+#[test]
+fn a_range_begins_where_the_one_before_ended() {
+    let mut side = sent(0, 61, Delivery::Reliable);
+    // The map says 28 to 60. Then 24 to 27, not 22 and 23, and 19 to 21.
+    let block = block(60, [(0, 4), (2, 3)]);
+    let acked = side.transfer.check_ack(&block).unwrap();
+    side.transfer.on_ack(&acked, &mut side.script, side.now);
+    let mut acknowledged = side.script.acknowledged.clone();
+    acknowledged.sort_unstable();
+    let expected: Vec<u8> = (19..=21).chain(24..=60).collect();
+    assert_eq!(acknowledged, expected);
+    // All others have seen three later ones: they are sent again in the order they were sent.
+    let mut again = Vec::new();
+    while let Some(names) = side.frame() {
+        again.extend(names);
+    }
+    let expected: Vec<u8> = (0..19).chain(22..24).collect();
+    assert_eq!(again, expected);
+}
+
+#[test]
+fn no_range_reaches_below_the_first_frame_or_beyond_the_newest() {
+    let side = sent(0, 61, Delivery::Reliable);
+    let valid = |block: &AckBlock| side.transfer.check_ack(block).is_some();
+    // Below 24 to 27 there are 24 ids.
+    for (gap, length, expected) in [
+        (1, 23, true),
+        (1, 24, false),
+        (23, 1, true),
+        (24, 1, false),
+        (22, 2, true),
+        (22, 3, false),
+    ] {
+        let block = block(60, [(0, 4), (gap, length)]);
+        assert_eq!(valid(&block), expected, "{gap}, {length}");
+    }
+    // Nothing is left below all of them.
+    assert!(valid(&block(60, [(0, 28)])) && !valid(&block(60, [(0, 28), (1, 1)])));
+    assert!(!valid(&block(61, [])));
+}
+
+#[test]
+fn ids_below_the_first_read_as_received() {
+    let side = sent(0, 40, Delivery::Reliable);
+    for largest in [0, 1, 7, 31, 32, 39] {
+        for bit in 0..32 {
+            let mut block = block(largest, []);
+            block.map &= !(1 << bit);
+            let exists = bit < largest;
+            let valid = side.transfer.check_ack(&block).is_some();
+            assert_eq!(valid, exists, "{largest}, {bit}");
+        }
+    }
+}
+
+/// §3.1.2.
+#[test]
+fn the_flight_size_is_what_was_sent_and_not_acknowledged() {
+    let mut side = sent(0, 3, Delivery::Reliable);
+    let each = side.transfer.flight() / 3;
+    assert!((400..420).contains(&each));
+    for (id, left) in [(1, 2), (0, 1), (2, 0)] {
+        side.acknowledge(&[id]);
+        assert_eq!(side.transfer.flight(), left * each);
+    }
+}
+
+/// §3.1.2 (4): N_P is 4096.
+#[test]
+fn a_dropped_frame_leaves_a_sentinel_if_nothing_of_it_is_sent_again() {
+    const SENTINEL: u8 = u8::MAX;
+    for (first, delivery, expected) in [
+        (2046, Delivery::Unreliable, None),
+        (2047, Delivery::Unreliable, Some(vec![SENTINEL])),
+        (2047, Delivery::Reliable, Some(vec![0])),
+        (4095, Delivery::Unreliable, Some(vec![SENTINEL])),
+    ] {
+        let mut side = sent(first, 1, delivery);
+        side.now = side.transfer.resend_deadline();
+        side.transfer.handle_timeout(&mut side.script, side.now);
+        assert_eq!(side.transfer.flight(), 0);
+        assert_eq!(side.frame(), expected, "{first}, {delivery:?}");
+        // The sentinel is lost, too.
+        side.now = side.transfer.resend_deadline();
+        if !side.now.is_never() {
+            side.transfer.handle_timeout(&mut side.script, side.now);
+            assert_eq!(side.frame(), expected, "{first}, {delivery:?}");
+        }
+    }
+}
+
+#[test]
+fn a_frame_is_dropped_when_its_time_has_come_and_not_before() {
+    let mut side = sent(0, 1, Delivery::Reliable);
+    let due = side.transfer.resend_deadline();
+    side.now = due;
+    let just_before = Instant::from_micros(due.as_micros() - 1);
+    side.transfer.handle_timeout(&mut side.script, just_before);
+    assert_eq!((side.transfer.frames_lost(), side.frame()), (0, None));
+    side.transfer.handle_timeout(&mut side.script, due);
+    assert_eq!(side.transfer.frames_lost(), 1);
+    assert_eq!(side.frame(), Some(vec![0]));
+}
+
+/// (7).
+#[test]
+fn a_step_that_is_long_puts_off_the_resend() {
+    let mut side = sent(0, 1, Delivery::Reliable);
+    let before = side.transfer.resend_deadline();
+    side.transfer.set_step(Duration::from_secs(1));
+    let after = side.transfer.resend_deadline();
+    // 200 ms and 1 s, instead of 200 ms and four times 100 ms.
+    assert_eq!(after, before + Duration::from_millis(600));
+}

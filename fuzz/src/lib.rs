@@ -8,6 +8,7 @@ use bolero::generator::bolero_generator::driver;
 use porous_sim::Seed;
 use porous_sim::rand_core::Rng;
 
+pub mod codec;
 mod fill;
 pub mod forms;
 pub mod ops;

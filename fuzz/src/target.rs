@@ -152,7 +152,8 @@ impl Target {
                 };
                 assert_eq!(self.host.listen(policy), Ok(()));
             }
-            forms::Event::Flood(eighth) => {
+            forms::Event::Flood(few, many) => {
+                let eighth = if few == 8 && many > 200 { many } else { few };
                 let (datagram, count) = (fill::request(), 8 * usize::from(eighth));
                 for _ in 0..count {
                     self.deliver(address(Place::Stranger), &datagram);

@@ -9,7 +9,7 @@ use porous_fuzz::target::Target;
 use porous_proto::{HostStats, Ignored, Malformed};
 use porous_sim::Seed;
 
-const RUNS: u64 = 150;
+const RUNS: u64 = 1500;
 
 /// How many datagrams came, and how many of them belonged to a peer.
 fn run(steps: &[Step]) -> (u64, u64, HostStats) {
@@ -29,7 +29,7 @@ fn run(steps: &[Step]) -> (u64, u64, HostStats) {
 fn a_host_stands_any_frames() {
     check!()
         .with_generator(forms::run())
-        .with_iterations(300)
+        .with_iterations(2000)
         .for_each(|steps| {
             let (came, handled, _) = run(steps);
             assert!(handled <= came);

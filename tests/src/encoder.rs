@@ -192,17 +192,24 @@ impl Short {
                 }
             }
         }
-        if let Some([a, b]) = shape.sealed {
-            let crc = Crc::<u32>::new(&CRC_32_ISCSI);
-            let mut digest = crc.digest();
-            for number in [a.min(b), a.max(b), self.id] {
-                digest.update(&number.to_le_bytes());
-            }
-            digest.update(&out);
-            out.extend(digest.finalize().to_le_bytes());
+        if let Some(nonces) = shape.sealed {
+            let tag = checksum(nonces, self.id, &out);
+            out.extend(tag);
         }
         out
     }
+}
+
+/// The tag of a short form with this full id between hosts with these nonces.
+#[must_use]
+pub fn checksum([a, b]: [u64; 2], id: u64, short: &[u8]) -> [u8; 4] {
+    static CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
+    let mut digest = CRC.digest();
+    for number in [a.min(b), a.max(b), id] {
+        digest.update(&number.to_le_bytes());
+    }
+    digest.update(short);
+    digest.finalize().to_le_bytes()
 }
 
 /// What the fields of a packet are predicted from.

@@ -13,6 +13,7 @@ mod fill;
 pub mod forms;
 pub mod ops;
 pub mod pair;
+pub mod plan;
 pub mod target;
 
 pub use porous_sim::swarm::{Contract, Life};

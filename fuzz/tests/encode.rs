@@ -3,7 +3,9 @@
 
 use bolero::{TypeGenerator, check};
 use porous_fuzz::codec::{Choice, agreement, read, seal};
-use porous_fuzz::plan::Plan;
+use porous_fuzz::plan::{Plan, Short};
+use porous_proto::Malformed;
+use porous_tests::encoder::Waste;
 
 /// What the way does to a datagram: changed bits, a changed byte, a part that is missing.
 #[derive(Clone, Copy, Debug, TypeGenerator)]
@@ -27,6 +29,29 @@ fn what_the_document_writes_the_library_reads_and_would_write() {
         .with_type::<(Choice, Plan)>()
         .with_iterations(20_000)
         .for_each(|(choice, plan)| drop(run(*choice, plan)));
+}
+
+/// Which spellings differ, the encoder decides.
+#[test]
+fn what_is_spelled_in_a_longer_way_is_refused() {
+    check!()
+        .with_type::<(Choice, Short, bool, u8, u8)>()
+        .with_iterations(20_000)
+        .for_each(|(choice, short, map, message, fields)| {
+            let agreement = agreement(*choice);
+            let waste = Waste {
+                map: *map,
+                message: usize::from(message % 8),
+                fields: *fields,
+            };
+            let [one, other] = short.spell(&agreement, waste);
+            let read = read(&other, &agreement);
+            if one == other {
+                assert!(read.is_ok(), "{read:?}");
+            } else {
+                assert_eq!(read, Err(Malformed::NotCanonical));
+            }
+        });
 }
 
 /// Damaged datagrams come further than random ones. A checksum finds any one byte that was changed;

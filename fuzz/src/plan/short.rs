@@ -4,7 +4,7 @@ use bolero::TypeGenerator;
 use bolero::generator::produce;
 use porous_proto::Mode;
 use porous_proto::codec::{self, Agreement, Form};
-use porous_tests::encoder::{self, Shape};
+use porous_tests::encoder::{self, Shape, Waste};
 
 const MODES: [Mode; 3] = [Mode::Unreliable, Mode::Reliable, Mode::Passive];
 /// No datagram is longer, its messages beyond this and its head aside.
@@ -76,8 +76,21 @@ struct Packet {
 
 impl Short {
     pub(super) fn encode(&self, agreement: &Agreement) -> (Form, Vec<u8>) {
+        let (meant, short) = self.plan(agreement);
+        (Form::Short(meant), short.encode(&shape(agreement)))
+    }
+
+    /// The datagram, and the same in a spelling that has to be refused, unless both are equal.
+    #[must_use]
+    pub fn spell(&self, agreement: &Agreement, waste: Waste) -> [Vec<u8>; 2] {
+        let (_, short) = self.plan(agreement);
+        let shape = shape(agreement);
+        [short.encode(&shape), short.encode_longer(&shape, waste)]
+    }
+
+    fn plan(&self, agreement: &Agreement) -> (codec::Short, encoder::Short) {
         let connection_id = &self.connection_id[..agreement.connection_id_len];
-        let mut meant = Vec::new();
+        let mut said = Vec::new();
         let mut messages = Vec::new();
         let mut length = 0;
         let rounds = if self.again > 250 { 128 } else { 1 };
@@ -89,10 +102,10 @@ impl Short {
             if length > LONGEST {
                 break;
             }
-            meant.push(what);
+            said.push(what);
             messages.push(bytes);
         }
-        let ack_now = self.flags[1] && !meant.is_empty();
+        let ack_now = self.flags[1] && !said.is_empty();
         if let Some(zeros) = self.padding {
             let bytes = [vec![9], vec![0; zeros.into()]].concat();
             messages.push(encoder::Message::Control(bytes));
@@ -108,21 +121,16 @@ impl Short {
             ack: block,
             messages,
         };
-        let bytes = short.encode(&Shape {
-            id_bytes: agreement.id_bytes.into(),
-            window: agreement.window,
-            sealed: agreement.sealed.map(|(nonces, _)| nonces),
-        });
-        let form = codec::Short {
+        let meant = codec::Short {
             connection_id: connection_id.to_vec(),
             id: low(id, self.width),
             nonce: self.flags[0],
             ack_now,
             ack,
-            messages: meant,
+            messages: said,
             padding: self.padding.map_or(0, |zeros| 2 + usize::from(zeros)),
         };
-        (Form::Short(form), bytes)
+        (meant, short)
     }
 
     /// A frame id that its low bytes stand for.
@@ -135,6 +143,17 @@ impl Short {
                 anchor.saturating_sub(id % behind)
             }
         }
+    }
+}
+
+const fn shape(agreement: &Agreement) -> Shape {
+    Shape {
+        id_bytes: agreement.id_bytes as usize,
+        window: agreement.window,
+        sealed: match agreement.sealed {
+            Some((nonces, _)) => Some(nonces),
+            None => None,
+        },
     }
 }
 

@@ -111,6 +111,8 @@ fn encode_short(target: &mut Target, from: Place, short: &forms::Short) -> Vec<u
     if !short.sealed {
         shape.sealed = None;
     }
+    let (messages, stride) = (short.messages.iter(), target.stride);
+    let id_bytes = shape.id_bytes;
     let form = encoder::Short {
         connection_id: remote.connection_id.clone(),
         id,
@@ -121,7 +123,7 @@ fn encode_short(target: &mut Target, from: Place, short: &forms::Short) -> Vec<u
             .ack
             .as_ref()
             .map(|ack| acknowledgement(ack, remote.newest)),
-        messages: short.messages.iter().map(message).collect(),
+        messages: messages.map(|of| message(of, stride, id_bytes)).collect(),
     };
     form.encode(&shape)
 }
@@ -144,12 +146,12 @@ fn acknowledgement(ack: &forms::Ack, (newest, width): (u32, u8)) -> encoder::Ack
     }
 }
 
-fn message(message: &Message) -> encoder::Message {
+fn message(message: &Message, stride: u32, id_bytes: usize) -> encoder::Message {
     let packet = |packet: &forms::Packet, fragment, len| {
         encoder::Message::Packet(encoder::Packet {
             mode: packet.mode,
             channel: packet.channel,
-            id: packet.id.into(),
+            id: stride * u32::from(packet.id),
             dependency: packet.dependency.into(),
             fragment,
             payload: vec![packet.id; len],
@@ -172,10 +174,10 @@ fn message(message: &Message) -> encoder::Message {
             encoder::Message::Control(bytes)
         }
         Message::Place(kind, channel, id, dependency) => {
-            let mut bytes = vec![kind, channel, id, 0];
-            if kind == 3 {
-                bytes.extend([0, 0]);
-            } else {
+            let mut bytes = vec![kind, channel];
+            let width = if kind == 3 { 4 } else { id_bytes };
+            bytes.extend(&(stride * u32::from(id)).to_le_bytes()[..width]);
+            if kind != 3 {
                 bytes.push(dependency);
             }
             encoder::Message::Control(bytes)

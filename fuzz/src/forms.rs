@@ -2,7 +2,7 @@
 //! it knows: nonces, connection ids and the ids of frames.
 
 use bolero::TypeGenerator;
-use bolero::generator::{ValueGenerator, produce};
+use bolero::generator::{OneOfExt as _, ValueGenerator, produce};
 
 /// Whose address, connection or nonce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, TypeGenerator)]
@@ -64,8 +64,9 @@ pub enum Event {
     Read,
     /// Strangers are answered from now on, or are not if this is 0.
     Listen(#[generator(0..4_u8)] u8),
-    /// So many times eight requests of a stranger come before the driver comes to send.
-    Flood(u8),
+    /// So many times eight requests of a stranger come before the driver comes to send: seldom more
+    /// than a few, which cost much.
+    Flood(#[generator(0..9_u8)] u8, u8),
 }
 
 /// A datagram.
@@ -254,7 +255,8 @@ pub struct Packet {
     pub dependency: u8,
 }
 
-/// A run of some length.
+/// A run: most are short, so that there can be many.
 pub fn run() -> impl ValueGenerator<Output = Vec<Step>> {
-    produce::<Vec<Step>>().with().len(0..200_usize)
+    let up_to = |steps: usize| produce::<Vec<Step>>().with().len(0..steps);
+    [12, 12, 12, 12, 12, 12, 25, 200].map(up_to).one_of()
 }

@@ -8,10 +8,12 @@ use bolero::generator::bolero_generator::driver;
 use porous_sim::Seed;
 use porous_sim::rand_core::Rng;
 
+pub mod codec;
 mod fill;
 pub mod forms;
 pub mod ops;
 pub mod pair;
+pub mod plan;
 pub mod target;
 
 pub use porous_sim::swarm::{Contract, Life};

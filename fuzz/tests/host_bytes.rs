@@ -6,6 +6,7 @@ use bolero::{TypeGenerator, check};
 use core::time::Duration;
 use porous_fuzz::forms::Place;
 use porous_fuzz::target::{Target, address};
+use porous_tests::encoder;
 
 /// No more memory is taken for so many datagrams, whatever is in them.
 const MEMORY: u64 = 2 << 20;
@@ -15,8 +16,9 @@ const MEMORY: u64 = 2 << 20;
 struct Datagram {
     from: Place,
     head: Head,
-    #[generator(produce::<Vec<u8>>().with().len(0..1600_usize))]
+    #[generator(produce::<Vec<u8>>().with().len(0..120_usize))]
     bytes: Vec<u8>,
+    tail: Tail,
     #[generator(1..5_u8)]
     times: u8,
     millis: u8,
@@ -31,6 +33,15 @@ enum Head {
     Long(#[generator(0..9_u8)] u8),
     /// A short form with the connection id of a peer.
     Short(#[generator(0x40..0x80_u8)] u8, Place),
+}
+
+/// What makes it longer, for less than it costs to draw every byte.
+#[derive(Clone, Copy, Debug, TypeGenerator)]
+enum Tail {
+    Nothing,
+    Repeated(u8, #[generator(0..1600_u16)] u16),
+    /// The padding of a request.
+    Padding,
 }
 
 fn bytes(target: &Target, datagram: &Datagram) -> Vec<u8> {
@@ -50,14 +61,19 @@ fn bytes(target: &Target, datagram: &Datagram) -> Vec<u8> {
         }
     };
     bytes.extend(&datagram.bytes);
+    match datagram.tail {
+        Tail::Nothing => {}
+        Tail::Repeated(byte, count) => bytes.resize(bytes.len() + usize::from(count), byte),
+        Tail::Padding => bytes.resize(encoder::PADDED, 0),
+    }
     bytes
 }
 
 #[test]
 fn a_host_stands_any_bytes() {
     check!()
-        .with_type::<Vec<Datagram>>()
-        .with_iterations(300)
+        .with_generator(produce::<Vec<Datagram>>().with().len(0..16_usize))
+        .with_iterations(2000)
         .for_each(|datagrams| {
             let memory = measure(|| {
                 let mut target = Target::new().expect("all values are valid");

@@ -9,11 +9,14 @@ use porous_fuzz::target::Target;
 use porous_proto::{HostStats, Ignored, Malformed};
 use porous_sim::Seed;
 
-const RUNS: u64 = 150;
+const RUNS: u64 = 1500;
+
+fn narrow() -> Target {
+    Target::new().expect("all values are valid")
+}
 
 /// How many datagrams came, and how many of them belonged to a peer.
-fn run(steps: &[Step]) -> (u64, u64, HostStats) {
-    let mut target = Target::new().expect("all values are valid");
+fn run(mut target: Target, steps: &[Step]) -> (u64, u64, HostStats) {
     let (mut came, mut handled) = (0, 0);
     for step in steps {
         let fate = target.apply(step);
@@ -29,9 +32,21 @@ fn run(steps: &[Step]) -> (u64, u64, HostStats) {
 fn a_host_stands_any_frames() {
     check!()
         .with_generator(forms::run())
-        .with_iterations(300)
+        .with_iterations(2000)
         .for_each(|steps| {
-            let (came, handled, _) = run(steps);
+            let (came, handled, _) = run(narrow(), steps);
+            assert!(handled <= came);
+        });
+}
+
+#[test]
+fn a_host_with_wide_windows_stands_any_frames() {
+    check!()
+        .with_generator(forms::run())
+        .with_iterations(100)
+        .for_each(|steps| {
+            let target = Target::wide().expect("all values are valid");
+            let (came, handled, _) = run(target, steps);
             assert!(handled <= came);
         });
 }
@@ -60,7 +75,7 @@ fn the_frames_reach_every_cause_to_ignore_them() {
     let (mut came, mut handled) = (0, 0);
     for n in 0..RUNS {
         let steps = drawn(Seed::new(n), &forms::run());
-        let (all, taken, stats) = run(&steps);
+        let (all, taken, stats) = run(narrow(), &steps);
         came += all;
         handled += taken;
         for (count, cause) in counts.iter_mut().zip(causes) {

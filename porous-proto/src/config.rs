@@ -232,8 +232,9 @@ impl Config {
         if max_packet == 0 {
             return Err(ConfigError::Zero);
         }
-        if budget < max_packet.saturating_add(PACKET_CHARGE) {
-            return Err(ConfigError::ReceiveBudget);
+        match max_packet.checked_add(PACKET_CHARGE) {
+            Some(least) if budget >= least => {}
+            _ => return Err(ConfigError::ReceiveBudget),
         }
         self.max_packet = max_packet;
         self.receive_budget = budget;

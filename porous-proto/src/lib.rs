@@ -110,6 +110,9 @@ extern crate std;
 pub mod audit;
 #[doc(hidden)]
 pub mod canary;
+#[doc(hidden)]
+#[cfg(any(test, feature = "audit"))]
+pub mod codec;
 mod config;
 #[doc(hidden)]
 pub mod doc;

@@ -98,13 +98,25 @@ pub struct Ack {
     pub nonces: bool,
 }
 
+/// A longer way to say the same, which nobody may use.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Waste {
+    /// The map has one byte more.
+    pub map: bool,
+    /// Which message has a field that it could do without,
+    pub message: usize,
+    /// and which: C, S and D where they are in its head; bit 0 stands for a longer length.
+    pub fields: u8,
+}
+
 impl Ack {
-    fn encode(&self, out: &mut Vec<u8>) {
+    fn encode(&self, out: &mut Vec<u8>, waste: Waste) {
         let map = self.map.to_le_bytes();
         let sent = map
             .iter()
             .rposition(|&byte| byte != 0xFF)
             .map_or(0, |last| last + 1);
+        let sent = (sent + usize::from(waste.map)).min(4);
         let sent_bits = u8::try_from(sent).expect("4 at most");
         let flags = u8::from(self.delay.is_some()) << 2
             | u8::from(!self.ranges.is_empty()) << 1
@@ -172,13 +184,19 @@ impl Short {
     /// The datagram.
     #[must_use]
     pub fn encode(&self, shape: &Shape) -> Vec<u8> {
+        self.encode_longer(shape, Waste::default())
+    }
+
+    /// The datagram in a spelling that has to be refused, if there is any waste at all.
+    #[must_use]
+    pub fn encode_longer(&self, shape: &Shape, waste: Waste) -> Vec<u8> {
         let now = self.ack_now && !self.messages.is_empty();
         let flags = u8::from(self.ack.is_some()) << 2 | u8::from(self.nonce) << 1 | u8::from(now);
         let mut out = vec![0x40 | (self.width - 1) << 4 | flags];
         out.extend(&self.connection_id);
         out.extend(&self.id.to_le_bytes()[..usize::from(self.width)]);
         if let Some(ack) = &self.ack {
-            ack.encode(&mut out);
+            ack.encode(&mut out, waste);
         }
         let mut predictor = Predictor::default();
         for (n, message) in self.messages.iter().enumerate() {
@@ -188,21 +206,30 @@ impl Short {
                     out.extend(fields);
                 }
                 Message::Packet(packet) => {
-                    predictor.encode(packet, n + 1 == self.messages.len(), shape, &mut out);
+                    let is_last = n + 1 == self.messages.len();
+                    predictor.fields = if n == waste.message { waste.fields } else { 0 };
+                    predictor.encode(packet, is_last, shape, &mut out);
                 }
             }
         }
-        if let Some([a, b]) = shape.sealed {
-            let crc = Crc::<u32>::new(&CRC_32_ISCSI);
-            let mut digest = crc.digest();
-            for number in [a.min(b), a.max(b), self.id] {
-                digest.update(&number.to_le_bytes());
-            }
-            digest.update(&out);
-            out.extend(digest.finalize().to_le_bytes());
+        if let Some(nonces) = shape.sealed {
+            let tag = checksum(nonces, self.id, &out);
+            out.extend(tag);
         }
         out
     }
+}
+
+/// The tag of a short form with this full id between hosts with these nonces.
+#[must_use]
+pub fn checksum([a, b]: [u64; 2], id: u64, short: &[u8]) -> [u8; 4] {
+    static CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
+    let mut digest = CRC.digest();
+    for number in [a.min(b), a.max(b), id] {
+        digest.update(&number.to_le_bytes());
+    }
+    digest.update(short);
+    digest.finalize().to_le_bytes()
 }
 
 /// What the fields of a packet are predicted from.
@@ -212,6 +239,8 @@ struct Predictor {
     length: Option<usize>,
     /// By channel: id, dependency, whether it was reliable.
     last: BTreeMap<u8, (u32, u32, bool)>,
+    /// Waste.
+    fields: u8,
 }
 
 impl Predictor {
@@ -238,12 +267,15 @@ impl Predictor {
                 }
             }
         };
-        let (has_channel, has_id) = (packet.channel != self.channel, id != Some(packet.id));
-        let has_dependency = predicted != packet.dependency;
+        let wasted = |bit: u8| self.fields & bit != 0;
+        let has_channel = packet.channel != self.channel || wasted(0x10);
+        let has_id = id != Some(packet.id) || wasted(0x08);
+        let has_dependency = predicted != packet.dependency || wasted(0x04);
         let length_form = match (is_last, self.length) {
-            (true, _) => 0,
-            (false, Some(before)) if before == length => 1,
-            (false, _) => {
+            (true, _) if !wasted(1) => 0,
+            (false, Some(before)) if before == length && !wasted(1) => 1,
+            (false, None) if wasted(1) => 3,
+            (true | false, _) => {
                 if length <= 255 {
                     2
                 } else {

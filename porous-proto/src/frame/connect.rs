@@ -1,7 +1,7 @@
 //! Connection requests and acknowledgements (§2.3). They share one body: a connection id, which
 //! the other end is to put into short datagrams, and the sender's offer.
 
-use crate::wire::{NoRoom, Reader};
+use crate::wire::{NoRoom, Reader, all_zero};
 
 use super::long::{self, ACKNOWLEDGE, HEAD, Long, REQUEST, VERSION};
 use super::{ConnectionId, Malformed, Offer};
@@ -115,7 +115,7 @@ impl<'a> Request<'a> {
         datagram_length: usize,
     ) -> Result<Self, Malformed> {
         let connect = Connect::decode_request(long)?;
-        if padding.iter().any(|byte| *byte != 0) {
+        if !all_zero(padding) {
             return Err(Malformed::TrailingBytes);
         }
         Ok(Self {

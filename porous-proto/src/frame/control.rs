@@ -1,6 +1,6 @@
 //! The encoding of control messages: one fixed byte, a subtype, then plain fields.
 
-use crate::wire::{NoRoom, Reader, Writer, varint_length};
+use crate::wire::{NoRoom, Reader, Writer, all_zero, varint_length};
 
 use super::layout::Context;
 use super::{Control, Malformed};
@@ -137,7 +137,7 @@ impl Control {
 }
 
 /// Writes padding of `length` bytes in all, at least [`MIN_PADDING`].
-#[cfg(test)]
+#[cfg(any(test, feature = "audit"))]
 pub(super) fn encode_padding(writer: &mut Writer<'_>, length: usize) -> Result<(), NoRoom> {
     let zeros = length.checked_sub(MIN_PADDING).ok_or(NoRoom)?;
     if length > writer.remaining() {
@@ -148,7 +148,7 @@ pub(super) fn encode_padding(writer: &mut Writer<'_>, length: usize) -> Result<(
 }
 
 fn decode_padding(zeros: &[u8]) -> Result<Decoded, Malformed> {
-    if zeros.iter().any(|byte| *byte != 0) {
+    if !all_zero(zeros) {
         return Err(Malformed::Reserved);
     }
     Ok(Decoded::Padding(zeros.len().saturating_add(MIN_PADDING)))

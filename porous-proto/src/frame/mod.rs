@@ -18,6 +18,8 @@ mod malformed;
 mod message;
 mod message_codec;
 mod offer;
+#[cfg(any(test, feature = "audit"))]
+mod reencode;
 mod refuse;
 mod reset;
 mod short;
@@ -39,9 +41,11 @@ pub use malformed::Malformed;
 pub use message::Mode;
 pub(crate) use message::{Control, Fragment, MAX_MESSAGES, Message, Packet};
 pub(crate) use offer::{Channels, Offer, PACKET_CHARGE};
+#[cfg(any(test, feature = "audit"))]
+pub(crate) use reencode::reencode;
 pub use refuse::RefusalData;
 pub(crate) use refuse::Refuse;
-#[cfg(test)]
+#[cfg(any(test, feature = "audit"))]
 pub(crate) use refuse::RefuseReason;
 pub(crate) use reset::Reset;
 #[cfg(test)]

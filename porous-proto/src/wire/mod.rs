@@ -22,6 +22,12 @@ pub(crate) const fn varint_length(value: u32) -> usize {
     }
 }
 
+/// Whether all bytes are 0. It looks at all of them, which is faster than to stop at the first that
+/// is not: a flood of requests is a flood of padding.
+pub(crate) fn all_zero(bytes: &[u8]) -> bool {
+    bytes.iter().fold(0, |sum, byte| sum | byte) == 0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -24,7 +24,7 @@ impl<'b> Writer<'b> {
         self.position
     }
 
-    #[cfg(test)]
+    #[cfg(any(test, feature = "audit"))]
     pub(crate) const fn remaining(&self) -> usize {
         self.buffer.len().saturating_sub(self.position)
     }
@@ -41,7 +41,7 @@ impl<'b> Writer<'b> {
         Ok(())
     }
 
-    #[cfg(test)]
+    #[cfg(any(test, feature = "audit"))]
     pub(crate) fn zeros(&mut self, length: usize) -> Result<(), NoRoom> {
         self.take(length)?.fill(0);
         Ok(())

@@ -229,6 +229,19 @@ fn a_configuration_holds_valid_values_only() {
     }
 }
 
+/// Every host would refuse such an offer.
+#[test]
+fn no_packet_is_so_long_that_no_budget_could_hold_it() {
+    for (packet, expected) in [
+        (u32::MAX - 64, None),
+        (u32::MAX - 63, Some(ConfigError::ReceiveBudget)),
+        (u32::MAX, Some(ConfigError::ReceiveBudget)),
+    ] {
+        let config = Config::new().receive_budget(packet, u32::MAX);
+        assert_eq!(config.err(), expected, "{packet}");
+    }
+}
+
 #[test]
 fn every_error_says_something_of_its_own() {
     let all: [&dyn core::error::Error; 15] = [

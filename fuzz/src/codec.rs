@@ -1,0 +1,180 @@
+//! What has to hold for every datagram that decodes, under every agreement.
+
+use porous_proto::codec::{self, Ack, Agreement, Connect, Form, Message, Packet, Short};
+use porous_proto::{Malformed, Mode};
+use porous_tests::encoder;
+
+/// Bytes that choose an agreement.
+pub type Choice = [u8; 3];
+
+/// Any agreement that two hosts could come to, and some with short fragments, which they could not.
+#[must_use]
+pub fn agreement([length, window, rest]: Choice) -> Agreement {
+    let log = 4 + window % 13;
+    let anchor = [0, 200, 1 << 32, u64::MAX][usize::from(rest >> 4) % 4];
+    Agreement {
+        connection_id_len: usize::from(length % 9),
+        id_bytes: if log <= 14 { 2 } else { 3 },
+        window: 1 << log,
+        fragment_size: [4, 16, 512 - 48, 1200 - 48, 65_535 - 48][usize::from(rest % 5)],
+        sealed: (rest & 0x80 != 0).then_some(([77, 33], anchor)),
+    }
+}
+
+/// The one id in [i_b - 3R, i_b + R) that has these low bytes.
+fn expand(low: u32, width: u8, anchor: u64) -> Option<u64> {
+    let range = 1_i128 << (8 * width);
+    let least = i128::from(anchor) - 3 * range / 4;
+    let id = least + (i128::from(low) - least).rem_euclid(range);
+    u64::try_from(id).ok()
+}
+
+/// Appends the checksum to a datagram that ends with a short form, if one was agreed on.
+pub fn seal(datagram: &mut Vec<u8>, agreement: &Agreement) {
+    let Some((nonces, anchor)) = agreement.sealed else {
+        return;
+    };
+    let start = match datagram[..] {
+        [first, low, high, ..] if first >> 4 == 0xD => {
+            3 + usize::from(low) + 256 * usize::from(high)
+        }
+        _ => 0,
+    };
+    let Some(&[first, ref rest @ ..]) = datagram.get(start..) else {
+        return;
+    };
+    let width = (first >> 4 & 3) + 1;
+    let id = rest.iter().skip(agreement.connection_id_len);
+    let id = id.take(width.into()).rev();
+    let low = id.fold(0, |sum, byte| sum << 8 | u32::from(*byte));
+    if let (0x40, Some(id)) = (first & 0xC0, expand(low, width, anchor)) {
+        let tag = encoder::checksum(nonces, id, &datagram[start..]);
+        datagram.extend(tag);
+    }
+}
+
+/// What a datagram says, if it decodes.
+///
+/// # Errors
+///
+/// As the library says.
+///
+/// # Panics
+///
+/// If it encodes to other bytes, or if anything in it is outside its bounds.
+pub fn read(datagram: &[u8], agreement: &Agreement) -> Result<Vec<Form>, Malformed> {
+    let forms = codec::decode(datagram, agreement)?;
+    let again = codec::reencode(datagram, agreement).expect("it decoded");
+    assert_eq!(again, datagram, "{forms:?}");
+    for form in &forms {
+        check_form(form, datagram, agreement);
+    }
+    match &forms[..] {
+        [_] | [Form::Acknowledge(_), Form::Request(_) | Form::Short(_)] => Ok(forms),
+        _ => panic!("{forms:?}"),
+    }
+}
+
+fn check_form(form: &Form, datagram: &[u8], agreement: &Agreement) {
+    match form {
+        Form::Acknowledge(connect) => {
+            assert!(!connect.cookie && !connect.nonces.contains(&0));
+            check_connect(connect);
+        }
+        Form::Request(connect) => {
+            let needed = usize::from(connect.cookie) + 1;
+            assert!(!connect.nonces[..needed].contains(&0));
+            assert!(!connect.cookie || connect.connection_id.is_empty());
+            check_connect(connect);
+        }
+        Form::OtherVersion {
+            version,
+            nonce_self,
+        } => {
+            assert_ne!(*version, 1);
+            let head = [&version.to_le_bytes()[..], &nonce_self.to_le_bytes()];
+            assert_eq!(datagram[3..15], head.concat());
+        }
+        Form::Refuse {
+            nonce_peer,
+            reason,
+            data,
+            ..
+        } => {
+            assert!(*nonce_peer != 0 && *reason < 4 && data.len() <= 64);
+            assert!(data.is_empty() || *reason == 3);
+        }
+        Form::Disconnect(nonces, _) | Form::DisconnectAck(nonces) => {
+            assert!(!nonces.contains(&0));
+        }
+        Form::Reset(id) => assert!((1..=8).contains(&id.len())),
+        Form::Short(short) => check_short(short, agreement),
+    }
+}
+
+fn check_connect(connect: &Connect) {
+    assert!(connect.connection_id.len() <= 8);
+    assert!((1..=255).contains(&connect.channels.len()));
+    assert!(connect.datagram >= 512 && connect.packet >= 1);
+    assert!(u64::from(connect.budget) >= u64::from(connect.packet) + 64);
+    assert!(connect.windows.iter().all(|log| (4..=16).contains(log)));
+    assert!(!connect.rates.contains(&0));
+}
+
+fn check_short(short: &Short, agreement: &Agreement) {
+    assert_eq!(short.connection_id.len(), agreement.connection_id_len);
+    check_low(short.id);
+    if let Some(Ack {
+        largest, ranges, ..
+    }) = &short.ack
+    {
+        check_low(*largest);
+        assert!(ranges.len() <= 16);
+        for (i, (gap, length)) in ranges.iter().enumerate() {
+            assert!((i == 0 || *gap > 0) && *length > 0);
+        }
+    }
+    assert!(short.messages.len() <= 128 && short.padding != 1);
+    assert!(!short.ack_now || !short.messages.is_empty());
+    for message in &short.messages {
+        check_message(message, agreement);
+    }
+}
+
+/// So many bytes hold it.
+fn check_low((low, width): (u32, u8)) {
+    assert!((1..=4).contains(&width) && u64::from(low) < 1 << (8 * width));
+}
+
+fn check_message(message: &Message, agreement: &Agreement) {
+    let window = agreement.window;
+    match message {
+        Message::Packet(packet) => {
+            let Packet {
+                id,
+                dependency,
+                fragment,
+                payload,
+                mode: Mode::Unreliable | Mode::Reliable | Mode::Passive,
+                ..
+            } = packet;
+            check_low((*id, agreement.id_bytes));
+            assert!(*dependency < window);
+            if let Some((index, count)) = *fragment {
+                assert!(count >= 2 && index < count);
+                let size = agreement.fragment_size;
+                let is_last = index + 1 == count;
+                assert!(!payload.is_empty() && payload.len() <= size);
+                assert!(is_last || payload.len() == size);
+            }
+        }
+        Message::Control(4 | 5, fields) => {
+            let [_, id, dependency] = fields[..] else {
+                panic!("{message:?}");
+            };
+            assert!(id < 1 << (8 * agreement.id_bytes) && dependency < window.into());
+        }
+        Message::Control(6, fields) => assert_ne!(fields[1], 0),
+        Message::Control(subtype, _) => assert!(*subtype <= 8),
+    }
+}

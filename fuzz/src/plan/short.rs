@@ -1,0 +1,289 @@
+//! Short forms.
+
+use bolero::TypeGenerator;
+use bolero::generator::produce;
+use porous_proto::Mode;
+use porous_proto::codec::{self, Agreement, Form};
+use porous_tests::encoder::{self, Shape, Waste};
+
+const MODES: [Mode; 3] = [Mode::Unreliable, Mode::Reliable, Mode::Passive];
+/// No datagram is longer, its messages beyond this and its head aside.
+const LONGEST: usize = 50_000;
+
+/// A short form.
+#[derive(Clone, Debug, TypeGenerator)]
+pub struct Short {
+    connection_id: [u8; 8],
+    id: u32,
+    #[generator(1..5_u8)]
+    width: u8,
+    flags: [bool; 2],
+    ack: Option<Ack>,
+    #[generator(produce::<Vec<Message>>().with().len(0..10_usize))]
+    messages: Vec<Message>,
+    /// If it is more than 250, they come again and again, up to 128.
+    again: u8,
+    padding: Option<u8>,
+}
+
+#[derive(Clone, Debug, TypeGenerator)]
+struct Ack {
+    largest: u32,
+    #[generator(1..5_u8)]
+    width: u8,
+    map: u32,
+    /// So many of the oldest bits of the map are set.
+    #[generator(0..33_u8)]
+    full: u8,
+    delay: Option<u8>,
+    #[generator(produce::<Vec<(u32, u32)>>().with().len(0..17_usize))]
+    ranges: Vec<(u32, u32)>,
+    /// Gaps and lengths are shorter by so many bits.
+    #[generator(0..32_u8)]
+    shift: u8,
+    nonces: bool,
+}
+
+#[derive(Clone, Debug, TypeGenerator)]
+enum Message {
+    Packet(Packet),
+    /// They are drawn more often.
+    Packet2(Packet),
+    /// The subtype, and its fields.
+    Control(#[generator(0..9_u8)] u8, u64, u32),
+}
+
+#[derive(Clone, Copy, Debug, TypeGenerator)]
+struct Packet {
+    #[generator(0..3_u8)]
+    mode: u8,
+    #[generator(0..3_u8)]
+    channel: u8,
+    /// A few ids, on both sides of 0.
+    #[generator(-3..6_i8)]
+    id: i8,
+    /// Any channel and any id.
+    any: Option<(u8, u32)>,
+    #[generator(0..6_u8)]
+    dependency: u8,
+    /// Any dependency.
+    far: Option<u32>,
+    #[generator(0..300_u16)]
+    len: u16,
+    fragment: Option<(u16, u16)>,
+    fill: u8,
+}
+
+impl Short {
+    pub(super) fn encode(&self, agreement: &Agreement) -> (Form, Vec<u8>) {
+        let (meant, short) = self.plan(agreement);
+        (Form::Short(meant), short.encode(&shape(agreement)))
+    }
+
+    /// The datagram, and the same in a spelling that has to be refused, unless both are equal.
+    #[must_use]
+    pub fn spell(&self, agreement: &Agreement, waste: Waste) -> [Vec<u8>; 2] {
+        let (_, short) = self.plan(agreement);
+        let shape = shape(agreement);
+        [short.encode(&shape), short.encode_longer(&shape, waste)]
+    }
+
+    fn plan(&self, agreement: &Agreement) -> (codec::Short, encoder::Short) {
+        let connection_id = &self.connection_id[..agreement.connection_id_len];
+        let mut said = Vec::new();
+        let mut messages = Vec::new();
+        let mut length = 0;
+        let rounds = if self.again > 250 { 128 } else { 1 };
+        for message in (0..rounds).flat_map(|_| &self.messages).take(128) {
+            let (what, bytes) = message.plan(agreement);
+            if let encoder::Message::Packet(packet) = &bytes {
+                length += packet.payload.len();
+            }
+            if length > LONGEST {
+                break;
+            }
+            said.push(what);
+            messages.push(bytes);
+        }
+        let ack_now = self.flags[1] && !said.is_empty();
+        if let Some(zeros) = self.padding {
+            let bytes = [vec![9], vec![0; zeros.into()]].concat();
+            messages.push(encoder::Message::Control(bytes));
+        }
+        let id = self.id(agreement);
+        let (ack, block) = self.ack.as_ref().map(Ack::plan).unzip();
+        let short = encoder::Short {
+            connection_id: connection_id.to_vec(),
+            id,
+            width: self.width,
+            nonce: self.flags[0],
+            ack_now,
+            ack: block,
+            messages,
+        };
+        let meant = codec::Short {
+            connection_id: connection_id.to_vec(),
+            id: low(id, self.width),
+            nonce: self.flags[0],
+            ack_now,
+            ack,
+            messages: said,
+            padding: self.padding.map_or(0, |zeros| 2 + usize::from(zeros)),
+        };
+        (meant, short)
+    }
+
+    /// A frame id that its low bytes stand for.
+    fn id(&self, agreement: &Agreement) -> u64 {
+        let id = u64::from(self.id);
+        match agreement.sealed {
+            None => id,
+            Some((_, anchor)) => {
+                let behind = 3 << (8 * self.width - 2);
+                anchor.saturating_sub(id % behind)
+            }
+        }
+    }
+}
+
+const fn shape(agreement: &Agreement) -> Shape {
+    Shape {
+        id_bytes: agreement.id_bytes as usize,
+        window: agreement.window,
+        sealed: match agreement.sealed {
+            Some((nonces, _)) => Some(nonces),
+            None => None,
+        },
+    }
+}
+
+/// The low bytes of an id, and how many.
+fn low(id: u64, width: u8) -> (u32, u8) {
+    let low = id & ((1 << (8 * width)) - 1);
+    (u32::try_from(low).expect("four bytes at most"), width)
+}
+
+impl Ack {
+    fn plan(&self) -> (codec::Ack, encoder::Ack) {
+        let map = self.map | !u32::MAX.checked_shr(self.full.into()).unwrap_or(0);
+        let ranges = self.ranges.iter().enumerate();
+        let ranges: Vec<_> = ranges
+            .map(|(i, &(gap, length))| {
+                let least = u32::from(i > 0);
+                let gap = (gap >> self.shift).max(least);
+                (gap, (length >> self.shift).max(1))
+            })
+            .collect();
+        let meant = codec::Ack {
+            largest: low(self.largest.into(), self.width),
+            delay: self.delay,
+            map,
+            ranges: ranges.clone(),
+            nonces: self.nonces,
+        };
+        let block = encoder::Ack {
+            largest: self.largest,
+            width: self.width,
+            map,
+            delay: self.delay,
+            ranges,
+            nonces: self.nonces,
+        };
+        (meant, block)
+    }
+}
+
+impl Message {
+    fn plan(&self, agreement: &Agreement) -> (codec::Message, encoder::Message) {
+        match self {
+            Self::Packet(packet) | Self::Packet2(packet) => packet.plan(agreement),
+            Self::Control(subtype, one, two) => control(*subtype, *one, *two, agreement),
+        }
+    }
+}
+
+fn control(
+    kind: u8,
+    one: u64,
+    two: u32,
+    agreement: &Agreement,
+) -> (codec::Message, encoder::Message) {
+    let mut bytes = vec![kind];
+    let number = one.to_le_bytes();
+    let short = u16::from_le_bytes([number[0], number[1]]);
+    let fields = match kind {
+        0 => Vec::new(),
+        1 | 2 => {
+            bytes.extend(short.to_le_bytes());
+            vec![short.into()]
+        }
+        3 => {
+            bytes.push(number[0]);
+            bytes.extend(two.to_le_bytes());
+            vec![number[0].into(), two.into()]
+        }
+        4 | 5 => {
+            let (id, width) = low(one >> 8, agreement.id_bytes);
+            let dependency = two % agreement.window;
+            bytes.push(number[0]);
+            bytes.extend(&id.to_le_bytes()[..width.into()]);
+            encoder::varint(&mut bytes, dependency);
+            vec![number[0].into(), id.into(), dependency.into()]
+        }
+        6 => {
+            bytes.extend(short.to_le_bytes());
+            bytes.extend(two.max(1).to_le_bytes());
+            vec![short.into(), two.max(1).into()]
+        }
+        _ => {
+            bytes.extend(number);
+            vec![one]
+        }
+    };
+    (
+        codec::Message::Control(kind, fields),
+        encoder::Message::Control(bytes),
+    )
+}
+
+impl Packet {
+    fn plan(&self, agreement: &Agreement) -> (codec::Message, encoder::Message) {
+        let near = (self.channel, i32::from(self.id).cast_unsigned());
+        let (channel, id) = self.any.unwrap_or(near);
+        let (id, _) = low(id.into(), agreement.id_bytes);
+        let dependency = self.far.unwrap_or(self.dependency.into()) % agreement.window;
+        let size = agreement.fragment_size;
+        let mut len = usize::from(self.len);
+        let fragment = self.fragment.map(|(index, count)| {
+            let count = count.max(2);
+            let mut index = index % count;
+            if size > 2000 {
+                index = count - 1;
+            }
+            let is_last = index + 1 == count;
+            len = if is_last { 1 + len % size } else { size };
+            (index, count)
+        });
+        let payload = vec![self.fill; len];
+        let meant = codec::Packet {
+            mode: MODES[usize::from(self.mode)],
+            channel,
+            id,
+            dependency,
+            fragment,
+            payload: payload.clone(),
+        };
+        let packet = encoder::Packet {
+            mode: self.mode,
+            channel,
+            id,
+            dependency,
+            fragment,
+            payload,
+        };
+        (
+            codec::Message::Packet(meant),
+            encoder::Message::Packet(packet),
+        )
+    }
+}

@@ -1,0 +1,190 @@
+//! The codec by itself, for fuzzers: what a host makes of a datagram before it knows what to do
+//! with it.
+
+mod forms;
+
+use alloc::vec::Vec;
+use arrayvec::ArrayVec;
+
+use crate::frame::{self, Context, Control, RefuseReason, Rest};
+use crate::{Malformed, serial};
+
+pub use forms::{Ack, Connect, Form, Message, Packet, Short};
+
+/// What shapes the datagrams of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Agreement {
+    /// The length of all connection ids: 0 to 8.
+    pub connection_id_len: usize,
+    /// The width of packet ids in bytes: 2 or 3.
+    pub id_bytes: u8,
+    /// `N_Q`.
+    pub window: u32,
+    /// The length of every fragment but a packet's last.
+    pub fragment_size: usize,
+    /// With a checksum: both nonces, and one past the newest frame id.
+    pub sealed: Option<([u64; 2], u64)>,
+}
+
+impl Agreement {
+    const fn context(&self) -> Context {
+        Context {
+            id_bytes: self.id_bytes,
+            window: self.window,
+            fragment_size: self.fragment_size,
+            tag: if self.sealed.is_some() { 4 } else { 0 },
+        }
+    }
+}
+
+/// Reads all of a datagram: one form, or an ACK and what follows it.
+///
+/// # Errors
+///
+/// As `Malformed` says.
+pub fn decode(datagram: &[u8], agreement: &Agreement) -> Result<Vec<Form>, Malformed> {
+    let decoded = frame::decode(datagram, agreement.connection_id_len)?;
+    let mut forms = Vec::new();
+    forms.extend(decoded.acknowledge.map(|ack| Form::Acknowledge(ack.into())));
+    let form = match decoded.rest {
+        Rest::Nothing => return Ok(forms),
+        Rest::Request(request) => Form::Request(request.connect.into()),
+        Rest::OtherVersion {
+            version,
+            nonce_self,
+        } => Form::OtherVersion {
+            version,
+            nonce_self,
+        },
+        Rest::Refuse(refuse) => Form::Refuse {
+            nonce_peer: refuse.nonce_peer,
+            reason: match refuse.reason {
+                RefuseReason::Version => 0,
+                RefuseReason::Incompatible => 1,
+                RefuseReason::Full => 2,
+                RefuseReason::Application => 3,
+            },
+            versions: [refuse.newest_version, refuse.oldest_version],
+            data: refuse.data.as_bytes().to_vec(),
+        },
+        Rest::Disconnect(form) => Form::Disconnect([form.nonce_self, form.nonce_peer], form.reason),
+        Rest::DisconnectAck(form) => Form::DisconnectAck([form.nonce_self, form.nonce_peer]),
+        Rest::Reset(reset) => Form::Reset(reset.connection_id.as_bytes().to_vec()),
+        Rest::Short(form) => Form::Short(short(&form, agreement)?),
+    };
+    forms.push(form);
+    Ok(forms)
+}
+
+/// Reads all of a datagram, and writes what it says. Of a request in another version nothing but
+/// the head is known, so that it stays as it is.
+///
+/// # Errors
+///
+/// As for [`decode`].
+///
+/// # Panics
+///
+/// If that takes more bytes than there were.
+pub fn reencode(datagram: &[u8], agreement: &Agreement) -> Result<Vec<u8>, Malformed> {
+    frame::reencode(datagram, agreement.connection_id_len, agreement.context())
+}
+
+/// All of a short form, in the order in which a connection reads it.
+fn short(form: &frame::Short<'_>, agreement: &Agreement) -> Result<Short, Malformed> {
+    if let Some((nonces, anchor)) = agreement.sealed {
+        // A connection ignores what was never sent, and does not call it malformed.
+        let id = serial::expand_frame(form.id_low, form.id_width.into(), anchor);
+        frame::verify(form.bytes, nonces, id.ok_or(Malformed::BadValue)?)?;
+    }
+    let mut messages = ArrayVec::new();
+    let body = form.decode_body(agreement.context(), &mut messages)?;
+    Ok(Short {
+        connection_id: form.connection_id.as_bytes().to_vec(),
+        id: (form.id_low, form.id_width),
+        nonce: form.nonce,
+        ack_now: form.ack_now,
+        ack: body.ack.map(Ack::from),
+        messages: messages.into_iter().map(Message::from).collect(),
+        padding: body.padding,
+    })
+}
+
+impl From<frame::Connect> for Connect {
+    fn from(connect: frame::Connect) -> Self {
+        let offer = connect.offer;
+        let channels = 0..offer.channels.count();
+        Self {
+            cookie: connect.cookie,
+            nonces: [connect.nonce_self, connect.nonce_peer],
+            connection_id: connect.connection_id.as_bytes().to_vec(),
+            application: offer.application,
+            channels: channels.map(|i| offer.channels.is_high(i)).collect(),
+            datagram: offer.max_datagram,
+            packet: offer.max_packet,
+            budget: offer.receive_budget,
+            windows: [offer.frame_window_log2, offer.packet_window_log2],
+            rates: [offer.send_rate, offer.receive_rate],
+            integrity: offer.integrity,
+            extensions: offer.features,
+        }
+    }
+}
+
+impl From<frame::AckBlock> for Ack {
+    fn from(block: frame::AckBlock) -> Self {
+        let ranges = block.ranges.iter();
+        Self {
+            largest: (block.largest_low, block.largest_width),
+            delay: block.delay,
+            map: block.map,
+            ranges: ranges.map(|range| (range.gap, range.length)).collect(),
+            nonces: block.nonce,
+        }
+    }
+}
+
+impl From<frame::Message<&[u8]>> for Message {
+    fn from(message: frame::Message<&[u8]>) -> Self {
+        match message {
+            frame::Message::Packet(packet) => Self::Packet(Packet {
+                mode: packet.mode,
+                channel: packet.channel,
+                id: packet.id,
+                dependency: packet.dependency,
+                fragment: packet.fragment.map(|part| (part.index, part.count)),
+                payload: packet.payload.to_vec(),
+            }),
+            frame::Message::Control(control) => {
+                let (subtype, fields) = fields(control);
+                Self::Control(subtype, fields)
+            }
+        }
+    }
+}
+
+/// The subtype and the fields of a control message.
+fn fields(control: Control) -> (u8, Vec<u64>) {
+    match control {
+        Control::Noop => (0, Vec::new()),
+        Control::Ping(id) => (1, [id.into()].into()),
+        Control::Pong(id) => (2, [id.into()].into()),
+        Control::Window { channel, id } => (3, [channel.into(), id.into()].into()),
+        Control::Sentinel {
+            channel,
+            id,
+            dependency,
+        } => (4, [channel.into(), id.into(), dependency.into()].into()),
+        Control::Tombstone {
+            channel,
+            id,
+            dependency,
+        } => (5, [channel.into(), id.into(), dependency.into()].into()),
+        Control::Limits {
+            serial,
+            receive_rate,
+        } => (6, [serial.into(), receive_rate.into()].into()),
+        Control::PathChallenge(data) => (7, [data].into()),
+        Control::PathResponse(data) => (8, [data].into()),
+    }
+}

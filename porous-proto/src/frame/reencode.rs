@@ -1,0 +1,82 @@
+//! Writes once more what was read, for tests: there is one spelling for everything, so that it must
+//! come to the same bytes.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use arrayvec::ArrayVec;
+
+use crate::wire::NoRoom;
+
+use super::{Context, FrameWriter, Header, Malformed, Rest, Short, decode};
+
+/// Decodes all of a datagram and encodes it again, without a look at its tag. Of a request in
+/// another version nothing but the head is known, so that it stays as it is.
+///
+/// # Panics
+///
+/// If that takes more bytes than there were.
+pub(crate) fn reencode(
+    datagram: &[u8],
+    connection_id_len: usize,
+    context: Context,
+) -> Result<Vec<u8>, Malformed> {
+    let decoded = decode(datagram, connection_id_len)?;
+    let write = |encode: &dyn Fn(&mut [u8]) -> Result<usize, NoRoom>| {
+        let mut buffer = vec![0; datagram.len()];
+        let length = encode(&mut buffer).expect("no more bytes than there were");
+        buffer.truncate(length);
+        buffer
+    };
+    let mut again = Vec::new();
+    if let Some(acknowledge) = &decoded.acknowledge {
+        again = write(&|buffer| acknowledge.encode_acknowledge(buffer));
+    }
+    again.extend(match &decoded.rest {
+        Rest::Nothing => Vec::new(),
+        Rest::Request(request) => {
+            let mut bytes = write(&|buffer| request.connect.encode_request(buffer));
+            let length = request.datagram_length.checked_sub(again.len());
+            bytes.resize(length.expect("an acknowledgement is a part of it"), 0);
+            bytes
+        }
+        Rest::OtherVersion { .. } => datagram.to_vec(),
+        Rest::Refuse(refuse) => write(&|buffer| refuse.encode(buffer)),
+        Rest::Disconnect(disconnect) => write(&|buffer| disconnect.encode(buffer)),
+        Rest::DisconnectAck(ack) => write(&|buffer| ack.encode(buffer)),
+        Rest::Reset(reset) => write(&|buffer| reset.encode(buffer)),
+        Rest::Short(form) => reencode_short(form, context)?,
+    });
+    Ok(again)
+}
+
+fn reencode_short(form: &Short<'_>, context: Context) -> Result<Vec<u8>, Malformed> {
+    let mut messages = ArrayVec::new();
+    let body = form.decode_body(context, &mut messages)?;
+    let header = Header {
+        connection_id: form.connection_id,
+        id: form.id_low.into(),
+        id_width: form.id_width,
+        nonce: form.nonce,
+        ack_now: form.ack_now,
+    };
+    let mut buffer = vec![0; form.bytes.len()];
+    let mut write = || {
+        let mut frame = FrameWriter::new(&mut buffer, &header, body.ack.as_ref(), context)?;
+        let last = messages.len().checked_sub(1);
+        for (i, message) in messages.iter().enumerate() {
+            frame.message(message, body.padding == 0 && Some(i) == last)?;
+        }
+        if body.padding > 0 {
+            frame.padding(body.padding)?;
+        }
+        Ok::<_, NoRoom>(frame.finish())
+    };
+    let length = write().expect("no more bytes than there were");
+    buffer.truncate(length);
+    let tag = form.bytes.len().checked_sub(context.tag);
+    buffer.extend(
+        tag.and_then(|tag| form.bytes.get(tag..))
+            .unwrap_or_default(),
+    );
+    Ok(buffer)
+}

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Lets libFuzzer look for inputs of the fuzz targets that do something new, and keeps few of them:
+# `cargo test` replays what lies in fuzz/tests/__fuzz__ (docs/testing.md, "Fuzzing").
+#
+# usage: scripts/fuzz.sh [TARGET [SECONDS]]
+#        All targets by default, and 60 seconds for each.
+#        A target is the name of a test, or a part of it that no other has.
+#
+# Needs a stable cargo and cargo-bolero (`cargo install cargo-bolero --locked`); downloads nothing.
+# Fails with 77 if that is missing, and with 1 if an input fails: it is in the target's `crashes`
+# then, and `cargo test` fails as well until it is mended.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export CARGO_TERM_COLOR=never CARGO_INCREMENTAL=0 RUSTUP_AUTO_INSTALL=0
+
+TESTS=(
+    what_decodes_is_in_its_bounds_and_has_one_spelling
+    what_the_document_writes_the_library_reads_and_would_write
+    what_is_spelled_in_a_longer_way_is_refused
+    what_is_damaged_is_refused_or_means_something_else
+    a_host_stands_any_bytes
+    a_host_stands_any_frames
+    a_pair_keeps_its_promises
+    small_windows_and_ids_that_wrap_keep_their_promises
+    any_call_with_any_argument_does_what_is_documented
+)
+seconds=${2:-60}
+# No sanitizer: there is no unsafe code of ours for one to look at.
+how=(--package porous-fuzz --rustc-bootstrap --sanitizer NONE)
+
+command -v cargo-bolero >/dev/null || { echo "fuzz: cargo-bolero is not installed" >&2; exit 77; }
+mapfile -t tests < <(printf '%s\n' "${TESTS[@]}" | grep -F -- "${1:-}")
+if [[ ${#tests[@]} = 0 || (-n ${1:-} && ${#tests[@]} != 1) ]]; then
+    echo "fuzz: one of ${TESTS[*]}, please" >&2
+    exit 1
+fi
+
+for test in "${tests[@]}"; do
+    corpus=fuzz/tests/__fuzz__/$test/corpus
+    echo "== $test"
+    # Comparisons that come closer to equality count as new.
+    cargo bolero test "$test" "${how[@]}" -T "${seconds}s" \
+        --engine-args=-use_value_profile=1 --engine-args=-print_final_stats=1 2>&1 |
+        grep -aE 'Done|panicked|^stat::number|error|test failed' || true
+    if compgen -G "fuzz/tests/__fuzz__/$test/crashes/*" >/dev/null; then
+        echo "fuzz: $test fails" >&2
+        exit 1
+    fi
+    # What is kept reaches all edges that anything reached, however often.
+    cargo bolero reduce "$test" "${how[@]}" --engine-args=-use_counters=0 2>&1 | grep -aE 'MERGE-OUTER|error' | tail -1
+    echo "$(find "$corpus" -type f | wc -l) inputs, $(du -sb "$corpus" | cut -f 1) bytes"
+done

@@ -6,8 +6,8 @@ mod forms;
 use alloc::vec::Vec;
 use arrayvec::ArrayVec;
 
-use crate::frame::{self, Context, Control, RefuseReason, Rest};
-use crate::{Malformed, serial};
+use crate::frame::{self, Context, Control, Malformed, RefuseReason, Rest};
+use crate::serial;
 
 pub use forms::{Ack, Connect, Form, Message, Packet, Short};
 
@@ -42,6 +42,7 @@ impl Agreement {
 /// # Errors
 ///
 /// As `Malformed` says.
+#[doc(hidden)]
 pub fn decode(datagram: &[u8], agreement: &Agreement) -> Result<Vec<Form>, Malformed> {
     let decoded = frame::decode(datagram, agreement.connection_id_len)?;
     let mut forms = Vec::new();
@@ -86,6 +87,7 @@ pub fn decode(datagram: &[u8], agreement: &Agreement) -> Result<Vec<Form>, Malfo
 /// # Panics
 ///
 /// If that takes more bytes than there were.
+#[doc(hidden)]
 pub fn reencode(datagram: &[u8], agreement: &Agreement) -> Result<Vec<u8>, Malformed> {
     frame::reencode(datagram, agreement.connection_id_len, agreement.context())
 }

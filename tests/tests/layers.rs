@@ -15,7 +15,7 @@ const STOREYS: [&[&str]; 10] = [
     &["transfer", "sequencing"],
     &["peer"],
     &["host"],
-    &["doc"],
+    &["codec", "doc"],
     &["lib"],
 ];
 

@@ -6,8 +6,8 @@ mod forms;
 use alloc::vec::Vec;
 use arrayvec::ArrayVec;
 
-use crate::frame::{self, Context, Control, RefuseReason, Rest};
-use crate::{Malformed, serial};
+use crate::frame::{self, Context, Control, Malformed, RefuseReason, Rest};
+use crate::serial;
 
 pub use forms::{Ack, Connect, Form, Message, Packet, Short};
 

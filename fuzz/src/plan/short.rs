@@ -248,10 +248,10 @@ fn control(
 
 impl Packet {
     fn plan(&self, agreement: &Agreement) -> (codec::Message, encoder::Message) {
-        let near = (self.channel, i32::from(self.id).cast_unsigned());
+        let near = (self.channel, 0_u32.wrapping_add_signed(self.id.into()));
         let (channel, id) = self.any.unwrap_or(near);
         let (id, _) = low(id.into(), agreement.id_bytes);
-        let dependency = self.far.unwrap_or(self.dependency.into()) % agreement.window;
+        let dependency = self.far.unwrap_or_else(|| self.dependency.into()) % agreement.window;
         let size = agreement.fragment_size;
         let mut len = usize::from(self.len);
         let fragment = self.fragment.map(|(index, count)| {

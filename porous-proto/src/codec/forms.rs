@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::{Integrity, Mode};
+use crate::frame::{Integrity, Mode};
 
 /// A form of a datagram. The bits and bytes are those of `docs/wire.md`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -20,6 +20,7 @@ TESTS=(
     what_is_damaged_is_refused_or_means_something_else
     a_host_stands_any_bytes
     a_host_stands_any_frames
+    a_host_with_wide_windows_stands_any_frames
     a_pair_keeps_its_promises
     small_windows_and_ids_that_wrap_keep_their_promises
     any_call_with_any_argument_does_what_is_documented

@@ -260,6 +260,18 @@ mod tests {
     }
 
     #[test]
+    fn the_nonce_of_every_reported_frame_is_in_the_sum() {
+        let list: Vec<u64> = (0..200).filter(|id| id % 40 != 7 && id % 40 != 8).collect();
+        for &marked in &list {
+            let mut received = Received::new(256, 4096, 0);
+            for &id in &list {
+                received.record(id, 4, id == marked, 0, T0);
+            }
+            assert!(received.report().unwrap().0.nonce, "{marked}");
+        }
+    }
+
+    #[test]
     fn a_range_next_to_the_map_has_no_gap() {
         let received = received(0..100);
         let (block, _) = received.report().unwrap();

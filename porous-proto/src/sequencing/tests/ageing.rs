@@ -54,3 +54,19 @@ fn a_packet_that_has_begun_to_be_sent_goes_on() {
     assert!(sender.next_message(Priority::Low).is_none());
     assert_eq!((sender.totals.queued, sender.totals.unsent), (0, 0));
 }
+
+#[test]
+fn what_waited_behind_a_packet_that_became_too_old_is_sent() {
+    let mut small = params(16, 2);
+    small.remote_budget = 200;
+    let mut sender = Sequencing::new(small, 0, AGE);
+    // The first one will never fit.
+    sender.send(0, Bytes::from_static(&[7; 150]), Mode::Unreliable);
+    sender.send(0, Bytes::from_static(&[8]), Mode::Reliable);
+    sender.look(NOW);
+    assert!(sender.next_message(Priority::Low).is_none());
+    sender.look(NOW + AGE + TICK);
+    assert_eq!(sender.totals.expired, 1);
+    let next = sender.next_message(Priority::Low);
+    assert!(matches!(next, Some((Message::Packet(packet), true)) if packet.payload == [8][..]));
+}

@@ -140,7 +140,8 @@ impl Short {
             None => id,
             Some((_, anchor)) => {
                 let behind = 3 << (8 * self.width - 2);
-                anchor.saturating_sub(id % behind)
+                // The last one of all is never used.
+                anchor.saturating_sub(id % behind).min(u64::MAX - 1)
             }
         }
     }

@@ -59,7 +59,7 @@ impl Peer {
     /// of each at most that waits.
     pub(crate) fn readable_taken(&mut self) {
         self.outbox.readable_waits = false;
-        self.outbox.readable_told = self.is_readable();
+        self.outbox.readable_told |= self.is_readable();
     }
 
     /// As [`readable_taken`](Self::readable_taken).

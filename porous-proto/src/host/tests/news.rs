@@ -6,8 +6,12 @@ use crate::frame::{ConnectionId, Reset};
 
 /// Two hosts, the first of which has connected to the second, and the names of both peers.
 fn pair(config: Config) -> [(Host<ExampleRng, u32>, PeerId); 2] {
-    let mut client = Host::<_, u32>::new(config, example_rng());
-    let mut server = Host::<_, u32>::new(Config::new(), ExampleRng(2));
+    pair_of(config, Config::new())
+}
+
+fn pair_of(client: Config, server: Config) -> [(Host<ExampleRng, u32>, PeerId); 2] {
+    let mut client = Host::<_, u32>::new(client, example_rng());
+    let mut server = Host::<_, u32>::new(server, ExampleRng(2));
     server.listen(Listen::Open).unwrap();
     let peer = client.connect(Instant::ZERO, 2).unwrap();
     for _ in 0..4 {
@@ -41,6 +45,33 @@ fn readable_is_told_once_until_the_peer_was_read_empty() {
         assert!(server.receive(peer).is_some() && server.receive(peer).is_none());
         carry(&mut server, 2, &mut client.0);
     }
+}
+
+/// What was there made room for others before the application looked.
+#[test]
+fn readable_is_not_told_again_for_what_takes_the_place_of_what_was_thrown_out() {
+    let small = |config: Config| {
+        let config = config.max_datagram(512).unwrap();
+        config.receive_budget(900, 964).unwrap()
+    };
+    let [(mut client, there), (mut server, peer)] =
+        pair_of(small(Config::client()), small(Config::new()));
+    for (len, mode) in [(400, Mode::Unreliable), (800, Mode::Reliable)] {
+        let packet = alloc::vec![7; len];
+        client.send(there, ChannelId(0), packet, mode).unwrap();
+        let mut buf = [0; 1200];
+        let transmit = client.poll_transmit(Instant::ZERO, &mut buf).unwrap();
+        server.handle_datagram(Instant::ZERO, 1, Ecn::NotEct, transmit.datagram);
+        carry(&mut server, 2, &mut client);
+    }
+    assert_eq!(server.peer(peer).unwrap().stats().packets_evicted, 1);
+    assert_eq!(server.poll_event(), Some(Event::Readable { peer }));
+    carry(&mut client, 1, &mut server);
+    assert_eq!(server.poll_event(), None);
+    assert_eq!(
+        server.receive(peer).map(|packet| packet.payload.len()),
+        Some(800)
+    );
 }
 
 /// 64 bytes a packet count as well.

@@ -80,5 +80,12 @@ mod tests {
             Some(Control::Pong(4))
         );
         assert_eq!(answers.withheld, 2);
+        // One kind of answer holds back both.
+        answers.on_path_challenge(9, start + INTERVAL);
+        answers.on_ping(5, start + INTERVAL);
+        assert_eq!(
+            (answers.take(start + INTERVAL).count(), answers.withheld),
+            (0, 4)
+        );
     }
 }

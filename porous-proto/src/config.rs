@@ -18,6 +18,20 @@ pub enum Priority {
     High,
 }
 
+/// Which rules a host follows where the paper can be improved. Hosts with different policies
+/// understand each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Policy {
+    /// The paper's, as printed.
+    #[default]
+    Paper,
+    /// Losses are told by acknowledgements alone, and repaired sooner: thresholds that learn from
+    /// reordering, probes that never touch the congestion window, and no penalty for what was not
+    /// lost after all (RFC 9002, RFC 8985). Its congestion control is still the paper's, and so are
+    /// the defaults: this policy is not complete.
+    Modern,
+}
+
 /// The configuration of a host. It only ever holds valid values: a setter that could be given a
 /// bad one returns an error.
 ///
@@ -79,6 +93,8 @@ pub struct Config {
     pub(crate) timeout: Duration,
     pub(crate) disconnect_timeout: Duration,
     pub(crate) unreliable_age: Duration,
+    pub(crate) policy: Policy,
+    pub(crate) keepalive: Duration,
     pub(crate) first_id: u64,
 }
 
@@ -119,11 +135,13 @@ impl Config {
             timeout: Duration::from_secs(10),
             disconnect_timeout: Duration::from_secs(5),
             unreliable_age: Duration::from_secs(2),
+            policy: Policy::Paper,
+            keepalive: Duration::from_secs(15),
             first_id: 0,
         }
     }
 
-    /// The published constants: N_P = N_Q = 65536 (§3.1.1, §3.2.1).
+    /// The paper: its policy, and N_P = N_Q = 65536 (§3.1.1, §3.2.1).
     ///
     /// ```
     /// let _config = porous_proto::Config::paper();
@@ -133,6 +151,7 @@ impl Config {
         let mut config = Self::new();
         config.frame_window_log2 = 16;
         config.packet_window_log2 = 16;
+        config.policy = Policy::Paper;
         config
     }
 

@@ -1,9 +1,9 @@
 //! The configurations that scenarios begin with: the library's own, but that ids may begin
-//! elsewhere than at 0.
+//! elsewhere than at 0, and that all may follow the modern policy.
 
 use std::sync::OnceLock;
 
-use porous_proto::Config;
+use porous_proto::{Config, Policy};
 
 /// The environment variable that says where ids begin.
 pub const FIRST_ID: &str = "POROUS_FIRST_ID";
@@ -17,14 +17,25 @@ fn first_id() -> u64 {
     *FIRST.get_or_init(read)
 }
 
+/// The environment variable that, if it is there, makes the modern policy that of all hosts.
+pub const MODERN: &str = "POROUS_MODERN";
+
+fn policy() -> Policy {
+    static MODERN_IS_SET: OnceLock<bool> = OnceLock::new();
+    match MODERN_IS_SET.get_or_init(|| std::env::var_os(MODERN).is_some()) {
+        true => Policy::Modern,
+        false => Policy::Paper,
+    }
+}
+
 /// [`Config::new`].
 pub fn new() -> Config {
-    Config::new().first_id(first_id())
+    Config::new().policy(policy()).first_id(first_id())
 }
 
 /// [`Config::client`].
 pub fn client() -> Config {
-    Config::client().first_id(first_id())
+    Config::client().policy(policy()).first_id(first_id())
 }
 
 /// [`Config::paper`].

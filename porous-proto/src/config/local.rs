@@ -3,7 +3,7 @@
 
 use core::time::Duration;
 
-use super::Config;
+use super::{Config, Policy};
 use crate::error::ConfigError;
 
 impl Config {
@@ -59,6 +59,20 @@ impl Config {
         Ok(self)
     }
 
+    /// Which rules this host follows where the paper can be improved. Default
+    /// [`Policy::Paper`].
+    ///
+    /// ```
+    /// use porous_proto::{Config, Policy};
+    ///
+    /// let _config = Config::new().policy(Policy::Modern);
+    /// ```
+    #[must_use]
+    pub const fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
     /// How long [`connect`](crate::Host::connect) tries. Default 10 s.
     ///
     /// ```
@@ -82,6 +96,24 @@ impl Config {
     #[must_use]
     pub const fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
+        self
+    }
+
+    /// What is silent for so long under [`Policy::Modern`] is sent a ping, at least 100 ms and at
+    /// most a quarter of the [`timeout`](Self::timeout), and more until an answer comes: one each second,
+    /// or ten in a timeout.
+    /// A router that translates addresses keeps a silent connection for 30 s or more (RFC 4787
+    /// REQ-5). Default 15 s.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    ///
+    /// let config = porous_proto::Config::new().timeout(Duration::from_secs(90));
+    /// let _config = config.keepalive(Duration::from_secs(20));
+    /// ```
+    #[must_use]
+    pub const fn keepalive(mut self, interval: Duration) -> Self {
+        self.keepalive = interval;
         self
     }
 

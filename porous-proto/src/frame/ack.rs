@@ -1,5 +1,7 @@
 //! The acknowledgement block of a short datagram (`docs/wire.md`, "Acknowledgements").
 
+use core::time::Duration;
+
 use arrayvec::ArrayVec;
 
 use crate::wire::{NoRoom, Reader, Writer, varint_length};
@@ -8,6 +10,9 @@ use super::Malformed;
 
 /// The most ranges beyond the map: old holes must not ride along for ever.
 pub(crate) const MAX_RANGES: usize = 16;
+
+/// Of the delay byte: five bits, shifted by the other three.
+const DELAY_UNIT: Duration = Duration::from_micros(125);
 
 const DELAY: u8 = 1 << 2;
 const RANGES: u8 = 1 << 1;
@@ -40,6 +45,28 @@ pub(crate) struct AckRange {
 }
 
 impl AckBlock {
+    /// How long the newest frame was held back.
+    pub(crate) fn held_back(&self) -> Duration {
+        self.delay.map_or(Duration::ZERO, |byte| {
+            let units = u32::from(byte & 0x1F) << (byte >> 5);
+            DELAY_UNIT.saturating_mul(units)
+        })
+    }
+
+    /// The byte that says that the newest frame was held back for so long; none if it was not.
+    pub(crate) fn delay(held_back: Duration) -> Option<u8> {
+        let unit = DELAY_UNIT.as_micros();
+        let units = held_back.as_micros().checked_div(unit).unwrap_or(0);
+        if units == 0 {
+            return None;
+        }
+        let exponent = (0..8).find(|exponent| units >> exponent < 32);
+        Some(exponent.map_or(u8::MAX, |exponent| {
+            let mantissa = u8::try_from(units >> exponent).unwrap_or(31);
+            exponent << 5 | mantissa
+        }))
+    }
+
     /// The length of the encoded block in bytes.
     pub(crate) fn length(&self) -> usize {
         let map =

@@ -93,8 +93,8 @@ impl Peer {
         };
         if let Some(session) = &self.session {
             let transfer = session.transfer();
-            stats.rtt = transfer.rtt().average();
-            stats.rtt_variance = transfer.rtt().variance();
+            stats.rtt = transfer.recovery().average();
+            stats.rtt_variance = transfer.recovery().variance();
             stats.resend_timeout = transfer.resend_timeout();
             stats.flight = transfer.flight();
             stats.window = transfer.window();

@@ -28,7 +28,7 @@ use self::session::Session;
 pub(crate) use self::state::Cause;
 pub use self::state::PeerState;
 pub(crate) use self::tick::Tick;
-use crate::config::Config;
+use crate::config::{Config, Policy};
 use crate::event::{DisconnectReason, Ignored};
 use crate::frame::{Connect, ConnectionId, Offer, RefusalData, Short};
 use crate::stats::PeerStats;
@@ -49,6 +49,8 @@ struct Limits {
     timeout: Duration,
     disconnect_timeout: Duration,
     unreliable_age: Duration,
+    policy: Policy,
+    keepalive: Duration,
     first_id: u64,
 }
 
@@ -149,6 +151,8 @@ impl Peer {
                 timeout: config.timeout,
                 disconnect_timeout: config.disconnect_timeout,
                 unreliable_age: config.unreliable_age,
+                policy: config.policy,
+                keepalive: config.keepalive,
                 first_id: config.first_id,
             },
             remote: None,

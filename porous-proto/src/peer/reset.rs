@@ -8,8 +8,8 @@ use super::{Deadline, Peer, PeerState, Session, Tick};
 use crate::frame::ConnectionId;
 use crate::time::Instant;
 
-/// Pings are never further apart, unless the round-trip time is longer (`deviations.md` T24): after
-/// so long one was sent that the remote host can answer.
+/// After so long a ping was sent that the remote host can answer, at the latest (`deviations.md`
+/// T24).
 const PING_INTERVAL_MAX: Duration = Duration::from_secs(1);
 
 /// The remote host may have forgotten the connection.
@@ -34,18 +34,21 @@ impl Peer {
         self.state.is_live() && id == Some(connection_id)
     }
 
-    /// A reset with that id came from the remote host's address. Nothing is ever sent because of
-    /// it. A second one changes nothing, until something valid came.
+    /// A reset with that id came from the remote host's address. A ping goes out within a
+    /// second. A second one changes nothing, until something valid came.
     pub(crate) fn on_reset(&mut self, tick: Tick) {
-        let (PeerState::Connected, None, Some(session)) = (self.state, self.doubt, &self.session)
+        let (PeerState::Connected, None, Some(session)) =
+            (self.state, self.doubt, &mut self.session)
         else {
             return;
         };
+        session.on_doubt(tick.now);
         self.doubt = Some(Doubt {
             since: tick.now,
             patience: PING_INTERVAL_MAX + 3 * session.transfer().resend_timeout(),
         });
         let ends = self.silence_ends(tick);
         self.deadlines.set(Deadline::Silence, ends);
+        self.refresh_session_deadline();
     }
 }

@@ -63,6 +63,8 @@ impl Session {
             send_rate: agreement.send_rate,
             bandwidth: agreement.bandwidth,
             timeout: limits.timeout,
+            policy: limits.policy,
+            keepalive: limits.keepalive,
         };
         Self {
             agreement,
@@ -88,6 +90,11 @@ impl Session {
     pub(super) fn audit(&self, audit: &mut crate::audit::Audit) {
         self.transfer.audit(audit);
         self.sequencing.audit(audit);
+    }
+
+    /// The remote host may have forgotten the connection.
+    pub(crate) fn on_doubt(&mut self, now: Instant) {
+        self.transfer.on_doubt(now);
     }
 
     pub(crate) const fn transfer(&self) -> &Transfer {
@@ -140,7 +147,8 @@ impl Session {
     /// The next time at which something is due by itself.
     pub(crate) fn deadline(&self) -> Instant {
         self.transfer
-            .resend_deadline()
+            .recovery_deadline()
+            .min(self.transfer.ack_deadline())
             .min(self.transfer.ping_deadline())
             .min(self.sequencing.report_deadline())
             .min(self.sequencing.give_up_deadline())
@@ -190,13 +198,8 @@ impl Session {
         }
         // From here on the datagram is taken.
         self.transfer.set_step(tick.step);
-        self.transfer.on_frame(
-            id,
-            short.id_width,
-            short.nonce,
-            !messages.is_empty(),
-            tick.now,
-        );
+        self.transfer
+            .on_frame(id, short, !messages.is_empty(), tick.now);
         if arrival == Arrival::Duplicate || strikes(Bug::AcksWhatItDropped) {
             return Err(Ignored::Duplicate);
         }

@@ -1,5 +1,6 @@
 //! Assembly (§3.1, Figure 5): what goes into the next frame, and its bytes.
 
+use super::recovery::Recovery;
 use super::store::{List, Outgoing};
 use super::{Delivery, Record, Source, Transfer};
 use crate::config::Priority;
@@ -7,24 +8,24 @@ use crate::frame::{AckBlock, Control, FrameWriter, Header, Layout, MAX_MESSAGES,
 use crate::time::Instant;
 use crate::wire::NoRoom;
 
-/// The width of the frame ids that we write (`docs/wire.md`, "Frame ids").
-const ID_WIDTH: u8 = 4;
-
 /// What the next frame holds, chosen before a byte is written.
-struct Plan {
+pub(super) struct Plan {
     ack: Option<(AckBlock, u64)>,
     /// Signalling that is made for this frame: at most noop, ping, pong and path response.
-    fresh: arrayvec::ArrayVec<Control, 4>,
-    contents: List,
+    pub(super) fresh: arrayvec::ArrayVec<Control, 4>,
+    pub(super) contents: List,
     /// Whether messages of the send queue are in it, so that it counts in flight.
-    data: bool,
-    layout: Layout,
-    len: usize,
-    messages: usize,
+    pub(super) data: bool,
+    /// Whether it only repeats what other frames carry.
+    pub(super) repeats: bool,
+    pub(super) header: Header,
+    pub(super) layout: Layout,
+    pub(super) len: usize,
+    pub(super) messages: usize,
 }
 
 impl Plan {
-    fn control(&mut self, control: Control) {
+    pub(super) fn control(&mut self, control: Control) {
         let message = Message::<&[u8]>::Control(control);
         self.len += self.layout.length(&message);
         self.layout.push(&message);
@@ -63,30 +64,43 @@ impl Transfer {
         let tracked = plan.data || noop || !plan.contents.is_empty();
         let mut record = Record::new(now, bytes, tracked, plan.contents);
         record.noop = noop;
+        record.eliciting = plan.messages > 0;
+        record.reliable = self.store.has_reliable(&record.contents);
         record.reported = plan.ack.as_ref().map(|(_, largest)| *largest);
         self.frames_sent += u64::from(plan.data);
         if plan.data {
-            self.pings.on_data(now, self.rtt.average());
+            self.pings.on_data(now, self.recovery.average());
+            self.ack_timer.on_data(now);
         }
-        self.ack_due = false;
+        if let (true, Recovery::Modern(modern)) = (tracked, &mut self.recovery) {
+            modern.on_sent(now);
+        }
+        self.ack_timer.on_sent();
+        self.widths.note(self.queue.next(), now);
+        record.repeats = plan.repeats;
         self.queue.push(record);
     }
 
     fn plan(&mut self, source: &mut impl Source, now: Instant, max: usize) -> Option<Plan> {
-        let ack_due = self.ack_due;
-        let ack = self.received.report();
-        let header = self.header();
+        let ack_due = self.ack_timer.pending;
+        let ack = self.received.report(self.ack_timer.held_back(now));
+        let header = self.header(now);
         let mut plan = Plan {
             len: header.length(ack.as_ref().map(|(block, _)| block)) + self.params.context.tag,
             ack,
             fresh: arrayvec::ArrayVec::new(),
             contents: List::EMPTY,
             data: false,
+            repeats: false,
+            header,
             layout: Layout::new(self.params.context),
             messages: 0,
         };
         self.plan_control(&mut plan, source, now, max);
+        self.plan_probe(&mut plan, now, max);
+        let repeated = plan.messages;
         self.plan_data(&mut plan, source, max);
+        plan.repeats &= plan.messages == repeated;
         if plan.messages == 0 && !ack_due {
             return None;
         }
@@ -109,7 +123,7 @@ impl Transfer {
         }
         if self.pings.pending {
             plan.fresh
-                .push(Control::Ping(self.pings.send(now, self.rtt.average())));
+                .push(Control::Ping(self.pings.send(now, self.recovery.average())));
         }
         plan.fresh.extend(self.answers.take(now));
         for index in 0..plan.fresh.len() {
@@ -187,11 +201,12 @@ impl Transfer {
     }
 
     /// The head of the next frame.
-    fn header(&self) -> Header {
+    fn header(&mut self, now: Instant) -> Header {
+        let id = self.queue.next();
         Header {
             connection_id: self.params.connection_id,
-            id: self.queue.next(),
-            id_width: ID_WIDTH,
+            id,
+            id_width: self.widths.choose(id, self.later_acks.next(), now),
             nonce: false,
             ack_now: false,
         }
@@ -199,9 +214,8 @@ impl Transfer {
 
     /// Writes a frame as it was planned.
     fn write(&self, plan: &Plan, buf: &mut [u8]) -> Result<usize, NoRoom> {
-        let header = self.header();
         let ack = plan.ack.as_ref().map(|(block, _)| block);
-        let mut writer = FrameWriter::new(buf, &header, ack, self.params.context)?;
+        let mut writer = FrameWriter::new(buf, &plan.header, ack, self.params.context)?;
         let mut left = plan.messages;
         for control in &plan.fresh {
             left -= 1;
@@ -215,6 +229,6 @@ impl Transfer {
         if self.params.context.tag == 0 {
             return Ok(len);
         }
-        seal(buf, len, self.params.nonces, header.id)
+        seal(buf, len, self.params.nonces, plan.header.id)
     }
 }

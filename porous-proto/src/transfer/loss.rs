@@ -38,6 +38,11 @@ impl LaterAcks {
         }
     }
 
+    /// The newest acknowledged id.
+    pub(crate) const fn newest(&self) -> Option<u64> {
+        self.newest[0]
+    }
+
     /// One past the newest acknowledged id: a of `docs/wire.md`, "Frame ids".
     pub(crate) const fn next(&self) -> u64 {
         match self.newest[0] {

@@ -1,6 +1,8 @@
 //! §3.1: the transfer layer. It delivers messages by priority and reliability, subject to a
 //! transfer window and a congestion window, and knows nothing of channels.
 
+mod ack_timer;
+mod acknowledge;
 mod answers;
 mod assembly;
 #[cfg(any(test, feature = "audit"))]
@@ -8,9 +10,11 @@ mod audit;
 mod congestion;
 mod loss;
 mod ping;
+mod probe;
 mod queue;
 mod reach;
 mod received;
+mod recovery;
 mod rtt;
 mod send_queue;
 mod sentinel;
@@ -18,25 +22,32 @@ mod source;
 mod store;
 #[cfg(test)]
 mod tests;
+mod width;
 
 use core::time::Duration;
 
+use self::ack_timer::AckTimer;
 use self::answers::Answers;
 use self::congestion::Paper;
 use self::loss::LaterAcks;
 use self::ping::Pings;
+use self::probe::Probe;
 use self::queue::{Record, TransferQueue};
 pub(crate) use self::received::Arrival;
 use self::received::Received;
-use self::rtt::Rtt;
+use self::recovery::Recovery;
 use self::send_queue::SendQueue;
 use self::sentinel::SentinelFrames;
 pub(crate) use self::source::{NextMessage, Source};
 pub(crate) use self::store::Delivery;
 use self::store::Store;
-use crate::canary::{Bug, strikes};
-use crate::frame::{AckBlock, ConnectionId, Context};
+use self::width::Widths;
+use crate::config::Policy;
+use crate::frame::{AckBlock, ConnectionId, Context, Short};
 use crate::time::Instant;
+
+/// A frame is full that has no more room than this: the reserve around a fragment.
+const FULL_SLACK: usize = 48;
 
 /// What both hosts agreed on, as far as this layer needs it.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +68,9 @@ pub(crate) struct TransferParams {
     pub(crate) bandwidth: u32,
     /// Silence for so long ends the connection.
     pub(crate) timeout: Duration,
+    pub(crate) policy: Policy,
+    /// Under the modern policy a silent connection is heard of so often.
+    pub(crate) keepalive: Duration,
 }
 
 /// An acknowledgement block with its ids recovered.
@@ -73,17 +87,18 @@ pub(crate) struct Transfer {
     store: Store,
     send_queue: SendQueue,
     queue: TransferQueue,
+    widths: Widths,
     received: Received,
     later_acks: LaterAcks,
-    rtt: Rtt,
+    recovery: Recovery,
+    probe: Option<Probe>,
     pings: Pings,
     pub(crate) answers: Answers,
     /// The serial of the newest limits that the remote host sent.
     limits: u16,
     sentinels: SentinelFrames,
     congestion: Paper,
-    /// A frame that wants an acknowledgement came since one was last sent.
-    ack_due: bool,
+    ack_timer: AckTimer,
     /// T_step,avg of (7), as last told by the host.
     step: Duration,
     frames_sent: u64,
@@ -98,15 +113,17 @@ impl Transfer {
             store: Store::new(),
             send_queue: SendQueue::new(),
             queue: TransferQueue::new(params.window, first),
+            widths: Widths::new(params.policy, first),
             received: Received::new(params.behind, params.window, first),
             later_acks: LaterAcks::new(first),
-            rtt: Rtt::new(),
-            pings: Pings::new(params.timeout),
+            recovery: Recovery::new(params.policy),
+            probe: None,
+            pings: Pings::new(params.policy, params.timeout, params.keepalive),
             answers: Answers::default(),
             limits: 0,
             sentinels: SentinelFrames::new(params.window),
             congestion: Paper::new(u32::from(params.max_datagram)),
-            ack_due: false,
+            ack_timer: AckTimer::new(params.policy),
             step: Duration::ZERO,
             frames_sent: 0,
             frames_lost: 0,
@@ -123,12 +140,12 @@ impl Transfer {
         self.params.connection_id
     }
 
-    pub(crate) const fn rtt(&self) -> &Rtt {
-        &self.rtt
+    pub(crate) const fn recovery(&self) -> &Recovery {
+        &self.recovery
     }
 
     pub(crate) fn resend_timeout(&self) -> Duration {
-        self.rtt.resend_timeout(self.step)
+        self.recovery.resend_timeout(self.step)
     }
 
     pub(crate) const fn flight(&self) -> u32 {
@@ -143,6 +160,15 @@ impl Transfer {
     #[cfg(test)]
     fn congestion_for_test(&mut self, window: u32) {
         self.congestion = Paper::new(self.params.max_datagram.into()).with_window(window);
+    }
+
+    /// The remote host may have forgotten the connection.
+    pub(crate) fn on_doubt(&mut self, now: Instant) {
+        self.pings.on_doubt(now);
+    }
+
+    pub(crate) const fn ping_deadline(&self) -> Instant {
+        self.pings.due()
     }
 
     /// B of (10).
@@ -190,22 +216,28 @@ impl Transfer {
     }
 
     /// Notes a valid frame. `eliciting`: it wants to be acknowledged.
-    pub(crate) fn on_frame(
-        &mut self,
-        id: u64,
-        width: u8,
-        nonce: bool,
-        eliciting: bool,
-        now: Instant,
-    ) {
+    pub(crate) fn on_frame(&mut self, id: u64, short: &Short<'_>, eliciting: bool, now: Instant) {
+        let next = self.received.next();
         self.received
-            .record(id, width, nonce, self.queue.next(), now);
-        self.ack_due |= eliciting;
+            .record(id, short.id_width, short.nonce, self.queue.next(), now);
+        if id >= next {
+            self.ack_timer.on_newest(now);
+        }
+        if eliciting {
+            let at_once = short.ack_now || id != next;
+            let is_full = short.bytes.len() + FULL_SLACK >= usize::from(self.params.max_datagram);
+            self.ack_timer.on_frame(at_once, is_full, now);
+        }
+    }
+
+    /// When what was received has to be acknowledged.
+    pub(crate) const fn ack_deadline(&self) -> Instant {
+        self.ack_timer.due()
     }
 
     pub(crate) fn on_pong(&mut self, id: u16, now: Instant) {
         if let Some(elapsed) = self.pings.answered(id, now) {
-            self.rtt.sample(elapsed);
+            self.recovery.on_pong(elapsed);
         }
     }
 
@@ -215,130 +247,6 @@ impl Transfer {
         if newer > 0 && newer < 1 << 15 {
             self.limits = serial;
             self.params.bandwidth = self.params.send_rate.min(receive_rate);
-        }
-    }
-
-    /// Takes acknowledged frames out of the transfer queue (§3.1.2), and those that are considered
-    /// dropped because of it.
-    pub(crate) fn on_ack(&mut self, acked: &Acked<'_>, source: &mut impl Source, now: Instant) {
-        let Acked { largest, block } = *acked;
-        self.acknowledge(largest, largest, source, now);
-        for bit in 0..32 {
-            if block.map >> bit & 1 == 1 && largest > bit {
-                self.acknowledge(largest - 1 - bit, largest - 1 - bit, source, now);
-            }
-        }
-        let mut top = largest.saturating_sub(33);
-        for range in &block.ranges {
-            let high = top - u64::from(range.gap);
-            let length = u64::from(range.length);
-            self.acknowledge(high + 1 - length, high, source, now);
-            top = (high + 1).saturating_sub(length + 1);
-        }
-        self.queue.settle();
-        self.drop_overtaken(source, now);
-    }
-
-    fn acknowledge(&mut self, low: u64, high: u64, source: &mut impl Source, now: Instant) {
-        let mut from = low;
-        while let Some(id) = self.queue.first_open(from, high) {
-            from = id + 1;
-            if let Some(sent) = self.queue.take_late(id) {
-                // It was not lost, T_rto was too short (P1): the estimate has to know, or a line that is
-                // slower than its pings would drop everything for ever.
-                self.rtt.sample(now.saturating_duration_since(sent));
-            }
-            let Some(mut record) = self.queue.take(id) else {
-                continue;
-            };
-            self.later_acks.on_acknowledged(id);
-            if let Some(largest) = record.reported {
-                self.received.confirm(id, largest);
-            }
-            while let Some(outgoing) = self.store.pop(&mut record.contents) {
-                source.acknowledged(&outgoing.message);
-            }
-            if record.bytes > 0 {
-                let (bandwidth, rtt) = (self.params.bandwidth, self.rtt.average());
-                self.congestion
-                    .on_acknowledged(record.bytes, bandwidth, rtt);
-            }
-        }
-    }
-
-    /// Frames that three later ones overtook are considered dropped (Figure 7).
-    fn drop_overtaken(&mut self, source: &mut impl Source, now: Instant) {
-        let below = self.later_acks.dropped_below();
-        while let Some((id, _)) = self.queue.oldest().filter(|&(id, _)| id < below) {
-            self.drop_frame(id, source, now);
-        }
-    }
-
-    /// When the oldest frame will be considered dropped by time (§3.1.5).
-    pub(crate) fn resend_deadline(&self) -> Instant {
-        match self.queue.oldest() {
-            Some((_, record)) => record.sent + self.resend_timeout(),
-            None => Instant::NEVER,
-        }
-    }
-
-    pub(crate) const fn ping_deadline(&self) -> Instant {
-        self.pings.due()
-    }
-
-    /// Frames that were not acknowledged within T_rto are considered dropped (§3.1.5).
-    pub(crate) fn handle_timeout(&mut self, source: &mut impl Source, now: Instant) {
-        self.pings.handle_timeout(now);
-        while self.resend_deadline() <= now {
-            let Some((id, _)) = self.queue.oldest() else {
-                return;
-            };
-            self.drop_frame(id, source, now);
-        }
-    }
-
-    /// A transmission is dropped once: it leaves the queue, and its reliable content waits to be
-    /// sent under a new id (`docs/deviations.md` T2, T6).
-    fn drop_frame(&mut self, id: u64, source: &mut impl Source, now: Instant) {
-        let Some(record) = self.queue.take_dropped(id) else {
-            return;
-        };
-        self.queue.settle();
-        if record.bytes > 0 {
-            self.frames_lost += 1;
-            let (rtt, rto) = (self.rtt.average(), self.resend_timeout());
-            self.congestion.on_dropped(now, rtt, rto);
-        }
-        self.salvage(id, record, source);
-    }
-
-    fn salvage(&mut self, id: u64, mut record: Record, source: &mut impl Source) {
-        let mut reliable = false;
-        while let Some(outgoing) = self.store.pop(&mut record.contents) {
-            match outgoing.delivery {
-                Delivery::Reliable => {
-                    reliable = true;
-                    if strikes(Bug::ForgetsResend) {
-                        continue;
-                    }
-                    self.send_queue.push_again(&mut self.store, outgoing);
-                }
-                Delivery::Unreliable | Delivery::Latest => source.lost(&outgoing.message),
-            }
-        }
-        if !reliable && record.tracked {
-            self.sentinels.on_dropped(id, record.noop);
-        }
-    }
-
-    fn forget_oldest_if_full(&mut self, source: &mut impl Source) {
-        if self.queue.is_full() {
-            if let Some((id, _)) = self.queue.oldest() {
-                if let Some(record) = self.queue.take(id) {
-                    self.salvage(id, record, source);
-                }
-            }
-            self.queue.settle();
         }
     }
 }

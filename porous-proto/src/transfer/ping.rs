@@ -1,9 +1,11 @@
-//! Pings (§3.1.3): the only source of round-trip times, and what keeps a silent connection alive.
+//! Pings (§3.1.3): under the paper's policy the only source of round-trip times, under the modern
+//! one asked for where there is no other, and what keeps a silent connection alive.
 
 use core::time::Duration;
 
 use arrayvec::ArrayVec;
 
+use crate::config::Policy;
 use crate::time::Instant;
 
 /// At most ten pings a second, whatever the round-trip time (`docs/deviations.md` T24).
@@ -20,6 +22,10 @@ const SLOW_INTERVAL: Duration = Duration::from_secs(1);
 const BUSY: Duration = Duration::from_secs(3);
 const SIGNS_OF_LIFE: u32 = 10;
 
+/// Of the modern policy: who hears nothing for this part of the time after which silence ends the
+/// connection asks for a sign, and then as often as the paper's does.
+const SIGNS_ASKED_FOR: u32 = 4;
+
 /// Pings that are on their way. With the intervals above they cover round-trip times of 8 s.
 const OUTSTANDING_MAX: usize = 16;
 
@@ -34,25 +40,56 @@ pub(crate) struct Pings {
     pub(crate) pending: bool,
     /// How far apart pings are while no data is sent.
     idle_interval: Duration,
-    /// When there will have been no data for long; not known before the first ping.
+    /// How far apart they are under the modern policy until there is an answer.
+    unanswered_interval: Duration,
+    /// When there will have been no data for long; not known before the first ping. Never known
+    /// under the modern policy: its acknowledgements tell round-trip times.
     busy_until: Option<Instant>,
+    policy: Policy,
 }
 
 impl Pings {
     /// The first ping goes out at once. `timeout`: silence for so long ends the connection.
-    pub(crate) fn new(timeout: Duration) -> Self {
+    /// `keepalive`: what comes so seldom is told to be there, under the modern policy.
+    pub(crate) fn new(policy: Policy, timeout: Duration, keepalive: Duration) -> Self {
+        let often = (timeout / SIGNS_OF_LIFE).clamp(MIN_INTERVAL, SLOW_INTERVAL);
+        let idle_interval = match policy {
+            Policy::Paper => often,
+            Policy::Modern => (timeout / SIGNS_ASKED_FOR).min(keepalive),
+        };
         Self {
             next_id: 0,
             outstanding: ArrayVec::new_const(),
             due: Instant::NEVER,
             pending: true,
-            idle_interval: (timeout / SIGNS_OF_LIFE).clamp(MIN_INTERVAL, SLOW_INTERVAL),
+            idle_interval: idle_interval.max(MIN_INTERVAL),
+            unanswered_interval: often,
             busy_until: None,
+            policy,
+        }
+    }
+
+    /// An acknowledgement told a round-trip time: under the modern policy that is as good as a
+    /// pong.
+    pub(crate) fn on_sample(&mut self, now: Instant) {
+        self.outstanding.clear();
+        if !self.pending {
+            self.due = now + self.idle_interval;
+        }
+    }
+
+    /// The remote host may be gone: a ping goes out within a second.
+    pub(crate) fn on_doubt(&mut self, now: Instant) {
+        if !self.pending {
+            self.due = self.due.min(now + SLOW_INTERVAL);
         }
     }
 
     /// A frame with data was sent, and a ping with it if one was due: round-trip times matter.
     pub(crate) fn on_data(&mut self, now: Instant, rtt: Duration) {
+        if self.policy == Policy::Modern {
+            return;
+        }
         let was_idle = self.busy_until.is_some_and(|until| until <= now);
         self.busy_until = Some(now + BUSY);
         if was_idle && self.outstanding.len() <= SLOW_AFTER {
@@ -80,17 +117,24 @@ impl Pings {
             self.outstanding.remove(0);
         }
         self.outstanding.push((id, now));
+        let interval = self.interval(now);
+        // An average that went astray, because a clock has jumped, must not silence the connection.
+        self.due = now + interval.max(rtt.min(SLOW_INTERVAL));
+        id
+    }
+
+    fn interval(&mut self, now: Instant) -> Duration {
+        if self.policy == Policy::Modern {
+            return self.idle_interval.min(self.unanswered_interval);
+        }
         let busy_until = *self.busy_until.get_or_insert(now + BUSY);
-        let interval = if self.outstanding.len() > SLOW_AFTER {
+        if self.outstanding.len() > SLOW_AFTER {
             SLOW_INTERVAL
         } else if now >= busy_until {
             self.idle_interval
         } else {
             MIN_INTERVAL
-        };
-        // An average that went astray, because a clock has jumped, must not silence the connection.
-        self.due = now + interval.max(rtt.min(SLOW_INTERVAL));
-        id
+        }
     }
 
     /// T_ping, if the pong answers a ping that was not answered before. Earlier pings are given up:
@@ -111,10 +155,58 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
+    fn paper(timeout: u32) -> Pings {
+        Pings::new(Policy::Paper, timeout * MS, Duration::ZERO)
+    }
+
+    fn modern(timeout: u32, keepalive: u32) -> Pings {
+        Pings::new(Policy::Modern, timeout * MS, keepalive * MS)
+    }
+
+    #[test]
+    fn acknowledgements_put_modern_pings_off() {
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        for (timeout, keepalive, interval) in [
+            (10_000, 15_000, 2500),
+            (120_000, 15_000, 15_000),
+            (10_000, 500, 500),
+            (0, 9, 100),
+        ] {
+            let mut pings = modern(timeout, keepalive);
+            pings.send(at(0), MS);
+            pings.on_sample(at(20));
+            assert_eq!(pings.due(), at(20 + interval), "{timeout} {keepalive}");
+            pings.on_data(at(30), MS);
+            assert_eq!(pings.due(), at(20 + interval));
+        }
+    }
+
+    #[test]
+    fn what_is_not_acknowledged_is_asked_again_each_second() {
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let mut pings = modern(10_000, 15_000);
+        for n in 0..8 {
+            pings.send(at(1000 * n), MS);
+            assert_eq!(pings.due(), at(1000 * (n + 1)));
+        }
+    }
+
+    #[test]
+    fn a_doubt_is_settled_within_a_second() {
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let mut pings = modern(120_000, 60_000);
+        pings.send(at(0), MS);
+        pings.on_sample(at(20));
+        pings.on_doubt(at(500));
+        assert_eq!(pings.due(), at(1500));
+        pings.on_doubt(at(1000));
+        assert_eq!(pings.due(), at(1500));
+    }
+
     /// §3.1.3, T24.
     #[test]
     fn pings_are_at_most_one_a_round_trip_and_ten_a_second() {
-        let mut pings = Pings::new(Duration::from_secs(10));
+        let mut pings = paper(10_000);
         pings.send(Instant::ZERO, 3 * MS);
         assert_eq!(pings.due(), Instant::ZERO + 100 * MS);
         pings.send(pings.due(), 250 * MS);
@@ -124,14 +216,14 @@ mod tests {
     /// T24.
     #[test]
     fn no_round_trip_time_is_so_long_that_pings_stop() {
-        let mut pings = Pings::new(Duration::from_secs(10));
+        let mut pings = paper(10_000);
         pings.send(Instant::ZERO, 60_000 * MS);
         assert_eq!(pings.due(), Instant::ZERO + 1000 * MS);
     }
 
     #[test]
     fn while_nothing_answers_one_ping_a_second_is_sent() {
-        let mut pings = Pings::new(Duration::from_secs(10));
+        let mut pings = paper(10_000);
         for n in 0..8 {
             pings.send(Instant::ZERO + 100 * n * MS, 3 * MS);
         }
@@ -160,7 +252,7 @@ mod tests {
     #[test]
     fn without_data_one_ping_a_second_is_sent() {
         let at = |seconds: u32| Instant::ZERO + 1000 * seconds * MS;
-        let mut pings = Pings::new(10_000 * MS);
+        let mut pings = paper(10_000);
         assert_eq!(sent_between(&mut pings, at(0), at(3)).len(), 30);
         assert_eq!(sent_between(&mut pings, at(3), at(60)).len(), 57);
         // Data makes it ten a second again, from its own time on.
@@ -176,7 +268,7 @@ mod tests {
     fn a_ping_is_due_soon_after_the_first_data() {
         let at = |seconds: u32| Instant::ZERO + 1000 * seconds * MS;
         for (rtt, wait) in [(3, 100), (250, 250)] {
-            let mut pings = Pings::new(10_000 * MS);
+            let mut pings = paper(10_000);
             sent_between(&mut pings, at(0), at(10));
             let before = pings.due();
             assert_eq!(before, at(10));
@@ -189,7 +281,7 @@ mod tests {
     /// T24.
     #[test]
     fn data_makes_no_pings_while_none_is_answered() {
-        let mut pings = Pings::new(10_000 * MS);
+        let mut pings = paper(10_000);
         let mut now = Instant::ZERO;
         for _ in 0..12 {
             pings.send(now, 3 * MS);
@@ -207,7 +299,7 @@ mod tests {
     fn a_short_timeout_has_its_signs_of_life() {
         let at = |seconds: u32| Instant::ZERO + 1000 * seconds * MS;
         for (timeout, interval) in [(60_000, 1000), (5000, 500), (1000, 100), (0, 100)] {
-            let mut pings = Pings::new(timeout * MS);
+            let mut pings = paper(timeout);
             let sent = sent_between(&mut pings, at(0), at(10));
             let last = sent[sent.len() - 1];
             assert_eq!(pings.due(), last + interval * MS, "{timeout}");
@@ -216,7 +308,7 @@ mod tests {
 
     #[test]
     fn the_ids_of_pings_wrap() {
-        let (mut pings, mut now) = (Pings::new(Duration::from_secs(10)), Instant::ZERO);
+        let (mut pings, mut now) = (paper(10_000), Instant::ZERO);
         // The answer comes three pings later, also where the ids begin again.
         let mut under_way = [0; 3];
         for n in 0..70_000 {
@@ -233,7 +325,7 @@ mod tests {
 
     #[test]
     fn each_ping_is_answered_once_and_overtakes_earlier_ones() {
-        let mut pings = Pings::new(Duration::from_secs(10));
+        let mut pings = paper(10_000);
         let a = pings.send(Instant::ZERO, MS);
         let b = pings.send(Instant::ZERO + 100 * MS, MS);
         assert_eq!(pings.answered(b, Instant::ZERO + 130 * MS), Some(30 * MS));
@@ -243,7 +335,7 @@ mod tests {
 
     #[test]
     fn a_round_trip_of_many_seconds_can_still_be_measured() {
-        let (mut pings, mut now) = (Pings::new(Duration::from_secs(10)), Instant::ZERO);
+        let (mut pings, mut now) = (paper(10_000), Instant::ZERO);
         let first = pings.send(now, 200 * MS);
         while now < Instant::ZERO + 8000 * MS {
             now = pings.due();

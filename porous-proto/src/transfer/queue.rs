@@ -25,6 +25,13 @@ pub(crate) struct Record {
     pub(crate) bytes: u32,
     /// Whether its acknowledgement is awaited: it carries something that matters.
     pub(crate) tracked: bool,
+    /// Whether it wants to be acknowledged: it carries anything at all.
+    pub(crate) eliciting: bool,
+    /// Whether it carries something that is sent until it arrives.
+    pub(crate) reliable: bool,
+    /// Whether it only repeats what others carry: one early probe for a message, the next ones
+    /// take ever longer.
+    pub(crate) repeats: bool,
     /// It carries a sentinel frame (4).
     pub(crate) noop: bool,
     /// The newest id that its acknowledgement block reported.
@@ -40,6 +47,9 @@ impl Record {
             sent,
             bytes,
             tracked,
+            eliciting: tracked,
+            reliable: false,
+            repeats: false,
             noop: false,
             reported: None,
             contents,
@@ -61,6 +71,8 @@ pub(crate) struct TransferQueue {
     /// P_t (1): its base k_b is the oldest frame whose acknowledgement is awaited, or the next id.
     window: SendWindow,
     flight: u32,
+    /// The oldest reliable frame whose fate is open and that no probe has repeated, or the next id.
+    unprobed: u64,
 }
 
 impl TransferQueue {
@@ -71,7 +83,13 @@ impl TransferQueue {
             open: Bits::new(REMEMBERED_MAX as u64),
             window: SendWindow::new(first, size),
             flight: 0,
+            unprobed: first,
         }
+    }
+
+    /// k_b: the oldest frame whose acknowledgement is awaited, or the next id.
+    pub(crate) const fn base(&self) -> u64 {
+        self.window.base()
     }
 
     /// The next sequence id: k.
@@ -104,6 +122,42 @@ impl TransferQueue {
     pub(crate) fn oldest(&self) -> Option<(u64, &Record)> {
         let id = self.window.base();
         Some((id, self.record(id)?))
+    }
+
+    /// When the frame was sent, if it wants an acknowledgement that did not come yet.
+    pub(crate) fn waits_since(&self, id: u64) -> Option<Instant> {
+        let record = self.record(id).filter(|record| record.eliciting)?;
+        self.is_outstanding(id).then_some(record.sent)
+    }
+
+    /// The messages of a frame that carries reliable ones and whose fate is open.
+    pub(crate) fn reliable_contents(&self, id: u64) -> Option<&List> {
+        let record = self.record(id).filter(|record| record.reliable)?;
+        self.is_outstanding(id).then_some(&record.contents)
+    }
+
+    /// The oldest reliable frame whose fate is open and that no probe has repeated.
+    pub(crate) fn unprobed(&self) -> Option<(u64, &Record)> {
+        Some((self.unprobed, self.record(self.unprobed)?))
+    }
+
+    /// A probe repeats this frame.
+    pub(crate) fn mark_probed(&mut self, id: u64) {
+        self.unprobed = id + 1;
+        self.settle_unprobed();
+    }
+
+    fn wants_probe(&self, id: u64) -> bool {
+        let record = self.record(id);
+        record.is_some_and(|record| !record.repeats) && self.reliable_contents(id).is_some()
+    }
+
+    fn settle_unprobed(&mut self) {
+        self.unprobed = self.unprobed.max(self.first);
+        while self.unprobed < self.next() && !self.wants_probe(self.unprobed) {
+            work::count(1);
+            self.unprobed += 1;
+        }
     }
 
     /// Adds the transmission that takes the next id.
@@ -193,6 +247,7 @@ impl TransferQueue {
             self.open.clear(self.first);
             self.first += 1;
         }
+        self.settle_unprobed();
     }
 }
 

@@ -6,14 +6,14 @@ use crate::serial::reach;
 use crate::time::Instant;
 
 /// How late a datagram may be and still be decoded exactly.
-const HORIZON: Duration = Duration::from_secs(2);
+pub(crate) const HORIZON: Duration = Duration::from_secs(2);
 
 const BUCKETS: usize = 8;
 
-/// How far i_b moved in the last two seconds, in buckets of a quarter of a second.
+/// How far ids (i_b, or k) moved in the last two seconds, in buckets of a quarter of a second.
 #[derive(Debug)]
 pub(crate) struct Advance {
-    /// i_b when each of the last buckets began.
+    /// The next id when each of the last buckets began.
     at: [u64; BUCKETS + 1],
     /// The number of the current bucket.
     current: u64,
@@ -33,7 +33,7 @@ impl Advance {
         now.as_micros() / MICROS
     }
 
-    /// i_b is about to leave `next`.
+    /// The next id is about to leave `next`.
     pub(crate) fn note(&mut self, next: u64, now: Instant) {
         let bucket = Self::bucket(now);
         for _ in 0..bucket.saturating_sub(self.current).min(BUCKETS as u64 + 1) {
@@ -43,14 +43,19 @@ impl Advance {
         self.current = self.current.max(bucket);
     }
 
-    /// Whether an id of `width` bytes can be told from one that is up to two seconds late.
-    pub(crate) fn allows(&self, width: u32, next: u64, now: Instant) -> bool {
+    /// How far the ids moved in the last two seconds, up to `next`.
+    pub(crate) fn moved(&self, next: u64, now: Instant) -> u64 {
         let passed = Self::bucket(now)
             .saturating_sub(self.current)
             .min(BUCKETS as u64 + 1);
         let index = usize::try_from(passed).unwrap_or(BUCKETS + 1);
         let before = self.at.get(index).copied().unwrap_or(next);
-        next - before < 3 * reach(width)
+        next - before
+    }
+
+    /// Whether an id of `width` bytes can be told from one that is up to two seconds late.
+    pub(crate) fn allows(&self, width: u32, next: u64, now: Instant) -> bool {
+        self.moved(next, now) < 3 * reach(width)
     }
 }
 

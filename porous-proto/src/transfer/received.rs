@@ -1,6 +1,8 @@
 //! What was received: the receive window P_r (2), the acknowledgement queue (§3.1), and what each
 //! acknowledgement block repeats (`docs/wire.md`, "Acknowledgements").
 
+use core::time::Duration;
+
 use super::reach::Advance;
 use crate::frame::{AckBlock, AckRange};
 use crate::serial::{Bits, ReceiveWindow, truncate};
@@ -133,9 +135,9 @@ impl Received {
         self.floor < self.next()
     }
 
-    /// The acknowledgement block for the next datagram, and the newest id in it. When it is sent,
-    /// [`reported`](Self::reported) wants to know.
-    pub(crate) fn report(&self) -> Option<(AckBlock, u64)> {
+    /// The acknowledgement block for the next datagram, and the newest id in it, which was held back
+    /// for so long. When it is sent, [`reported`](Self::reported) wants to know.
+    pub(crate) fn report(&self, held_back: Duration) -> Option<(AckBlock, u64)> {
         if !self.has_report() {
             return None;
         }
@@ -156,7 +158,7 @@ impl Received {
         let mut block = AckBlock {
             largest_low: truncate(largest, 8 * u32::from(self.newest_width)),
             largest_width: self.newest_width,
-            delay: None,
+            delay: AckBlock::delay(held_back),
             map,
             nonce: false,
             ranges: arrayvec::ArrayVec::new(),
@@ -249,7 +251,7 @@ mod tests {
     fn a_block_says_what_was_received_and_sums_the_nonces() {
         let list: Vec<u64> = (0..200).filter(|id| id % 40 != 7 && id % 40 != 8).collect();
         let received = received(list.iter().copied());
-        let (block, largest) = received.report().unwrap();
+        let (block, largest) = received.report(Duration::ZERO).unwrap();
         assert_eq!(largest, 199);
         assert_eq!(
             ids(&block, largest, 0),
@@ -267,29 +269,29 @@ mod tests {
             for &id in &list {
                 received.record(id, 4, id == marked, 0, T0);
             }
-            assert!(received.report().unwrap().0.nonce, "{marked}");
+            assert!(received.report(Duration::ZERO).unwrap().0.nonce, "{marked}");
         }
     }
 
     #[test]
     fn a_range_next_to_the_map_has_no_gap() {
         let received = received(0..100);
-        let (block, _) = received.report().unwrap();
+        let (block, _) = received.report(Duration::ZERO).unwrap();
         assert_eq!(block.ranges.as_slice(), [AckRange { gap: 0, length: 67 }]);
     }
 
     #[test]
     fn a_confirmed_report_is_not_repeated_but_stragglers_are_reported() {
         let mut received = received((0..100).filter(|&id| id != 20));
-        let (_, largest) = received.report().unwrap();
+        let (_, largest) = received.report(Duration::ZERO).unwrap();
         received.record(20, 4, false, 6, T0);
         received.confirm(5, largest); // sent before the straggler came
-        let (block, _) = received.report().unwrap();
+        let (block, _) = received.report(Duration::ZERO).unwrap();
         assert!(ids(&block, 99, 0).contains(&20));
         received.confirm(6, largest);
-        assert!(received.report().is_none());
+        assert!(received.report(Duration::ZERO).is_none());
         received.record(150, 4, false, 6, T0);
-        let (block, _) = received.report().unwrap();
+        let (block, _) = received.report(Duration::ZERO).unwrap();
         assert!(block.ranges.is_empty());
     }
 
@@ -297,16 +299,16 @@ mod tests {
     fn unconfirmed_reports_end_after_a_while() {
         let mut received = received(0..100);
         for _ in 0..REPORTS {
-            let (_, largest) = received.report().unwrap();
+            let (_, largest) = received.report(Duration::ZERO).unwrap();
             received.reported(largest);
         }
-        assert!(received.report().is_none());
+        assert!(received.report(Duration::ZERO).is_none());
     }
 
     #[test]
     fn at_most_sixteen_ranges_are_reported_the_newest_ones() {
         let received = received((0..400).filter(|id| id % 4 == 0));
-        let (block, _) = received.report().unwrap();
+        let (block, _) = received.report(Duration::ZERO).unwrap();
         assert_eq!(block.ranges.len(), 16);
     }
 
@@ -329,14 +331,14 @@ mod tests {
         received.record(1 << 40, 4, false, 0, T0);
         assert_eq!(received.classify((1 << 40) - 5), Arrival::New);
         assert_eq!(received.capacity(), 4096);
-        let (block, _) = received.report().unwrap();
+        let (block, _) = received.report(Duration::ZERO).unwrap();
         assert_eq!((block.map, block.ranges.len()), (0, 0));
     }
 
     #[test]
     fn the_ring_holds_bursts_that_were_not_reported_yet() {
         let received = received(0..3000);
-        let (block, _) = received.report().unwrap();
+        let (block, _) = received.report(Duration::ZERO).unwrap();
         assert_eq!(ids(&block, 2999, 0).len(), 3000);
     }
 }

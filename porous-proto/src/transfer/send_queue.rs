@@ -63,7 +63,7 @@ impl SendQueue {
 
     /// Takes the message to be sent next at this priority out of the store.
     pub(crate) fn pop(&mut self, store: &mut Store, priority: Priority) -> Option<Outgoing> {
-        store.pop(self.front_list(priority))
+        store.pop(self.front_list(priority)).flatten()
     }
 
     /// Moves the message to be sent next at this priority into a frame's contents.

@@ -1,6 +1,6 @@
-//! Where messages live between the sequencing layer and their acknowledgement: one slab a peer,
-//! threaded by intrusive lists, so that moving a message from the send queue (Figure 5) to the
-//! transfer queue (§3.1.2) and back costs no allocation.
+//! Where messages live between the sequencing layer and their acknowledgement: a slab of each peer,
+//! threaded by lists, so that moving a message from the send queue (Figure 5) to the transfer queue
+//! (§3.1.2) and back costs no allocation. Several frames may carry one message.
 
 use alloc::vec::Vec;
 
@@ -31,10 +31,21 @@ pub(crate) struct Outgoing {
     pub(crate) priority: Priority,
 }
 
-#[derive(Debug)]
-struct Slot {
-    outgoing: Option<Outgoing>,
+/// A place in a list.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    /// Which message stands there.
+    entry: u32,
     next: u32,
+}
+
+/// A message, and in how many places it stands: once where it waits, and once in each frame that
+/// carries it.
+#[derive(Debug)]
+struct Entry {
+    /// None once it was acknowledged.
+    outgoing: Option<Outgoing>,
+    places: u32,
 }
 
 /// A queue of messages in a [`Store`]. Dropping one without draining it leaks its messages.
@@ -58,32 +69,51 @@ impl List {
 /// The slab. It grows to the largest number of messages in flight and stays there.
 #[derive(Debug)]
 pub(crate) struct Store {
-    slots: Vec<Slot>,
-    free: u32,
+    nodes: Vec<Node>,
+    free_node: u32,
+    entries: Vec<Entry>,
+    free_entry: u32,
 }
 
 impl Store {
     pub(crate) const fn new() -> Self {
         Self {
-            slots: Vec::new(),
-            free: NIL,
+            nodes: Vec::new(),
+            free_node: NIL,
+            entries: Vec::new(),
+            free_entry: NIL,
         }
     }
 
     /// Appends a new message to `list`.
     pub(crate) fn push(&mut self, list: &mut List, outgoing: Outgoing) {
-        let slot = Slot {
+        let entry = Entry {
             outgoing: Some(outgoing),
-            next: NIL,
+            places: 1,
         };
-        let index = if self.free == NIL {
-            self.slots.push(slot);
-            // The number of messages is bounded far below by the send budget.
-            u32::try_from(self.slots.len() - 1).unwrap_or(NIL)
+        let index = if self.free_entry == NIL {
+            self.entries.push(entry);
+            last(self.entries.len())
         } else {
-            let index = self.free;
-            self.free = self.slots[index as usize].next;
-            self.slots[index as usize] = slot;
+            let index = self.free_entry;
+            // A free entry counts where the next free one is.
+            self.free_entry = self.entries[index as usize].places;
+            self.entries[index as usize] = entry;
+            index
+        };
+        self.place(list, index);
+    }
+
+    /// Appends to `list` a place of this message.
+    fn place(&mut self, list: &mut List, entry: u32) {
+        let node = Node { entry, next: NIL };
+        let index = if self.free_node == NIL {
+            self.nodes.push(node);
+            last(self.nodes.len())
+        } else {
+            let index = self.free_node;
+            self.free_node = self.nodes[index as usize].next;
+            self.nodes[index as usize] = node;
             index
         };
         self.link(list, index);
@@ -93,7 +123,7 @@ impl Store {
         if list.tail == NIL {
             list.head = index;
         } else {
-            self.slots[list.tail as usize].next = index;
+            self.nodes[list.tail as usize].next = index;
         }
         list.tail = index;
     }
@@ -103,11 +133,11 @@ impl Store {
             return None;
         }
         let index = list.head;
-        list.head = self.slots[index as usize].next;
+        list.head = self.nodes[index as usize].next;
         if list.head == NIL {
             list.tail = NIL;
         }
-        self.slots[index as usize].next = NIL;
+        self.nodes[index as usize].next = NIL;
         Some(index)
     }
 
@@ -118,50 +148,139 @@ impl Store {
         }
     }
 
-    /// Takes the first message of `list` out of the store.
-    pub(crate) fn pop(&mut self, list: &mut List) -> Option<Outgoing> {
+    /// Takes the first place out of `list`: the message that stood there.
+    fn take_front(&mut self, list: &mut List) -> Option<u32> {
         work::count(1);
         let index = self.unlink_front(list)?;
-        let slot = &mut self.slots[index as usize];
-        slot.next = self.free;
-        self.free = index;
-        slot.outgoing.take()
+        let node = &mut self.nodes[index as usize];
+        node.next = self.free_node;
+        self.free_node = index;
+        Some(node.entry)
+    }
+
+    /// The message stands in one place less.
+    fn leave(&mut self, index: u32) {
+        let entry = &mut self.entries[index as usize];
+        entry.places -= 1;
+        if entry.places == 0 {
+            (entry.places, self.free_entry) = (self.free_entry, index);
+        }
+    }
+
+    /// The first message of `list` arrived: takes it out of there. The message, if it had not
+    /// arrived before in another frame. None if the list is empty.
+    pub(crate) fn pop_arrived(&mut self, list: &mut List) -> Option<Option<Outgoing>> {
+        let index = self.take_front(list)?;
+        let outgoing = self.entries[index as usize].outgoing.take();
+        self.leave(index);
+        Some(outgoing)
+    }
+
+    /// The frame of `list` was lost, or its first message is of no use: takes it out of there. The
+    /// message, if it has not arrived and is under way in no other frame. None if the list is
+    /// empty.
+    pub(crate) fn pop(&mut self, list: &mut List) -> Option<Option<Outgoing>> {
+        let index = self.take_front(list)?;
+        let entry = &mut self.entries[index as usize];
+        let outgoing = if entry.places == 1 {
+            entry.outgoing.take()
+        } else {
+            None
+        };
+        self.leave(index);
+        Some(outgoing)
+    }
+
+    /// Lets the frame of `to` carry the reliable messages of another one as well, which have not
+    /// arrived and which `fits` wants.
+    pub(crate) fn repeat(
+        &mut self,
+        from: &List,
+        to: &mut List,
+        mut fits: impl FnMut(&Message<Bytes>) -> bool,
+    ) {
+        let mut index = from.head;
+        while let Some(&Node { entry, next }) = self.nodes.get(index as usize) {
+            work::count(1);
+            index = next;
+            let place = &mut self.entries[entry as usize];
+            let wanted = place.outgoing.as_ref().is_some_and(|outgoing| {
+                outgoing.delivery == Delivery::Reliable && fits(&outgoing.message)
+            });
+            if wanted {
+                place.places += 1;
+                self.place(to, entry);
+            }
+        }
+    }
+
+    /// Whether a message of `list` is sent until it arrives.
+    pub(crate) fn has_reliable(&self, list: &List) -> bool {
+        self.iter(list)
+            .any(|outgoing| outgoing.delivery == Delivery::Reliable)
     }
 
     pub(crate) fn front(&self, list: &List) -> Option<&Outgoing> {
-        self.slots.get(list.head as usize)?.outgoing.as_ref()
+        self.iter(list).next()
     }
 
-    /// How many messages there are.
+    /// How many places there are, by the books of the messages.
     #[cfg(any(test, feature = "audit"))]
     pub(crate) fn used(&self) -> usize {
-        let used = self.slots.iter().filter(|slot| slot.outgoing.is_some());
-        used.count()
+        let mut free = alloc::collections::BTreeSet::new();
+        let mut index = self.free_entry;
+        while let Some(entry) = self.entries.get(index as usize) {
+            assert!(free.insert(index), "a free entry twice");
+            index = entry.places;
+        }
+        let is_used = |&(index, _): &(usize, &Entry)| !free.contains(&last(index + 1));
+        let used = self.entries.iter().enumerate().filter(is_used);
+        used.map(|(_, entry)| entry.places as usize).sum()
     }
 
+    /// How many places a list has.
+    #[cfg(any(test, feature = "audit"))]
+    pub(crate) fn len(&self, list: &List) -> usize {
+        let mut index = list.head;
+        let next = || {
+            let node = self.nodes.get(index as usize)?;
+            index = node.next;
+            Some(())
+        };
+        core::iter::from_fn(next).count()
+    }
+
+    /// The messages of a list that have not arrived.
     pub(crate) fn iter<'a>(&'a self, list: &List) -> impl Iterator<Item = &'a Outgoing> {
         let mut index = list.head;
-        core::iter::from_fn(move || {
-            let slot = self.slots.get(index as usize)?;
-            index = slot.next;
-            slot.outgoing.as_ref()
-        })
+        let nodes = core::iter::from_fn(move || {
+            let node = self.nodes.get(index as usize)?;
+            index = node.next;
+            Some(node.entry)
+        });
+        nodes.filter_map(|entry| self.entries.get(entry as usize)?.outgoing.as_ref())
     }
 
     /// Forgets the payloads of unreliable messages of `list`: they are not sent again.
     pub(crate) fn release_unreliable(&mut self, list: &List) {
         let mut index = list.head;
-        while let Some(slot) = self.slots.get_mut(index as usize) {
-            if let Some(outgoing) = &mut slot.outgoing {
+        while let Some(node) = self.nodes.get(index as usize) {
+            let entry = &mut self.entries[node.entry as usize];
+            if let Some(outgoing) = &mut entry.outgoing {
                 if outgoing.delivery == Delivery::Unreliable {
                     if let Message::Packet(packet) = &mut outgoing.message {
                         packet.payload = Bytes::new();
                     }
                 }
             }
-            index = slot.next;
+            index = node.next;
         }
     }
+}
+
+/// The index of the last of so many. The number of messages is bounded far below by the budgets.
+fn last(count: usize) -> u32 {
+    u32::try_from(count - 1).unwrap_or(NIL)
 }
 
 #[cfg(test)]
@@ -204,7 +323,52 @@ mod tests {
         assert!(b.is_empty() && store.pop(&mut b).is_none());
         store.push(&mut a, ping(7));
         store.push(&mut a, ping(8));
-        assert_eq!(store.slots.len(), 3);
+        assert_eq!((store.nodes.len(), store.entries.len()), (3, 3));
         assert_eq!(ids(&store, &a).len(), 3);
+    }
+
+    /// A message that stands in three frames, the third of which is lost first.
+    fn in_three_frames() -> (Store, [List; 3]) {
+        let mut store = Store::new();
+        let mut lists = [List::EMPTY, List::EMPTY, List::EMPTY];
+        let [first, second, third] = &mut lists;
+        store.push(first, ping(1));
+        store.repeat(first, second, |_| true);
+        store.repeat(second, third, |_| true);
+        store.repeat(first, third, |_| false);
+        assert_eq!((store.used(), store.len(third)), (3, 1));
+        assert!(matches!(store.pop(third), Some(None)));
+        (store, lists)
+    }
+
+    #[test]
+    fn a_message_arrives_once() {
+        let (mut store, [mut first, mut second, _]) = in_three_frames();
+        assert!(matches!(store.pop_arrived(&mut second), Some(Some(_))));
+        assert_eq!(
+            (store.front(&first).is_none(), store.len(&first)),
+            (true, 1)
+        );
+        assert!(matches!(store.pop_arrived(&mut first), Some(None)));
+        assert_eq!(store.used(), 0);
+        store.push(&mut first, ping(2));
+        assert_eq!((store.nodes.len(), store.entries.len()), (3, 1));
+    }
+
+    #[test]
+    fn a_message_is_lost_when_all_frames_are_that_carried_it() {
+        let (mut store, [mut first, mut second, _]) = in_three_frames();
+        assert!(matches!(store.pop(&mut first), Some(None)));
+        assert!(matches!(store.pop(&mut second), Some(Some(_))));
+        assert_eq!(store.used(), 0);
+    }
+
+    #[test]
+    fn what_arrived_is_not_repeated_and_not_lost() {
+        let (mut store, [mut first, mut second, mut third]) = in_three_frames();
+        assert!(matches!(store.pop_arrived(&mut first), Some(Some(_))));
+        store.repeat(&second, &mut third, |_| true);
+        assert!(third.is_empty());
+        assert!(matches!(store.pop(&mut second), Some(None)));
     }
 }

@@ -2,6 +2,7 @@
 
 mod edges;
 mod fates;
+mod modern;
 
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -97,6 +98,10 @@ struct Side {
 
 impl Side {
     fn new() -> Self {
+        Self::with(Policy::Paper)
+    }
+
+    fn with(policy: Policy) -> Self {
         let params = TransferParams {
             connection_id: ConnectionId::EMPTY,
             context: context(),
@@ -107,6 +112,8 @@ impl Side {
             send_rate: u32::MAX,
             bandwidth: u32::MAX,
             timeout: Duration::from_secs(10),
+            policy,
+            keepalive: Duration::from_secs(15),
         };
         let mut transfer = Transfer::new(params, 0);
         transfer
@@ -280,10 +287,10 @@ fn a_frame_that_is_not_acknowledged_in_time_is_sent_again_and_dropped_once() {
         .push_back(message(1, 400, Delivery::Reliable));
     assert_eq!(side.frame(), Some(vec![1]));
     assert_eq!(
-        side.transfer.resend_deadline(),
+        side.transfer.recovery_deadline(),
         Instant::ZERO + Duration::from_millis(600)
     );
-    side.now = side.transfer.resend_deadline();
+    side.now = side.transfer.recovery_deadline();
     for _ in 0..3 {
         side.transfer.handle_timeout(&mut side.script, side.now);
     }

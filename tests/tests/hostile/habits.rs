@@ -19,7 +19,7 @@ use crate::scene::{Cost, ENEMY, FRAGMENT, case};
 fn a_peer_that_never_acknowledges() {
     let cost = Cost {
         bytes: 5_300_000,
-        steps: 100,
+        steps: 130,
     };
     case(cost, |scene| {
         let mut enemy = scene.enemy();

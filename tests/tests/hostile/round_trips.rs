@@ -179,7 +179,7 @@ fn late(scene: &mut Scene, pauses: u32) -> PeerStats {
 fn acknowledgements_that_are_late_by_most_of_a_minute_are_believed_once() {
     let cost = Cost {
         bytes: 17_000,
-        steps: 100,
+        steps: 140,
     };
     case(cost, |scene| {
         let stats = late(scene, 5);

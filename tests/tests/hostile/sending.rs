@@ -149,7 +149,7 @@ fn the_greatest_numbers_that_can_be_said() {
 fn unreliable_packets_that_cannot_leave_grow_old() {
     let cost = Cost {
         bytes: 130_000,
-        steps: 100,
+        steps: 130,
     };
     case_with(config().send_budget(100_000), cost, |scene| {
         let mut enemy = scene.enemy();

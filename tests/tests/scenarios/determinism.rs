@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use porous_proto::{Config, Integrity};
+use porous_proto::{Config, Integrity, Policy};
 use porous_sim::{LinkConfig, Pair, Seed, Service, Trace};
 use porous_tests::Traffic;
 
@@ -64,8 +64,13 @@ fn the_traces_of_two_runs_tell_the_same_story_line_by_line() {
 
 #[test]
 fn a_session_is_the_same_on_every_machine() {
-    // A change of this number is a change of behaviour, and belongs into the message of its commit.
-    assert_eq!(run(1, None, &Config::new()), GOLDEN);
+    // A change of these numbers is a change of behaviour, and belongs into the message of its
+    // commit. That of the paper's policy is there to stay.
+    for (policy, golden) in [
+        (Policy::Paper, 4_870_758_643_612_586_348),
+        (Policy::Modern, 10_814_410_524_934_366_549),
+    ] {
+        let config = Config::new().policy(policy);
+        assert_eq!(run(1, None, &config), golden, "{policy:?}");
+    }
 }
-
-const GOLDEN: u64 = 4_870_758_643_612_586_348;

@@ -14,6 +14,7 @@ mod figures;
 mod flow;
 mod handshake;
 mod idle;
+mod latency;
 mod limits;
 mod readers;
 mod refusals;

@@ -3,7 +3,7 @@
 
 use core::time::Duration;
 
-use porous_proto::{Config, DisconnectReason, Ignored, Instant, Listen, Mode};
+use porous_proto::{Config, DisconnectReason, Ignored, Instant, Listen, Mode, Policy};
 use porous_sim::{Intercept, Pair, World};
 use porous_tests::{
     Kind, assert_told, config, disconnect, events, flush, kind, line, queue, quiet_pair, record,
@@ -15,12 +15,14 @@ const B: u32 = Pair::B;
 const STRANGER: u32 = 1000;
 
 const SECOND: Duration = Duration::from_secs(1);
+/// A silent connection is pinged after so long (T24).
+const SILENCE: Duration = Duration::from_secs(3);
 const TIMED_OUT: (DisconnectReason, u32) = (DisconnectReason::TimedOut, 0);
 
 /// The connection id in short datagrams from one host to the other: A's has 2 bytes, B's has 4.
 fn connection_id(pair: &mut Pair, from: u32) -> Vec<u8> {
     let tape = record(&mut pair.world);
-    pair.world.run_for(SECOND);
+    pair.world.run_for(SILENCE);
     pair.world.stop_intercepting();
     let len = if from == A { 4 } else { 2 };
     tape.of(from, Kind::Short)[0].datagram[1..=len].to_vec()
@@ -70,7 +72,7 @@ fn a_host_that_forgot_everything_ends_the_connection_of_the_other_soon() {
         let (mut pair, other) = (quiet_pair(seed(), line()), Pair::other(forgets));
         let start = pair.world.now();
         restart(&mut pair.world, forgets, config, listen);
-        let limit = patience(&pair, other) + Duration::from_millis(200);
+        let limit = SILENCE + patience(&pair, other) + Duration::from_millis(200);
         let ends = end(&mut pair, other, start + 11 * SECOND);
         let took = ends.saturating_duration_since(start);
         assert!(took > SECOND && took < limit, "{took:?}, {listen:?}");
@@ -119,8 +121,17 @@ fn end_of_b(pair: &mut Pair, limit: Instant) -> Instant {
 fn forged_resets_do_nothing_to_a_connection_that_lives() {
     // The same hosts say the same, whether somebody says the worst of them a thousand times a
     // second or not.
-    let run = |forged: bool, loss: f64| {
-        let mut pair = quiet_pair(seed(), line());
+    let run = |policy: Policy, forged: bool, loss: f64| {
+        let (a, b) = (
+            config::client().policy(policy),
+            config::new().policy(policy),
+        );
+        let mut pair = Pair::new(seed(), line(), a, b);
+        pair.connect_to_listener();
+        pair.world.run_for(SECOND);
+        for address in [A, B] {
+            events(&mut pair.world, address);
+        }
         let (ours, theirs) = (connection_id(&mut pair, A), connection_id(&mut pair, B));
         let tape = record(&mut pair.world);
         pair.world.network_mut().set_all(line().loss(loss));
@@ -146,10 +157,24 @@ fn forged_resets_do_nothing_to_a_connection_that_lives() {
         all.map(|taped| (taped.at, taped.from, taped.datagram))
             .collect::<Vec<_>>()
     };
-    let quiet = run(false, 0.0);
+    let quiet = run(Policy::Paper, false, 0.0);
     assert!(quiet.len() > 100);
-    assert!(quiet == run(true, 0.0), "resets were answered; {}", seed());
-    run(true, 30.0);
+    let forged = run(Policy::Paper, true, 0.0);
+    assert!(quiet == forged, "resets were answered; {}", seed());
+    // A doubt costs a ping, its answer, and an acknowledgement, once in a second at most.
+    let (quiet, forged) = (
+        run(Policy::Modern, false, 0.0),
+        run(Policy::Modern, true, 0.0),
+    );
+    assert!(
+        forged.len() <= quiet.len() + 2 * 3 * 6,
+        "{} {}",
+        forged.len(),
+        quiet.len()
+    );
+    for policy in [Policy::Paper, Policy::Modern] {
+        run(policy, true, 30.0);
+    }
 }
 
 #[test]
@@ -157,9 +182,9 @@ fn a_reset_makes_an_end_sooner_but_only_if_nothing_valid_comes() {
     let mut pair = quiet_pair(seed(), line());
     let id = connection_id(&mut pair, A);
     let start = pair.world.now();
-    // The first comes half a second before the last datagram of B, the second after it.
+    // The first comes before the last datagram of B, which answers a ping, the second after it.
     pair.world.inject(B, A, reset(&id));
-    pair.world.run_until(start + SECOND / 2);
+    pair.world.run_until(start + 3 * SECOND / 2);
     let cut = pair.world.now();
     pair.world.network_mut().partition(&[A], &[B]);
     pair.world.run_until(start + 5 * SECOND);
@@ -222,7 +247,7 @@ fn resets_that_do_not_fit_change_nothing() {
         other[bit / 8] ^= 1 << (bit % 8);
         pair.world.inject(B, A, reset(&other));
     }
-    pair.world.run_until(start + Duration::from_millis(9500));
+    pair.world.run_until(start + Duration::from_millis(7400));
     assert_eq!(events(&mut pair.world, A), [], "{}", pair.world.seed());
     let after = pair
         .world

@@ -174,7 +174,7 @@ fn packets_that_have_arrived_outlive_a_silent_end() {
 fn what_is_replayed_does_not_keep_a_connection_alive() {
     let mut pair = quiet_pair(seed(), line());
     let tape = record(&mut pair.world);
-    pair.world.run_for(Duration::from_secs(1));
+    pair.world.run_for(Duration::from_secs(3));
     let last = tape.of(A, Kind::Short).pop().expect("pings");
     pair.world.remove_host(A);
     for _ in 0..30 {

@@ -1,5 +1,6 @@
 //! The ids of the wire are the low bytes of counters (1), (16): every scenario holds as well where
-//! they wrap. One may be replayed there by hand, with `POROUS_FIRST_ID` set.
+//! they wrap. One may be replayed there by hand, with `POROUS_FIRST_ID` set. And every scenario
+//! holds under the modern policy, with `POROUS_MODERN` set.
 
 use std::env;
 use std::process::Command;
@@ -8,15 +9,23 @@ use porous_tests::config;
 
 /// Runs this whole program again, with all ids beginning 8 before `edge`.
 fn run_again(edge: u64) {
-    let first = edge - 8;
+    run_with(config::FIRST_ID, &(edge - 8).to_string());
+}
+
+fn run_with(variable: &str, value: &str) {
     let run = Command::new(env::current_exe().expect("this program"))
         .args(["--skip", "wraps::"])
-        .env(config::FIRST_ID, first.to_string())
+        .env(variable, value)
         .output()
         .expect("this program starts");
     let said = String::from_utf8_lossy(&run.stdout);
-    assert!(run.status.success(), "with ids from {first}:\n{said}");
+    assert!(run.status.success(), "with {variable}={value}:\n{said}");
     assert!(!said.contains(" 0 passed"), "nothing ran:\n{said}");
+}
+
+#[test]
+fn the_modern_policy_keeps_the_same_promises() {
+    run_with(config::MODERN, "1");
 }
 
 #[test]

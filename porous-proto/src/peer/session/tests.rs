@@ -21,6 +21,8 @@ fn session(config: &Config) -> Session {
         timeout: Duration::ZERO,
         disconnect_timeout: Duration::ZERO,
         unreliable_age: Duration::ZERO,
+        policy: config.policy,
+        keepalive: Duration::ZERO,
         first_id: 0,
     };
     Session::new(agreement, [1, 2], ConnectionId::EMPTY, &limits)

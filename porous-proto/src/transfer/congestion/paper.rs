@@ -25,6 +25,12 @@ pub(crate) struct Paper {
     backed_off_until: Instant,
     /// The first drop since an acknowledgement last came.
     first_drop: Option<Instant>,
+    /// W_c and W_s before the last episode of losses.
+    before: Option<(u32, u32)>,
+}
+
+const fn at_least(bytes: u32, least: u32) -> u32 {
+    if bytes > least { bytes } else { least }
 }
 
 impl Paper {
@@ -36,6 +42,7 @@ impl Paper {
             acknowledged: 0,
             backed_off_until: Instant::ZERO,
             first_drop: None,
+            before: None,
         }
     }
 
@@ -90,13 +97,33 @@ impl Paper {
             self.reset();
             self.first_drop = Some(now);
         } else if now >= self.backed_off_until {
-            self.window = (self.window / 2).max(self.mtu); // (11)
-            self.threshold = self.window.max(2 * self.mtu); // (12)
+            self.back_off();
             self.backed_off_until = now + rtt;
         }
     }
 
-    fn reset(&mut self) {
+    const fn back_off(&mut self) {
+        self.window = at_least(self.window / 2, self.mtu); // (11)
+        self.threshold = at_least(self.window, 2 * self.mtu); // (12)
+    }
+
+    /// Frames begin to be lost, for reasons that take a round trip to end.
+    pub(crate) const fn on_episode(&mut self) {
+        self.before = Some((self.window, self.threshold));
+        self.acknowledged = 0;
+        self.back_off();
+    }
+
+    /// None of them was lost.
+    pub(crate) fn undo(&mut self) {
+        if let Some((window, threshold)) = self.before.take() {
+            self.window = self.window.max(window);
+            self.threshold = self.threshold.max(threshold);
+        }
+    }
+
+    /// Nothing has arrived for long.
+    pub(crate) fn reset(&mut self) {
         self.threshold = (self.window / 2).max(2 * self.mtu); // (14)
         self.window = self.mtu; // (15)
     }

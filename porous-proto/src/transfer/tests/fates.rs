@@ -108,12 +108,12 @@ fn a_dropped_frame_leaves_a_sentinel_if_nothing_of_it_is_sent_again() {
         (4095, Delivery::Unreliable, Some(vec![SENTINEL])),
     ] {
         let mut side = sent(first, 1, delivery);
-        side.now = side.transfer.resend_deadline();
+        side.now = side.transfer.recovery_deadline();
         side.transfer.handle_timeout(&mut side.script, side.now);
         assert_eq!(side.transfer.flight(), 0);
         assert_eq!(side.frame(), expected, "{first}, {delivery:?}");
         // The sentinel is lost, too.
-        side.now = side.transfer.resend_deadline();
+        side.now = side.transfer.recovery_deadline();
         if !side.now.is_never() {
             side.transfer.handle_timeout(&mut side.script, side.now);
             assert_eq!(side.frame(), expected, "{first}, {delivery:?}");
@@ -124,7 +124,7 @@ fn a_dropped_frame_leaves_a_sentinel_if_nothing_of_it_is_sent_again() {
 #[test]
 fn a_frame_is_dropped_when_its_time_has_come_and_not_before() {
     let mut side = sent(0, 1, Delivery::Reliable);
-    let due = side.transfer.resend_deadline();
+    let due = side.transfer.recovery_deadline();
     side.now = due;
     let just_before = Instant::from_micros(due.as_micros() - 1);
     side.transfer.handle_timeout(&mut side.script, just_before);
@@ -138,9 +138,9 @@ fn a_frame_is_dropped_when_its_time_has_come_and_not_before() {
 #[test]
 fn a_step_that_is_long_puts_off_the_resend() {
     let mut side = sent(0, 1, Delivery::Reliable);
-    let before = side.transfer.resend_deadline();
+    let before = side.transfer.recovery_deadline();
     side.transfer.set_step(Duration::from_secs(1));
-    let after = side.transfer.resend_deadline();
+    let after = side.transfer.recovery_deadline();
     // 200 ms and 1 s, instead of 200 ms and four times 100 ms.
     assert_eq!(after, before + Duration::from_millis(600));
 }

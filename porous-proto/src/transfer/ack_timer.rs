@@ -1,0 +1,170 @@
+//! When it is acknowledged what came, if nothing else is sent (RFC 9000 §13.2.1).
+
+use core::time::Duration;
+
+use crate::config::Policy;
+use crate::time::Instant;
+
+/// No acknowledgement is held back for longer.
+const HOLD_MAX: Duration = Duration::from_millis(25);
+
+/// The next frame is not always in time.
+const SLACK: Duration = Duration::from_millis(1);
+
+/// So many full frames are acknowledged at once.
+const FULL_MAX: u8 = 2;
+
+/// The paper's policy acknowledges with the step that received. The modern one waits for a frame
+/// of our own that can carry the acknowledgement, if one can be expected soon.
+#[derive(Debug)]
+pub(crate) struct AckTimer {
+    policy: Policy,
+    /// When an acknowledgement is due. Never, while one is to be sent.
+    due: Instant,
+    /// One is to be sent with the next datagram, or in one of its own.
+    pub(crate) pending: bool,
+    /// Full frames since the last acknowledgement.
+    full: u8,
+    /// When the newest frame came.
+    newest: Instant,
+    /// Our own frames with data: when the last one left, and how far apart they are.
+    last_data: Instant,
+    interval: Duration,
+}
+
+impl AckTimer {
+    pub(crate) const fn new(policy: Policy) -> Self {
+        Self {
+            policy,
+            due: Instant::NEVER,
+            pending: false,
+            full: 0,
+            newest: Instant::ZERO,
+            last_data: Instant::ZERO,
+            interval: HOLD_MAX,
+        }
+    }
+
+    /// A frame came that is newer than all others.
+    pub(crate) const fn on_newest(&mut self, now: Instant) {
+        self.newest = now;
+    }
+
+    /// A frame came that wants to be acknowledged; at once, if it says so or tells of a loss.
+    pub(crate) fn on_frame(&mut self, at_once: bool, is_full: bool, now: Instant) {
+        self.full = self.full.saturating_add(u8::from(is_full));
+        let hold = match self.policy {
+            Policy::Modern if !at_once && self.full < FULL_MAX => self.hold(now),
+            Policy::Modern | Policy::Paper => Duration::ZERO,
+        };
+        self.due = self.due.min(now + hold);
+        self.handle_timeout(now);
+    }
+
+    pub(crate) fn handle_timeout(&mut self, now: Instant) {
+        if self.due <= now {
+            (self.due, self.pending) = (Instant::NEVER, true);
+        }
+    }
+
+    /// Until the next frame of our own. There is none to wait for if they are rare.
+    fn hold(&self, now: Instant) -> Duration {
+        let next = self.interval + SLACK;
+        let is_regular = now.saturating_duration_since(self.last_data) <= 2 * next;
+        if is_regular && next <= HOLD_MAX {
+            next
+        } else {
+            Duration::ZERO
+        }
+    }
+
+    /// A frame with data leaves.
+    pub(crate) fn on_data(&mut self, now: Instant) {
+        let elapsed = now.saturating_duration_since(self.last_data);
+        self.interval = (7 * self.interval + elapsed.min(2 * HOLD_MAX)) / 8;
+        self.last_data = now;
+    }
+
+    /// An acknowledgement leaves.
+    pub(crate) const fn on_sent(&mut self) {
+        (self.due, self.pending, self.full) = (Instant::NEVER, false, 0);
+    }
+
+    pub(crate) const fn due(&self) -> Instant {
+        self.due
+    }
+
+    /// How long the newest frame has been held back.
+    pub(crate) fn held_back(&self, now: Instant) -> Duration {
+        match self.policy {
+            Policy::Paper => Duration::ZERO,
+            Policy::Modern => now.saturating_duration_since(self.newest),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    /// One that has sent so many frames with data, so many milliseconds apart.
+    fn busy(policy: Policy, frames: u64, apart: u64) -> AckTimer {
+        let mut timer = AckTimer::new(policy);
+        for n in 1..=frames {
+            timer.on_data(at(n * apart));
+        }
+        timer
+    }
+
+    #[test]
+    fn who_sends_often_lets_acknowledgements_ride() {
+        let mut timer = busy(Policy::Modern, 60, 10);
+        timer.on_frame(false, false, at(603));
+        let due = timer.due().saturating_duration_since(at(603));
+        assert!(
+            due >= Duration::from_millis(11) && due < Duration::from_millis(12),
+            "{due:?}"
+        );
+        timer.on_frame(false, false, at(608));
+        assert_eq!(timer.due(), at(603) + due);
+        timer.handle_timeout(at(613));
+        assert!(!timer.pending);
+        timer.handle_timeout(at(615));
+        assert!(timer.pending && timer.due().is_never());
+    }
+
+    #[test]
+    fn who_sends_seldom_or_not_any_more_acknowledges_at_once() {
+        for mut timer in [
+            AckTimer::new(Policy::Modern),
+            busy(Policy::Modern, 60, 40),
+            busy(Policy::Paper, 60, 10),
+        ] {
+            timer.on_frame(false, false, at(3000));
+            assert!(timer.pending);
+        }
+        let mut timer = busy(Policy::Modern, 60, 10);
+        timer.on_frame(false, false, at(700));
+        assert!(timer.pending);
+    }
+
+    #[test]
+    fn losses_and_full_frames_are_told_at_once() {
+        let mut timer = busy(Policy::Modern, 60, 10);
+        timer.on_frame(true, false, at(603));
+        assert!(timer.pending);
+        let mut timer = busy(Policy::Modern, 60, 10);
+        timer.on_frame(false, true, at(603));
+        assert!(!timer.pending);
+        timer.on_frame(false, true, at(604));
+        assert!(timer.pending);
+        timer.on_newest(at(604));
+        assert_eq!(timer.held_back(at(609)), Duration::from_millis(5));
+        timer.on_sent();
+        assert!(!timer.pending && timer.due().is_never());
+    }
+}

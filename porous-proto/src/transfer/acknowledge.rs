@@ -1,0 +1,231 @@
+//! What becomes of frames: acknowledged, or considered dropped, by acknowledgements or by time
+//! (§3.1.2, §3.1.5).
+
+use super::recovery::{Congestion, Due, Flight, Recovery};
+use super::store::Delivery;
+use super::{Acked, Probe, Record, Source, Transfer};
+use crate::canary::{Bug, strikes};
+use crate::time::Instant;
+
+impl Transfer {
+    /// Takes acknowledged frames out of the transfer queue (§3.1.2), and those that are considered
+    /// dropped because of it.
+    pub(crate) fn on_ack(&mut self, acked: &Acked<'_>, source: &mut impl Source, now: Instant) {
+        let Acked { largest, block } = *acked;
+        let newest = self.queue.waits_since(largest);
+        self.acknowledge(largest, largest, source, now);
+        for bit in 0..32 {
+            if block.map >> bit & 1 == 1 && largest > bit {
+                self.acknowledge(largest - 1 - bit, largest - 1 - bit, source, now);
+            }
+        }
+        let mut top = largest.saturating_sub(33);
+        for range in &block.ranges {
+            let high = top - u64::from(range.gap);
+            let length = u64::from(range.length);
+            self.acknowledge(high + 1 - length, high, source, now);
+            top = (high + 1).saturating_sub(length + 1);
+        }
+        self.queue.settle();
+        if let (Recovery::Modern(modern), Some(sent)) = (&mut self.recovery, newest) {
+            let elapsed = now.saturating_duration_since(sent);
+            modern.sample(elapsed, block.held_back(), now);
+            self.pings.on_sample(now);
+        }
+        self.drop_overtaken(source, now);
+    }
+
+    fn acknowledge(&mut self, low: u64, high: u64, source: &mut impl Source, now: Instant) {
+        let mut from = low;
+        while let Some(id) = self.queue.first_open(from, high) {
+            from = id + 1;
+            if let Some(sent) = self.queue.take_late(id) {
+                self.on_late(id, sent, now);
+            }
+            let Some(mut record) = self.queue.take(id) else {
+                continue;
+            };
+            self.later_acks.on_acknowledged(id);
+            if let Recovery::Modern(modern) = &mut self.recovery {
+                modern.on_acknowledged(id);
+            }
+            if let Some(largest) = record.reported {
+                self.received.confirm(id, largest);
+            }
+            while let Some(arrived) = self.store.pop_arrived(&mut record.contents) {
+                if let Some(outgoing) = arrived {
+                    source.acknowledged(&outgoing.message);
+                }
+            }
+            if record.bytes > 0 {
+                let (bandwidth, rtt) = (self.params.bandwidth, self.recovery.average());
+                self.congestion
+                    .on_acknowledged(record.bytes, bandwidth, rtt);
+            }
+        }
+    }
+
+    /// A frame was acknowledged that was considered dropped.
+    fn on_late(&mut self, id: u64, sent: Instant, now: Instant) {
+        match &mut self.recovery {
+            // It was not lost, T_rto was too short (P1): the estimate has to know, or a line that is
+            // slower than its pings would drop everything for ever.
+            Recovery::Paper(rtt) => rtt.sample(now.saturating_duration_since(sent)),
+            Recovery::Modern(modern) => {
+                if modern.on_spurious(id, self.later_acks.next().saturating_sub(1)) {
+                    self.congestion.undo();
+                }
+            }
+        }
+    }
+
+    /// Frames that later ones overtook are considered dropped (Figure 7).
+    fn drop_overtaken(&mut self, source: &mut impl Source, now: Instant) {
+        while let Some((id, record)) = self.queue.oldest() {
+            let lost = match &self.recovery {
+                Recovery::Paper(_) => id < self.later_acks.dropped_below(),
+                Recovery::Modern(modern) => {
+                    let newest = self.later_acks.newest();
+                    modern.is_lost((id, record.sent), newest, self.step, now)
+                }
+            };
+            if !lost {
+                return;
+            }
+            self.drop_frame(id, source, now);
+        }
+    }
+
+    fn flight_view(&self) -> Flight {
+        let oldest = self.queue.oldest();
+        Flight {
+            oldest: oldest.map(|(id, record)| (id, record.sent)),
+            unprobed: self.queue.unprobed().map(|(_, record)| record.sent),
+        }
+    }
+
+    /// When the next frame will be considered dropped by time (§3.1.5), or asked after.
+    pub(crate) fn recovery_deadline(&self) -> Instant {
+        match &self.recovery {
+            Recovery::Paper(_) => match self.queue.oldest() {
+                Some((_, record)) => record.sent + self.resend_timeout(),
+                None => Instant::NEVER,
+            },
+            Recovery::Modern(modern) => {
+                let newest = self.later_acks.newest();
+                modern.deadline(&self.flight_view(), newest, self.step).0
+            }
+        }
+    }
+
+    /// Frames that were not acknowledged for so long are considered dropped (§3.1.5), or asked
+    /// after.
+    pub(crate) fn handle_timeout(&mut self, source: &mut impl Source, now: Instant) {
+        self.pings.handle_timeout(now);
+        self.ack_timer.handle_timeout(now);
+        while self.recovery_deadline() <= now {
+            match self.due() {
+                Due::Loss => {
+                    let Some((id, _)) = self.queue.oldest() else {
+                        return;
+                    };
+                    self.drop_frame(id, source, now);
+                }
+                Due::Probe => self.probe_early(now),
+                Due::Timeout => self.probe_late(now),
+            }
+        }
+    }
+
+    fn due(&self) -> Due {
+        match &self.recovery {
+            Recovery::Paper(_) => Due::Loss,
+            Recovery::Modern(modern) => {
+                let newest = self.later_acks.newest();
+                modern.deadline(&self.flight_view(), newest, self.step).1
+            }
+        }
+    }
+
+    /// The reliable content that has waited for long goes out once more, in one datagram.
+    fn probe_early(&mut self, now: Instant) {
+        let Recovery::Modern(modern) = &mut self.recovery else {
+            return;
+        };
+        modern.on_sent(now); // soon: or the timeout might come at the same time
+        let wait = modern.early_probe(self.step);
+        while let Some((id, record)) = self.queue.unprobed() {
+            if record.sent + wait > now {
+                break;
+            }
+            let from = self.probe.map_or(id, |probe| probe.from);
+            self.probe = Some(Probe::early(from, id + 1));
+            self.queue.mark_probed(id);
+        }
+    }
+
+    /// So does all that is on its way, in two datagrams; or a ping, if nothing of it is reliable.
+    fn probe_late(&mut self, now: Instant) {
+        if let Recovery::Modern(modern) = &mut self.recovery {
+            modern.on_timeout(now);
+            self.probe = Some(Probe::late(self.queue.base(), self.queue.next()));
+        }
+    }
+
+    /// A transmission is dropped once: it leaves the queue, and its reliable content waits to be
+    /// sent under a new id (`docs/deviations.md` T2, T6).
+    fn drop_frame(&mut self, id: u64, source: &mut impl Source, now: Instant) {
+        let next = self.queue.next();
+        let Some(record) = self.queue.take_dropped(id) else {
+            return;
+        };
+        self.queue.settle();
+        if record.bytes > 0 {
+            self.frames_lost += 1;
+            match &mut self.recovery {
+                Recovery::Paper(rtt) => {
+                    let rto = rtt.resend_timeout(self.step);
+                    self.congestion.on_dropped(now, rtt.average(), rto);
+                }
+                Recovery::Modern(modern) => match modern.on_lost(record.sent, next, self.step) {
+                    Congestion::Begins => self.congestion.on_episode(),
+                    Congestion::Continues => {}
+                    Congestion::Persistent => self.congestion.reset(),
+                },
+            }
+        }
+        self.salvage(id, record, source);
+    }
+
+    fn salvage(&mut self, id: u64, mut record: Record, source: &mut impl Source) {
+        let mut reliable = false;
+        while let Some(lost) = self.store.pop(&mut record.contents) {
+            let Some(outgoing) = lost else { continue };
+            match outgoing.delivery {
+                Delivery::Reliable => {
+                    reliable = true;
+                    if strikes(Bug::ForgetsResend) {
+                        continue;
+                    }
+                    self.send_queue.push_again(&mut self.store, outgoing);
+                }
+                Delivery::Unreliable | Delivery::Latest => source.lost(&outgoing.message),
+            }
+        }
+        let is_paper = matches!(self.recovery, Recovery::Paper(_));
+        if is_paper && !reliable && record.tracked {
+            self.sentinels.on_dropped(id, record.noop);
+        }
+    }
+
+    pub(super) fn forget_oldest_if_full(&mut self, source: &mut impl Source) {
+        if self.queue.is_full() {
+            if let Some((id, _)) = self.queue.oldest() {
+                if let Some(record) = self.queue.take(id) {
+                    self.salvage(id, record, source);
+                }
+            }
+            self.queue.settle();
+        }
+    }
+}

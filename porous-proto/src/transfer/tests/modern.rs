@@ -1,0 +1,138 @@
+//! The modern policy: what is lost, what is asked after, and what it does to the windows.
+
+use super::*;
+use crate::config::Policy;
+
+const MS: Duration = Duration::from_millis(1);
+
+/// A line of 100 ms whose round trips are known.
+fn settled() -> Side {
+    let mut side = Side::with(Policy::Modern);
+    for name in 0..30 {
+        side.send(name, 100, Delivery::Unreliable);
+        side.now = side.now + 100 * MS;
+        side.acknowledge(&[u64::from(name)]);
+        side.now = side.now + 100 * MS;
+    }
+    side.script.acknowledged.clear();
+    side
+}
+
+impl Side {
+    /// Sends a message in a frame of its own.
+    fn send(&mut self, name: u8, len: usize, delivery: Delivery) {
+        self.script.low.push_back(message(name, len, delivery));
+        assert_eq!(self.frame(), Some(vec![name]));
+    }
+
+    /// Lets time pass until something is due, and does it.
+    fn wait(&mut self) -> Duration {
+        let before = self.now;
+        self.now = self.transfer.recovery_deadline();
+        self.transfer.handle_timeout(&mut self.script, self.now);
+        self.now.saturating_duration_since(before)
+    }
+}
+
+/// P6.
+#[test]
+fn a_lone_reliable_message_is_repeated_before_it_counts_as_lost() {
+    let mut side = settled();
+    side.send(30, 100, Delivery::Reliable);
+    let (window, flight) = (side.transfer.window(), side.transfer.flight());
+    let waited = side.wait();
+    assert!(waited > 100 * MS && waited < 115 * MS, "{waited:?}");
+    assert_eq!(side.frame(), Some(vec![30]));
+    // The repetition counts in flight, and nothing was lost.
+    assert_eq!(side.transfer.flight(), 2 * flight);
+    assert_eq!(
+        (side.transfer.window(), side.transfer.frames_lost()),
+        (window, 0)
+    );
+    side.now = side.now + 100 * MS;
+    side.acknowledge(&[31]);
+    assert_eq!(side.script.acknowledged, [30]);
+    // The first one turns out to be lost, but there is nothing to be sent again.
+    assert_eq!((side.transfer.frames_lost(), side.frame()), (1, None));
+    assert_eq!(side.transfer.flight(), 0);
+}
+
+/// P6: a probe is outside of the windows.
+#[test]
+fn a_full_window_does_not_hold_up_a_probe() {
+    let mut side = settled();
+    side.transfer.congestion_for_test(400);
+    side.send(30, 300, Delivery::Reliable);
+    side.script
+        .low
+        .push_back(message(31, 300, Delivery::Reliable));
+    assert_eq!(side.frame(), None);
+    side.wait();
+    assert_eq!(side.frame(), Some(vec![30]));
+    assert_eq!(side.frame(), None);
+}
+
+/// T3, T10.
+#[test]
+fn what_is_not_reliable_is_asked_after_by_pings_ever_more_seldom() {
+    let mut side = settled();
+    side.send(30, 100, Delivery::Unreliable);
+    let mut waits = Vec::new();
+    for _ in 0..5 {
+        waits.push(side.wait());
+        assert_eq!(side.frame(), Some(vec![u8::MAX]));
+    }
+    for pair in waits.windows(2).take(3) {
+        let twice = 2 * pair[0];
+        assert!(
+            pair[1] > twice - 20 * MS && pair[1] < twice + 20 * MS,
+            "{waits:?}"
+        );
+    }
+    assert_eq!(side.transfer.frames_lost(), 0);
+    side.now = side.now + 100 * MS;
+    side.acknowledge(&[35]);
+    assert_eq!(
+        (side.transfer.frames_lost(), side.script.lost.len()),
+        (1, 1)
+    );
+}
+
+/// A timeout repeats more than one frame holds in two, the oldest first.
+#[test]
+fn a_timeout_repeats_two_frames() {
+    let mut side = settled();
+    for name in 30..35 {
+        side.send(name, 400, Delivery::Reliable);
+    }
+    side.wait(); // early
+    let early = side.frame();
+    assert_eq!(early, Some(vec![30]));
+    assert_eq!(side.frame(), None);
+    side.wait();
+    assert_eq!(side.frame(), Some(vec![30]));
+    assert_eq!(side.frame(), Some(vec![31]));
+    assert_eq!(side.frame(), None);
+}
+
+/// P5.
+#[test]
+fn what_was_not_lost_gives_the_window_back() {
+    let mut side = settled();
+    for name in 30..40 {
+        side.send(name, 400, Delivery::Reliable);
+    }
+    let window = side.transfer.window();
+    side.now = side.now + 100 * MS;
+    side.acknowledge(&[33]); // 30 is three behind
+    assert_eq!(
+        (side.transfer.frames_lost(), side.script.lost.len()),
+        (1, 0)
+    );
+    assert!(side.transfer.window() < window);
+    // It was only late: its message was queued again, and is of no use.
+    side.acknowledge(&[30]);
+    assert!(side.transfer.window() >= window);
+    side.acknowledge(&[35]); // 31 is lost; 32, three behind, is waited for now
+    assert_eq!(side.transfer.frames_lost(), 2);
+}

@@ -1,0 +1,100 @@
+//! How many bytes of a frame's id are sent (`docs/wire.md`, "Frame ids").
+
+use super::reach::{Advance, HORIZON};
+use crate::config::Policy;
+use crate::serial::reach;
+use crate::time::Instant;
+
+const WIDTHS: usize = 4;
+
+/// The widths of our own frame ids.
+#[derive(Debug)]
+pub(crate) struct Widths {
+    policy: Policy,
+    /// How fast ids are used.
+    advance: Advance,
+    /// Until when each width is used at least.
+    until: [Instant; WIDTHS],
+}
+
+impl Widths {
+    pub(crate) const fn new(policy: Policy, first: u64) -> Self {
+        Self {
+            policy,
+            advance: Advance::new(first),
+            until: [Instant::ZERO; WIDTHS],
+        }
+    }
+
+    /// The width of the id `next`, where `acked` is one past the newest that was acknowledged.
+    pub(crate) fn choose(&mut self, next: u64, acked: u64, now: Instant) -> u8 {
+        if self.policy == Policy::Paper {
+            return 4;
+        }
+        let used = self.advance.moved(next, now);
+        let fits = |width: &u32| next - acked < reach(*width) && 2 * used < 5 * reach(*width);
+        let least = (1..4).find(fits).unwrap_or(4);
+        self.until[least as usize - 1] = now + HORIZON;
+        let in_use = self.until.iter().rposition(|&until| until > now);
+        // The least one is always in use.
+        in_use.map_or(4, |index| [1, 2, 3, 4][index])
+    }
+
+    /// The id `next` is used.
+    pub(crate) fn note(&mut self, next: u64, now: Instant) {
+        self.advance.note(next, now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::time::Duration;
+
+    use super::*;
+
+    /// Frames that leave at this rate and are acknowledged so many ids later: the widths of all.
+    fn widths(frames: u64, a_second: u64, late: u64) -> alloc::vec::Vec<u8> {
+        let mut widths = Widths::new(Policy::Modern, 0);
+        let at = |id| Instant::ZERO + Duration::from_micros(id * 1_000_000 / a_second);
+        let mut send = |id: u64| {
+            let width = widths.choose(id, id.saturating_sub(late), at(id));
+            widths.note(id, at(id));
+            width
+        };
+        (0..frames).map(&mut send).collect()
+    }
+
+    #[test]
+    fn sixty_frames_a_second_have_ids_of_one_byte() {
+        assert_eq!(widths(2000, 60, 20).iter().max(), Some(&1));
+        assert_eq!(widths(2000, 70, 63).iter().max(), Some(&1));
+    }
+
+    #[test]
+    fn what_is_not_acknowledged_widens_ids() {
+        let all = widths(1000, 10, 64);
+        assert_eq!((all[63], all[64]), (1, 2));
+        assert_eq!(all[999], 2);
+    }
+
+    #[test]
+    fn fast_frames_have_wider_ids() {
+        let all = widths(20_000, 1000, 10);
+        assert_eq!((all[100], all[200], all[19_999]), (1, 2, 2));
+        assert_eq!(widths(200_000, 100_000, 10)[199_999], 3);
+    }
+
+    #[test]
+    fn a_width_is_kept_for_two_seconds() {
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let mut widths = Widths::new(Policy::Modern, 0);
+        assert_eq!(widths.choose(100, 0, at(1000)), 2);
+        assert_eq!(widths.choose(100, 100, at(2999)), 2);
+        assert_eq!(widths.choose(100, 100, at(3000)), 1);
+    }
+
+    #[test]
+    fn the_paper_has_four_bytes() {
+        assert_eq!(Widths::new(Policy::Paper, 0).choose(1, 1, Instant::ZERO), 4);
+    }
+}

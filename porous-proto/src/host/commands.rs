@@ -38,7 +38,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     }
 
     /// Connects to a host (§2.3). If both hosts connect to each other, one connection comes of it.
-    /// The outcome is an event: `Connected` or `Disconnected`.
+    /// The outcome is an event: `Connected` or `Disconnected`. A host cannot connect to itself, for
+    /// its own datagrams may as well come back from a mirror.
     ///
     /// # Errors
     ///
@@ -82,8 +83,9 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     }
 
     /// Sends a packet on a channel (§2.4). It is queued, and leaves when the driver
-    /// [polls](Self::poll_transmit) and the windows allow. A [`Bytes`] is not copied: fragments,
-    /// resends and other peers share it.
+    /// [polls](Self::poll_transmit) and the windows allow. A [`Bytes`] is not copied here: other
+    /// peers may share it. A packet of one fragment is not copied until its datagram is written; the
+    /// fragments of a larger one are, when they are about to be sent.
     ///
     /// # Errors
     ///

@@ -112,10 +112,11 @@ fn leave_halves(wire: &mut Wire, there: PeerId) {
     }
 }
 
-/// 44: a packet of 1.5 MiB is shared by the sender's fragments and is not copied once more when it
-/// is received. There is no pipe for hosts in one process: they carry datagrams.
+/// 44: a packet of 1.5 MiB is copied neither by the call that sends it nor by the one that receives
+/// it. There is no pipe for hosts in one process: they carry datagrams, and each fragment is copied
+/// into one.
 #[test]
-fn a_large_packet_is_neither_copied_to_be_sent_nor_to_be_received() {
+fn a_large_packet_is_copied_by_neither_send_nor_receive() {
     const LEN: usize = 3 << 19;
     // given: hosts that take packets as long as this, and one such packet
     let config = Config::new().receive_budget(3 << 19, 4 << 20);

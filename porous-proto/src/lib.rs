@@ -120,6 +120,7 @@ mod error;
 mod event;
 mod frame;
 mod host;
+mod options;
 mod peer;
 mod sequencing;
 mod serial;
@@ -138,6 +139,7 @@ pub use event::{
 };
 pub use frame::{Integrity, Malformed, Mode, RefusalData};
 pub use host::{Address, ChannelId, Host, PeerId};
+pub use options::SendOptions;
 pub use peer::{Peer, PeerState};
 pub use stats::{HostStats, ModeCounts, PeerStats};
 pub use time::Instant;

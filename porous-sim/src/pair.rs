@@ -4,7 +4,9 @@ use alloc::vec::Vec;
 use core::ops::ControlFlow;
 use core::time::Duration;
 
-use porous_proto::{ChannelId, Config, Event, Instant, Listen, Mode, PeerId, Received, SendError};
+use porous_proto::{
+    ChannelId, Config, Event, Instant, Listen, Mode, PeerId, Received, SendError, SendOptions,
+};
 
 use crate::{LinkConfig, Seed, World};
 
@@ -151,12 +153,12 @@ impl Pair {
         &mut self,
         from: u32,
         channel: u8,
-        mode: Mode,
+        options: impl Into<SendOptions>,
         packet: Vec<u8>,
     ) -> Result<(), SendError> {
         let peer = self.peer(from);
         let host = self.world.host_mut(from);
-        host.send(peer, ChannelId(channel), packet, mode)
+        host.send(peer, ChannelId(channel), packet, options)
     }
 
     /// Takes out what the host at `address` has received by now.

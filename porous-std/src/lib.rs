@@ -147,5 +147,5 @@ pub use porous_proto::{
     AnswerError, ChannelId, Config, ConfigError, ConnectError, Disconnect, DisconnectReason, Event,
     Host, HostStats, Ignored, Instant, Integrity, Listen, ListenError, Malformed, Mode, ModeCounts,
     Peer, PeerId, PeerState, PeerStats, Priority, Received, Refusal, RefusalData, SendError,
-    UnknownPeer,
+    SendOptions, UnknownPeer,
 };

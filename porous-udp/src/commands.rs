@@ -5,7 +5,7 @@ use std::io;
 
 use porous_proto::{
     AnswerError, ChannelId, ConnectError, Disconnect, Event, Host, HostStats, Instant, Listen,
-    ListenError, Mode, Peer, PeerId, Received, SendError, UnknownPeer,
+    ListenError, Peer, PeerId, Received, SendError, SendOptions, UnknownPeer,
 };
 
 use crate::address::normalise;
@@ -104,9 +104,9 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
         peer: PeerId,
         channel: ChannelId,
         packet: impl Into<bytes::Bytes>,
-        mode: Mode,
+        options: impl Into<SendOptions>,
     ) -> Result<(), SendError> {
-        self.host.send(peer, channel, packet, mode)
+        self.host.send(peer, channel, packet, options)
     }
 
     /// The next packet from this peer.

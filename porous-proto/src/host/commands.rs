@@ -7,7 +7,8 @@ use super::replies::Reply;
 use super::{Address, ChannelId, Host, PeerId};
 use crate::error::{ConnectError, ListenError, SendError, UnknownPeer};
 use crate::event::{Disconnect, Listen, Received};
-use crate::frame::{ConnectionId, Mode};
+use crate::frame::ConnectionId;
+use crate::options::SendOptions;
 use crate::peer::Peer;
 use crate::time::Instant;
 
@@ -85,7 +86,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// Sends a packet on a channel (§2.4). It is queued, and leaves when the driver
     /// [polls](Self::poll_transmit) and the windows allow. A [`Bytes`] is not copied here: other
     /// peers may share it. A packet of one fragment is not copied until its datagram is written; the
-    /// fragments of a larger one are, when they are about to be sent.
+    /// fragments of a larger one are, when they are about to be sent. How it is delivered say its
+    /// [options](SendOptions), or its mode alone.
     ///
     /// # Errors
     ///
@@ -104,11 +106,11 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         peer: PeerId,
         channel: ChannelId,
         packet: impl Into<Bytes>,
-        mode: Mode,
+        options: impl Into<SendOptions>,
     ) -> Result<(), SendError> {
         let now = self.now;
         let target = self.peers.get_mut(peer).ok_or(SendError::UnknownPeer)?;
-        target.send(now, channel, packet.into(), mode)?;
+        target.send(now, channel, packet.into(), options.into())?;
         self.schedule.set_ready(peer.slot);
         Ok(())
     }

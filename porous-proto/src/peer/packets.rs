@@ -5,7 +5,7 @@ use super::{News, Peer, PeerState};
 use crate::ChannelId;
 use crate::error::SendError;
 use crate::event::Received;
-use crate::frame::Mode;
+use crate::options::SendOptions;
 use crate::time::Instant;
 
 impl Peer {
@@ -16,7 +16,7 @@ impl Peer {
         now: Instant,
         channel: ChannelId,
         packet: bytes::Bytes,
-        mode: Mode,
+        options: SendOptions,
     ) -> Result<(), SendError> {
         match self.state {
             PeerState::Connecting => return Err(SendError::NotConnected),
@@ -39,7 +39,7 @@ impl Peer {
             self.outbox.writable_owed = true;
             return Err(SendError::Full);
         }
-        session.send(channel.0, packet, mode);
+        session.send(channel.0, packet, options);
         Ok(())
     }
 

@@ -12,6 +12,7 @@ use crate::event::Ignored;
 use crate::frame::{
     ConnectionId, Context, Control, MAX_MESSAGES, Message, Mode, Packet, Short, verify,
 };
+use crate::options::SendOptions;
 use crate::sequencing::{Delivered, Sequencing, Verdict, cost};
 use crate::stats::ModeCounts;
 use crate::time::Instant;
@@ -115,9 +116,9 @@ impl Session {
         self.sequencing.totals().undelivered == 0 && self.sequencing.totals().unsent == 0
     }
 
-    pub(crate) fn send(&mut self, channel: u8, payload: Bytes, mode: Mode) {
-        self.sent.count(mode, payload.len());
-        self.sequencing.send(channel, payload, mode);
+    pub(crate) fn send(&mut self, channel: u8, payload: Bytes, options: SendOptions) {
+        self.sent.count(options.mode, payload.len());
+        self.sequencing.send(channel, payload, options);
     }
 
     /// Drops unreliable packets that have waited too long.
@@ -315,15 +316,17 @@ impl Source for Upward<'_> {
     }
 
     fn next_message(&mut self, priority: Priority) -> Option<NextMessage> {
-        let (message, reliable) = self.0.next_message(priority)?;
-        Some((
+        let (message, options) = self.0.next_message(priority)?;
+        let delivery = if options.mode == Mode::Unreliable {
+            Delivery::Unreliable
+        } else {
+            Delivery::Reliable
+        };
+        Some(NextMessage {
             message,
-            if reliable {
-                Delivery::Reliable
-            } else {
-                Delivery::Unreliable
-            },
-        ))
+            delivery,
+            copies: options.redundancy,
+        })
     }
 
     fn is_current(&self, message: &Message<Bytes>) -> bool {

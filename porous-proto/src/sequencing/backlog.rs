@@ -6,6 +6,7 @@ use alloc::collections::VecDeque;
 use bytes::Bytes;
 
 use crate::frame::Mode;
+use crate::options::SendOptions;
 use crate::time::Instant;
 
 /// A queue of so many packets is not worth shrinking.
@@ -15,7 +16,7 @@ const SMALL: usize = 256;
 #[derive(Debug)]
 pub(crate) struct Waiting {
     pub(crate) payload: Bytes,
-    pub(crate) mode: Mode,
+    pub(crate) options: SendOptions,
     /// Its place among all packets of the channel.
     place: u64,
     /// When it was first looked at, if it is unreliable, else `NEVER`: `send` is told no time.
@@ -50,15 +51,15 @@ impl Backlog {
         self.unreliable.is_empty() && self.others.is_empty()
     }
 
-    pub(crate) fn push(&mut self, payload: Bytes, mode: Mode) {
+    pub(crate) fn push(&mut self, payload: Bytes, options: SendOptions) {
         let waiting = Waiting {
             payload,
-            mode,
+            options,
             place: self.next_place,
             since: Instant::NEVER,
         };
         self.next_place += 1;
-        match mode {
+        match options.mode {
             Mode::Unreliable => self.unreliable.push_back(waiting),
             Mode::Reliable | Mode::Passive => self.others.push_back(waiting),
         }
@@ -127,7 +128,7 @@ mod tests {
             } else {
                 Mode::Reliable
             };
-            backlog.push(Bytes::copy_from_slice(name.as_bytes()), mode);
+            backlog.push(Bytes::copy_from_slice(name.as_bytes()), mode.into());
             backlog.look(Instant::from_micros(at as u64));
         }
         backlog

@@ -33,6 +33,7 @@ use self::channel::Channel;
 pub(crate) use self::receiver::Verdict;
 use crate::config::Priority;
 use crate::frame::{Channels, Control, Message, Mode, PACKET_CHARGE, Packet};
+use crate::options::SendOptions;
 use crate::time::Instant;
 use crate::work;
 
@@ -158,12 +159,13 @@ impl Sequencing {
     // Sending.
 
     /// Queues a packet. The caller has checked the channel, the length and the send budget.
-    pub(crate) fn send(&mut self, channel: u8, payload: Bytes, mode: Mode) {
+    pub(crate) fn send(&mut self, channel: u8, payload: Bytes, options: impl Into<SendOptions>) {
+        let options = options.into();
         let Some((made, _, totals)) = self.get_mut(channel) else {
             return;
         };
-        made.sender.queue(payload, mode, totals);
-        self.ageing.fresh |= mode == Mode::Unreliable;
+        made.sender.queue(payload, options, totals);
+        self.ageing.fresh |= options.mode == Mode::Unreliable;
         self.wants_turn(channel);
     }
 
@@ -176,9 +178,12 @@ impl Sequencing {
         }
     }
 
-    /// The next new message of this priority, and whether it is to be sent reliably. A channel
-    /// that had its turn waits for the others.
-    pub(crate) fn next_message(&mut self, priority: Priority) -> Option<(Message<Bytes>, bool)> {
+    /// The next new message of this priority, and how it is to be sent. A channel that had its turn
+    /// waits for the others.
+    pub(crate) fn next_message(
+        &mut self,
+        priority: Priority,
+    ) -> Option<(Message<Bytes>, SendOptions)> {
         for _ in 0..self.sending[priority as usize].len() {
             work::count(1);
             let channel = self.sending[priority as usize].pop_front()?;

@@ -10,6 +10,7 @@ use super::fragment::fragment_count;
 use super::sentinel::is_marked;
 use super::{SequencingParams, Totals, cost};
 use crate::frame::{Control, Fragment, Message, Mode, Packet};
+use crate::options::SendOptions;
 use crate::serial::{self, SendWindow};
 use crate::time::Instant;
 
@@ -17,7 +18,7 @@ use crate::time::Instant;
 #[derive(Debug)]
 struct Current {
     payload: Bytes,
-    mode: Mode,
+    options: SendOptions,
     id: u64,
     dependency: u32,
     /// 1 for a whole packet.
@@ -82,11 +83,11 @@ impl Sender {
         self.sentinel.is_some() || self.current.is_some() || !self.waiting.is_empty()
     }
 
-    pub(crate) fn queue(&mut self, payload: Bytes, mode: Mode, totals: &mut Totals) {
+    pub(crate) fn queue(&mut self, payload: Bytes, options: SendOptions, totals: &mut Totals) {
         totals.queued += cost(payload.len());
         totals.unsent += 1;
-        totals.undelivered += u32::from(mode != Mode::Unreliable);
-        self.waiting.push(payload, mode);
+        totals.undelivered += u32::from(options.mode != Mode::Unreliable);
+        self.waiting.push(payload, options);
     }
 
     /// What was sent since the last look waits from now on.
@@ -108,34 +109,34 @@ impl Sender {
         }
     }
 
-    /// The next message, and whether it is sent reliably: fragments of reliable and passive
-    /// packets are, those of unreliable ones are not (§3.2).
+    /// The next message, and how it is sent: fragments of reliable and passive packets reliably,
+    /// those of unreliable ones not (§3.2).
     pub(crate) fn next_message(
         &mut self,
         channel: u8,
         params: &SequencingParams,
         totals: &mut Totals,
-    ) -> Option<(Message<Bytes>, bool)> {
+    ) -> Option<(Message<Bytes>, SendOptions)> {
         if let Some(sentinel) = self.sentinel.take() {
-            return Some((Message::Control(sentinel), true));
+            return Some((Message::Control(sentinel), Mode::Reliable.into()));
         }
         if self.current.is_none() {
             self.begin(channel, params, totals);
         }
         let current = self.current.as_mut()?;
         let packet = next_part(channel, current, params);
-        let (id, mode) = (current.id, current.mode);
+        let (id, options) = (current.id, current.options);
         if current.next == current.count {
             self.current = None;
             totals.unsent -= 1;
-            if mode == Mode::Unreliable {
+            if options.mode == Mode::Unreliable {
                 // Sent once and forgotten.
                 if let Some(sent) = self.sent_mut(id) {
                     totals.queued -= u64::from(core::mem::take(&mut sent.queued));
                 }
             }
         }
-        Some((Message::Packet(packet), mode != Mode::Unreliable))
+        Some((Message::Packet(packet), options))
     }
 
     /// Gives the next packet its id, if the transfer window (16) and the remote's budget allow
@@ -151,13 +152,14 @@ impl Sender {
         }
         let Some(Waiting {
             payload,
-            mode,
+            options,
             since,
             ..
         }) = self.waiting.pop()
         else {
             return;
         };
+        let mode = options.mode;
         self.begun = since;
         let count = fragment_count(payload.len(), params.fragment_size);
         let dependency = dependency(id, self.last_reliable, params.window);
@@ -183,7 +185,7 @@ impl Sender {
         });
         self.current = Some(Current {
             payload,
-            mode,
+            options,
             id,
             dependency,
             count,
@@ -297,7 +299,7 @@ impl Sender {
     pub(super) fn waiting(&self) -> impl Iterator<Item = (Mode, &Bytes)> {
         self.waiting
             .iter()
-            .map(|waiting| (waiting.mode, &waiting.payload))
+            .map(|waiting| (waiting.options.mode, &waiting.payload))
     }
 
     /// Of each packet in the transfer window: what it is charged, what it counts in the send
@@ -334,7 +336,7 @@ fn next_part(channel: u8, current: &mut Current, params: &SequencingParams) -> P
         (Some(fragment), part)
     };
     Packet {
-        mode: current.mode,
+        mode: current.options.mode,
         channel,
         id: serial::truncate(current.id, params.id_bits),
         dependency: current.dependency,

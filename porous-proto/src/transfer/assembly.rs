@@ -140,6 +140,7 @@ impl Transfer {
                 message,
                 delivery: Delivery::Latest,
                 priority: Priority::High,
+                copies: 0,
             };
             self.store.push(&mut plan.contents, outgoing);
         }
@@ -186,15 +187,16 @@ impl Transfer {
                 source.skipped(&useless.message);
             }
         }
-        let Some((message, delivery)) = source.next_message(priority) else {
+        let Some(next) = source.next_message(priority) else {
             return false;
         };
         self.send_queue.push_new(
             &mut self.store,
             Outgoing {
-                message,
-                delivery,
+                message: next.message,
+                delivery: next.delivery,
                 priority,
+                copies: next.copies,
             },
         );
         true

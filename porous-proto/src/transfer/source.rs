@@ -8,7 +8,13 @@ use crate::config::Priority;
 use crate::frame::{Control, Message};
 
 /// A message that is to be sent for the first time.
-pub(crate) type NextMessage = (Message<Bytes>, Delivery);
+#[derive(Clone, Debug)]
+pub(crate) struct NextMessage {
+    pub(crate) message: Message<Bytes>,
+    pub(crate) delivery: Delivery,
+    /// So many more frames carry it, if they have room (`docs/deviations.md` T5).
+    pub(crate) copies: u8,
+}
 
 /// The layer above.
 pub(crate) trait Source {

@@ -29,6 +29,9 @@ pub(crate) struct Outgoing {
     pub(crate) message: Message<Bytes>,
     pub(crate) delivery: Delivery,
     pub(crate) priority: Priority,
+    /// So many more frames carry it, if they have room.
+    #[expect(dead_code, reason = "the next step sends them")]
+    pub(crate) copies: u8,
 }
 
 /// A place in a list.
@@ -293,6 +296,7 @@ mod tests {
             message: Message::Control(Control::Ping(id)),
             delivery: Delivery::Reliable,
             priority: Priority::Low,
+            copies: 0,
         }
     }
 

@@ -42,7 +42,11 @@ fn message(name: u8, len: usize, delivery: Delivery) -> NextMessage {
         fragment: None,
         payload: Bytes::from(payload),
     };
-    (Message::Packet(packet), delivery)
+    NextMessage {
+        message: Message::Packet(packet),
+        delivery,
+        copies: 0,
+    }
 }
 
 fn name(message: &Message<Bytes>) -> u8 {

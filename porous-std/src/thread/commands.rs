@@ -3,7 +3,7 @@
 use core::net::SocketAddr;
 
 use bytes::Bytes;
-use porous_udp::{ChannelId, Disconnect, Listen, Mode, PeerId, RefusalData, SendError};
+use porous_udp::{ChannelId, Disconnect, Listen, PeerId, RefusalData, SendError, SendOptions};
 
 use super::known::Known;
 use super::output::{Command, Outgoing, ThreadError, Unsent, UnsentError};
@@ -121,7 +121,7 @@ impl HostThread {
         peer: PeerId,
         channel: ChannelId,
         packet: impl Into<Bytes>,
-        mode: Mode,
+        options: impl Into<SendOptions>,
     ) -> Result<(), Unsent> {
         let payload = packet.into();
         let known = self.peers.get(&peer).ok_or(SendError::UnknownPeer);
@@ -130,7 +130,7 @@ impl HostThread {
             peer,
             channel,
             payload,
-            mode,
+            options: options.into(),
         };
         let unsent = |error, packet| Unsent { packet, error };
         if let Err(error) = self.ready() {

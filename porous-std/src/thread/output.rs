@@ -6,8 +6,8 @@ use std::io;
 
 use bytes::Bytes;
 use porous_udp::{
-    AnswerError, ChannelId, ConnectError, Disconnect, Event, HostStats, Listen, ListenError, Mode,
-    Peer, PeerId, PeerState, PeerStats, Received, RefusalData, SendError, SocketStats,
+    AnswerError, ChannelId, ConnectError, Disconnect, Event, HostStats, Listen, ListenError, Peer,
+    PeerId, PeerState, PeerStats, Received, RefusalData, SendError, SendOptions, SocketStats,
 };
 
 use super::queue::{Weigh, weight};
@@ -82,7 +82,7 @@ pub struct Outgoing {
     /// Its bytes.
     pub payload: Bytes,
     /// How.
-    pub mode: Mode,
+    pub options: SendOptions,
 }
 
 /// A packet that was not sent, handed back.

@@ -172,7 +172,8 @@ impl<C: Conditioner> Worker<C> {
             Err(SendError::Full)
         } else {
             let payload = packet.payload.clone();
-            self.host.send(peer, packet.channel, payload, packet.mode)
+            self.host
+                .send(peer, packet.channel, payload, packet.options)
         };
         result.map_err(|error| {
             if error == SendError::Full {

@@ -27,7 +27,7 @@ fn refused(host: &mut HostThread, peer: PeerId, channel: u8, length: usize) -> S
     let packet = unsent.packet;
     assert_eq!((packet.peer, packet.channel), (peer, ChannelId(channel)));
     assert_eq!(
-        (packet.payload, packet.mode),
+        (packet.payload, packet.options.mode()),
         (payload.into(), Mode::Passive)
     );
     let UnsentError::Host(error) = unsent.error else {

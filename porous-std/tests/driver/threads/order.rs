@@ -62,7 +62,7 @@ fn who_is_choked_gets_all_back_before_it_may_go_on() {
         match client.poll()? {
             Output::Unsent(unsent) => {
                 assert_eq!(unsent.error, HOST_FULL);
-                back.push((unsent.packet.mode, unsent.packet.payload[0]));
+                back.push((unsent.packet.options.mode(), unsent.packet.payload[0]));
                 // It knows now, whether the thread does or not.
                 let early = client.send(peer, ChannelId(0), "x", Mode::Reliable);
                 blocked = Some(early.unwrap_err().error);

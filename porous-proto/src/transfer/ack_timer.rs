@@ -1,4 +1,5 @@
-//! When it is acknowledged what came, if nothing else is sent (RFC 9000 §13.2.1).
+//! When it is acknowledged what came, if nothing else is sent (RFC 9000 §13.2.1;
+//! `docs/deviations.md` T19).
 
 use core::time::Duration;
 

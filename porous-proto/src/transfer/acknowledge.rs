@@ -212,6 +212,7 @@ impl Transfer {
                 Delivery::Unreliable | Delivery::Latest => source.lost(&outgoing.message),
             }
         }
+        // The modern policy needs none: a probe moves the window on (`docs/deviations.md` T10).
         let is_paper = matches!(self.recovery, Recovery::Paper(_));
         if is_paper && !reliable && record.tracked {
             self.sentinels.on_dropped(id, record.noop);

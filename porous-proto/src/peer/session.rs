@@ -111,9 +111,11 @@ impl Session {
         self.sequencing.totals().undelivered
     }
 
-    /// Whether everything was sent, and acknowledged if it must be.
-    pub(crate) const fn is_flushed(&self) -> bool {
-        self.sequencing.totals().undelivered == 0 && self.sequencing.totals().unsent == 0
+    /// Whether everything was sent, and acknowledged if it must be, both ways: the remote host is to
+    /// know what it need not send again.
+    pub(crate) fn flush(&mut self) -> bool {
+        let totals = self.sequencing.totals();
+        totals.undelivered == 0 && totals.unsent == 0 && !self.transfer.hurry_ack()
     }
 
     pub(crate) fn send(&mut self, channel: u8, payload: Bytes, options: SendOptions) {

@@ -91,6 +91,13 @@ impl AckTimer {
         (self.due, self.pending, self.full) = (Instant::NEVER, false, 0);
     }
 
+    /// What is owed leaves at once. False if nothing is.
+    pub(crate) fn hurry(&mut self) -> bool {
+        self.pending |= !self.due.is_never();
+        self.due = Instant::NEVER;
+        self.pending
+    }
+
     pub(crate) const fn due(&self) -> Instant {
         self.due
     }

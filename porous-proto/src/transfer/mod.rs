@@ -235,6 +235,11 @@ impl Transfer {
         self.ack_timer.due()
     }
 
+    /// Acknowledges at once what was received. False if all of it is acknowledged.
+    pub(crate) fn hurry_ack(&mut self) -> bool {
+        self.ack_timer.hurry()
+    }
+
     pub(crate) fn on_pong(&mut self, id: u16, now: Instant) {
         if let Some(elapsed) = self.pings.answered(id, now) {
             self.recovery.on_pong(elapsed);

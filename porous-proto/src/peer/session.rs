@@ -66,6 +66,7 @@ impl Session {
             timeout: limits.timeout,
             policy: limits.policy,
             keepalive: limits.keepalive,
+            secret: limits.secret,
         };
         Self {
             agreement,
@@ -198,6 +199,12 @@ impl Session {
         }
         if arrival == Arrival::New {
             self.make_room(&messages)?;
+        }
+        // A violation, but the last one to be found: it needs a frame that is new.
+        if let (Arrival::New, Some(acked)) = (arrival, &acked) {
+            if !self.transfer.believes(acked) {
+                return Err(Ignored::BadAck);
+            }
         }
         // From here on the datagram is taken.
         self.transfer.set_step(tick.step);

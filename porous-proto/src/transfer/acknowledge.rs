@@ -13,19 +13,7 @@ impl Transfer {
     pub(crate) fn on_ack(&mut self, acked: &Acked<'_>, source: &mut impl Source, now: Instant) {
         let Acked { largest, block } = *acked;
         let newest = self.queue.waits_since(largest);
-        self.acknowledge(largest, largest, source, now);
-        for bit in 0..32 {
-            if block.map >> bit & 1 == 1 && largest > bit {
-                self.acknowledge(largest - 1 - bit, largest - 1 - bit, source, now);
-            }
-        }
-        let mut top = largest.saturating_sub(33);
-        for range in &block.ranges {
-            let high = top - u64::from(range.gap);
-            let length = u64::from(range.length);
-            self.acknowledge(high + 1 - length, high, source, now);
-            top = (high + 1).saturating_sub(length + 1);
-        }
+        acked.for_each_range(|low, high| self.acknowledge(low, high, source, now));
         self.queue.settle();
         if let (Recovery::Modern(modern), Some(sent)) = (&mut self.recovery, newest) {
             let elapsed = now.saturating_duration_since(sent);
@@ -57,7 +45,7 @@ impl Transfer {
                     source.acknowledged(&outgoing.message);
                 }
             }
-            if record.bytes > 0 {
+            if record.bytes > 0 && self.nonces.is_trusted() {
                 let (bandwidth, rtt) = (self.params.bandwidth, self.recovery.average());
                 self.congestion
                     .on_acknowledged(record.bytes, bandwidth, rtt);
@@ -220,11 +208,12 @@ impl Transfer {
     }
 
     pub(super) fn forget_oldest_if_full(&mut self, source: &mut impl Source) {
-        if self.queue.is_full() {
-            if let Some((id, _)) = self.queue.oldest() {
-                if let Some(record) = self.queue.take(id) {
-                    self.salvage(id, record, source);
-                }
+        while self.queue.is_full() {
+            let Some((id, _)) = self.queue.oldest() else {
+                return;
+            };
+            if let Some(record) = self.queue.take(id) {
+                self.salvage(id, record, source);
             }
             self.queue.settle();
         }

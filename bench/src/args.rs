@@ -1,0 +1,92 @@
+//! The command line.
+
+use core::time::Duration;
+use std::path::{Path, PathBuf};
+
+use clap::{Parser, Subcommand, value_parser};
+
+use crate::peer::Variant;
+use crate::workload::{Size, Workload};
+
+/// Measures porous beside other protocols, over the same simulated links in virtual time.
+///
+/// What is measured and how: see `bench/README.md`. Nothing that is printed or written depends on
+/// the machine.
+#[derive(Debug, Parser)]
+#[command(name = "porous-bench", args_conflicts_with_subcommands = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) compare: Compare,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// How long a lost message takes under each policy of porous: writes latency.md and latency.svg
+    Latency(Latency),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Latency {
+    /// Little of everything, to see that it works
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// The folder to write to [default: docs]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Compare {
+    /// Only this workload
+    #[arg(long, value_enum)]
+    pub(crate) workload: Option<Workload>,
+    /// Only protocols whose name begins so
+    #[arg(long, value_name = "NAME")]
+    pub(crate) peer: Option<String>,
+    /// Runs of each, with seeds from 1
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u64).range(1..))]
+    pub(crate) seeds: u64,
+    /// Little of everything, to see that it works
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Writes results.md and results.json into this folder [default: bench/results, if nothing else
+    /// is asked for]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+impl Latency {
+    pub(crate) fn folder(&self) -> PathBuf {
+        let usual = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+        self.out.clone().unwrap_or_else(usual)
+    }
+}
+
+impl Compare {
+    pub(crate) fn takes(&self, variant: Variant) -> bool {
+        let begin = self.peer.as_deref().unwrap_or("");
+        variant.name.starts_with(begin)
+    }
+
+    pub(crate) fn size(&self) -> Size {
+        let (seconds, file, seeds) = if self.quick {
+            (3, 1 << 20, 1)
+        } else {
+            (60, 16 << 20, self.seeds)
+        };
+        Size {
+            duration: Duration::from_secs(seconds),
+            file,
+            seeds,
+        }
+    }
+
+    /// Where to write the results.
+    pub(crate) fn folder(&self) -> Option<PathBuf> {
+        let is_whole = self.workload.is_none() && self.peer.is_none() && !self.quick;
+        let usual = || Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+        self.out.clone().or_else(|| is_whole.then(usual))
+    }
+}

@@ -1,0 +1,71 @@
+//! Measures porous beside other protocols, over the same simulated links in virtual time. See
+//! `bench/README.md`.
+
+mod args;
+mod bulk;
+mod clock;
+mod latency;
+mod messages;
+mod peer;
+mod peers;
+mod report;
+mod run;
+mod wire;
+mod workload;
+
+use std::io::{self, Write as _};
+
+use clap::Parser;
+
+use crate::args::{Cli, Command, Compare};
+use crate::peer::VARIANTS;
+use crate::workload::{Case, Workload, measure};
+
+fn main() -> io::Result<()> {
+    let cli = Cli::parse();
+    match cli.command {
+        Some(Command::Latency(args)) => {
+            let (seconds, seeds) = if args.quick { (5, 1) } else { (300, 5) };
+            latency::main(&args.folder(), seconds, seeds)
+        }
+        None => compare(&cli.compare),
+    }
+}
+
+/// Runs what was asked for, prints the tables, and writes them.
+fn compare(args: &Compare) -> io::Result<()> {
+    let size = args.size();
+    let mut rows = Vec::new();
+    for case in cases(args) {
+        for variant in VARIANTS {
+            if args.takes(variant) {
+                rows.push(measure(case, variant, size));
+            }
+        }
+    }
+    io::stdout().write_all(report::markdown(&rows).as_bytes())?;
+    match args.folder() {
+        Some(folder) => report::write(&rows, &folder),
+        None => Ok(()),
+    }
+}
+
+/// The conditions that were asked for, in the order of the tables.
+fn cases(args: &Compare) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for workload in Workload::ALL {
+        if args.workload.is_some_and(|wanted| wanted != workload) {
+            continue;
+        }
+        for &step in workload.steps() {
+            for &loss in workload.losses() {
+                cases.push(Case {
+                    workload,
+                    loss,
+                    step,
+                });
+            }
+        }
+    }
+    cases
+}

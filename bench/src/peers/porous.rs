@@ -1,0 +1,122 @@
+//! porous, under both policies.
+
+use porous_proto::{
+    ChannelId, Config, Ecn, Event, Host, Instant, Listen, Mode, PeerId, Policy, Priority,
+};
+use porous_sim::{ChaCha8Rng, Seed};
+
+use crate::peer::{CHANNELS, Endpoint, Ends, State};
+
+/// The paper, with its windows.
+pub(crate) fn paper(seed: u64) -> Ends {
+    boxed(paper_pair(seed))
+}
+
+/// What we recommend.
+pub(crate) fn modern(seed: u64) -> Ends {
+    boxed(modern_pair(seed))
+}
+
+/// The same, not as a peer among others.
+pub(crate) fn paper_pair(seed: u64) -> [Porous; 2] {
+    pair([Config::paper(), Config::paper()], seed)
+}
+
+/// The same, not as a peer among others.
+pub(crate) fn modern_pair(seed: u64) -> [Porous; 2] {
+    let configs = [Config::client(), Config::new()];
+    pair(configs.map(|c| c.policy(Policy::Modern)), seed)
+}
+
+fn boxed(pair: [Porous; 2]) -> Ends {
+    pair.map(|end| Box::new(end) as Box<dyn Endpoint>)
+}
+
+/// A host that connects, and one that listens.
+fn pair([client, server]: [Config; 2], seed: u64) -> [Porous; 2] {
+    let host = |config: Config, index| {
+        let config = config
+            .channels(&[Priority::Low; CHANNELS as usize])
+            .expect("not too many");
+        Host::new(config, Seed::new(seed).stream("porous", index))
+    };
+    let (mut client, mut server) = (host(client, 0), host(server, 1));
+    server.listen(Listen::Open).expect("a server's");
+    let peer = client.connect(Instant::ZERO, 1).expect("the first");
+    [
+        Porous::new(client, 1, Some(peer)),
+        Porous::new(server, 0, None),
+    ]
+}
+
+pub(crate) struct Porous {
+    host: Host<ChaCha8Rng, u8>,
+    /// The address of the other end.
+    remote: u8,
+    peer: Option<PeerId>,
+    state: State,
+    buf: Vec<u8>,
+}
+
+impl Porous {
+    fn new(host: Host<ChaCha8Rng, u8>, remote: u8, peer: Option<PeerId>) -> Self {
+        Self {
+            buf: vec![0; host.max_datagram_size()],
+            host,
+            remote,
+            peer,
+            state: State::Connecting,
+        }
+    }
+
+    /// When it wants to be served, if no datagram comes before.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.host.poll_timeout()
+    }
+}
+
+impl Endpoint for Porous {
+    fn datagram_in(&mut self, now: Instant, datagram: &[u8]) {
+        self.host
+            .handle_datagram(now, self.remote, Ecn::NotEct, datagram);
+    }
+
+    fn service(&mut self, now: Instant) {
+        self.host.handle_timeout(now);
+        while let Some(event) = self.host.poll_event() {
+            if let Event::Connected { peer, .. } = event {
+                self.peer = Some(peer);
+                self.state = State::Connected;
+            } else if let Event::Disconnected { .. } = event {
+                self.state = State::Lost;
+            }
+        }
+    }
+
+    fn received(&mut self) -> Option<Vec<u8>> {
+        let received = self.host.receive(self.peer?)?;
+        Some(received.payload.to_vec())
+    }
+
+    fn send(&mut self, channel: u8, message: &[u8], reliable: bool) -> bool {
+        let mode = if reliable {
+            Mode::Reliable
+        } else {
+            Mode::Unreliable
+        };
+        let Some(peer) = self.peer else { return false };
+        let sent = self
+            .host
+            .send(peer, ChannelId(channel), message.to_vec(), mode);
+        sent.is_ok()
+    }
+
+    fn datagram_out(&mut self, now: Instant) -> Option<Vec<u8>> {
+        let transmit = self.host.poll_transmit(now, &mut self.buf)?;
+        Some(transmit.datagram.to_vec())
+    }
+
+    fn state(&self) -> State {
+        self.state
+    }
+}

@@ -30,12 +30,16 @@ impl Transfer {
             if let Some(sent) = self.queue.take_late(id) {
                 self.on_late(id, sent, now);
             }
+            let was_probed = self.queue.was_probed(id);
             let Some(mut record) = self.queue.take(id) else {
                 continue;
             };
             self.later_acks.on_acknowledged(id);
             if let Recovery::Modern(modern) = &mut self.recovery {
                 modern.on_acknowledged(id);
+                if was_probed {
+                    modern.on_useless_probe();
+                }
             }
             if let Some(largest) = record.reported {
                 self.received.confirm(id, largest);
@@ -85,10 +89,10 @@ impl Transfer {
     }
 
     fn flight_view(&self) -> Flight {
-        let oldest = self.queue.oldest();
+        let (oldest, unprobed) = (self.queue.oldest(), self.queue.unprobed());
         Flight {
             oldest: oldest.map(|(id, record)| (id, record.sent)),
-            unprobed: self.queue.unprobed().map(|(_, record)| record.sent),
+            unprobed: unprobed.map(|(_, record)| (record.sent, record.asks)),
         }
     }
 
@@ -141,9 +145,8 @@ impl Transfer {
             return;
         };
         modern.on_sent(now); // soon: or the timeout might come at the same time
-        let wait = modern.early_probe(self.step);
         while let Some((id, record)) = self.queue.unprobed() {
-            if record.sent + wait > now {
+            if record.sent + modern.early_probe(record.asks, self.step) > now {
                 break;
             }
             let from = self.probe.map_or(id, |probe| probe.from);

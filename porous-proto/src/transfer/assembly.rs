@@ -65,6 +65,7 @@ impl Transfer {
         let mut record = Record::new(now, bytes, tracked, plan.contents);
         record.noop = noop;
         record.eliciting = plan.messages > 0;
+        record.asks = plan.header.ack_now;
         record.reliable = self.store.has_reliable(&record.contents);
         record.reported = plan.ack.as_ref().map(|(_, largest)| *largest);
         self.frames_sent += u64::from(plan.data);
@@ -102,6 +103,10 @@ impl Transfer {
         let repeated = plan.messages;
         self.plan_data(&mut plan, source, max);
         plan.repeats &= plan.messages == repeated;
+        if let Recovery::Modern(modern) = &self.recovery {
+            let soon = modern.is_lossy(now) && self.store.has_reliable(&plan.contents);
+            plan.header.ack_now |= soon;
+        }
         if plan.messages == 0 && !ack_due {
             return None;
         }

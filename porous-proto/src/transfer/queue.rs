@@ -27,6 +27,8 @@ pub(crate) struct Record {
     pub(crate) tracked: bool,
     /// Whether it wants to be acknowledged: it carries anything at all.
     pub(crate) eliciting: bool,
+    /// Whether it asks to be acknowledged at once.
+    pub(crate) asks: bool,
     /// Whether it carries something that is sent until it arrives.
     pub(crate) reliable: bool,
     /// Whether it only repeats what others carry: one early probe for a message, the next ones
@@ -48,6 +50,7 @@ impl Record {
             bytes,
             tracked,
             eliciting: tracked,
+            asks: false,
             reliable: false,
             repeats: false,
             noop: false,
@@ -145,6 +148,11 @@ impl TransferQueue {
     pub(crate) fn mark_probed(&mut self, id: u64) {
         self.unprobed = id + 1;
         self.settle_unprobed();
+    }
+
+    /// Whether a probe has repeated this frame, whose fate is open.
+    pub(crate) fn was_probed(&self, id: u64) -> bool {
+        id < self.unprobed && self.wants_probe(id)
     }
 
     fn wants_probe(&self, id: u64) -> bool {

@@ -3,6 +3,7 @@
 
 use core::time::Duration;
 
+use super::early::Early;
 use super::estimator::Estimator;
 use super::minimum::Minimum;
 use crate::time::Instant;
@@ -21,6 +22,9 @@ const CLEAN_EPISODES: u8 = 16;
 /// The longest time between probes: a game goes on a second after its network does.
 const PROBE_MAX: Duration = Duration::from_secs(1);
 
+/// A loss is of interest for so long.
+const LOSSY: Duration = Duration::from_secs(10);
+
 /// Losses with nothing acknowledged between them for so many probe timeouts are a change of the
 /// path (RFC 9002 §7.6).
 const PERSISTENT: u32 = 3;
@@ -30,8 +34,9 @@ const PERSISTENT: u32 = 3;
 pub(crate) struct Flight {
     /// The oldest frame whose fate matters: its id, and when it was sent.
     pub(crate) oldest: Option<(u64, Instant)>,
-    /// When the oldest frame with reliable content was sent that no probe has repeated.
-    pub(crate) unprobed: Option<Instant>,
+    /// When the oldest frame with reliable content was sent that no probe has repeated, and whether
+    /// it is to be acknowledged at once.
+    pub(crate) unprobed: Option<(Instant, bool)>,
 }
 
 /// What is due.
@@ -80,11 +85,14 @@ pub(crate) struct Modern {
     /// How much longer than the round trip a frame may be under way.
     reordering: Duration,
     clean: u8,
+    early: Early,
     episode: Option<Episode>,
     /// When a frame that wants an acknowledgement was last sent.
     last_sent: Instant,
     /// n of the n-th timeout in a row.
     backoff: u32,
+    /// When the last frame was sent that was lost.
+    lossy_since: Option<Instant>,
     /// The first of the losses since the last acknowledgement was sent then.
     first_lost: Option<Instant>,
 }
@@ -98,15 +106,24 @@ impl Modern {
             packets: PACKETS,
             reordering: Duration::ZERO,
             clean: 0,
+            early: Early::new(),
             episode: None,
             last_sent: Instant::ZERO,
             backoff: 0,
+            lossy_since: None,
             first_lost: None,
         }
     }
 
     pub(crate) const fn path(&self) -> &Estimator {
         &self.path
+    }
+
+    /// Whether something was lost of late: then it is worth an acknowledgement of its own to know
+    /// soon what becomes of reliable content (T19).
+    pub(crate) fn is_lossy(&self, now: Instant) -> bool {
+        let lately = |since| now.saturating_duration_since(since) < LOSSY;
+        self.lossy_since.is_some_and(lately)
     }
 
     /// A frame that wants an acknowledgement is sent.
@@ -118,6 +135,7 @@ impl Modern {
     /// held the acknowledgement back for `delay`.
     pub(crate) fn sample(&mut self, elapsed: Duration, delay: Duration, now: Instant) {
         self.feedback.sample(elapsed, now);
+        self.early.on_sample(delay);
         let without = elapsed.saturating_sub(delay);
         let is_real = self.minimum.get().is_some_and(|least| without >= least);
         let path = if is_real { without } else { elapsed };
@@ -164,6 +182,7 @@ impl Modern {
 
     /// A frame is considered lost: what that means. `next` is the id that is next.
     pub(crate) fn on_lost(&mut self, sent: Instant, next: u64, step: Duration) -> Congestion {
+        self.lossy_since = Some(sent);
         let first = *self.first_lost.get_or_insert(sent);
         let began = match &mut self.episode {
             Some(episode) => {
@@ -207,9 +226,14 @@ impl Modern {
     }
 
     /// The first probe is earlier: it costs one small datagram, and nothing else.
-    pub(crate) fn early_probe(&self, step: Duration) -> Duration {
-        let variation = (2 * self.feedback.variation()).max(GRANULARITY.max(step));
-        self.feedback.smoothed() + variation
+    pub(crate) fn early_probe(&self, at_once: bool, step: Duration) -> Duration {
+        self.early.wait(&self.path, at_once, step)
+    }
+
+    /// A frame was acknowledged after all that an early probe had repeated.
+    pub(crate) fn on_useless_probe(&mut self) {
+        let shortest = self.minimum.get().unwrap_or_default();
+        self.early.on_useless(shortest, self.feedback.smoothed());
     }
 
     /// When there will be something to do.
@@ -233,7 +257,9 @@ impl Modern {
                 Due::Timeout,
             )
         };
-        let early = flight.unprobed.map(|sent| sent + self.early_probe(step));
+        let early = flight
+            .unprobed
+            .map(|(sent, at_once)| sent + self.early_probe(at_once, step));
         match early.filter(|&early| early <= at) {
             Some(early) => (early, Due::Probe),
             None => (at, due),
@@ -270,7 +296,7 @@ mod tests {
     fn flight(sent: u64) -> Flight {
         Flight {
             oldest: Some((7, at(sent))),
-            unprobed: Some(at(sent)),
+            unprobed: Some((at(sent), false)),
         }
     }
 

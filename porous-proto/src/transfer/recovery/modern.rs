@@ -260,9 +260,10 @@ impl Modern {
         let early = flight
             .unprobed
             .map(|(sent, at_once)| sent + self.early_probe(at_once, step));
-        match early.filter(|&early| early <= at) {
-            Some(early) => (early, Due::Probe),
-            None => (at, due),
+        match early {
+            // However late it has become, it is the first that is tried.
+            Some(early) if early <= at || due == Due::Timeout => (early, Due::Probe),
+            Some(_) | None => (at, due),
         }
     }
 

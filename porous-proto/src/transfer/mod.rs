@@ -8,6 +8,7 @@ mod assembly;
 #[cfg(any(test, feature = "audit"))]
 mod audit;
 mod congestion;
+mod copies;
 mod loss;
 mod ping;
 mod probe;
@@ -29,6 +30,7 @@ use core::time::Duration;
 use self::ack_timer::AckTimer;
 use self::answers::Answers;
 use self::congestion::Paper;
+use self::copies::Copies;
 use self::loss::LaterAcks;
 use self::ping::Pings;
 use self::probe::Probe;
@@ -92,6 +94,7 @@ pub(crate) struct Transfer {
     later_acks: LaterAcks,
     recovery: Recovery,
     probe: Option<Probe>,
+    copies: Copies,
     pings: Pings,
     pub(crate) answers: Answers,
     /// The serial of the newest limits that the remote host sent.
@@ -118,6 +121,7 @@ impl Transfer {
             later_acks: LaterAcks::new(first),
             recovery: Recovery::new(params.policy),
             probe: None,
+            copies: Copies::new(),
             pings: Pings::new(params.policy, params.timeout, params.keepalive),
             answers: Answers::default(),
             limits: 0,

@@ -20,6 +20,8 @@ pub(crate) struct Probe {
     left: u8,
     /// If there is none, a ping goes out.
     insists: bool,
+    /// Also what a newer frame carries, too.
+    is_late: bool,
 }
 
 impl Probe {
@@ -30,6 +32,7 @@ impl Probe {
             end,
             left: 1,
             insists: false,
+            is_late: false,
         }
     }
 
@@ -40,6 +43,7 @@ impl Probe {
             end,
             left: 2,
             insists: true,
+            is_late: true,
         }
     }
 }
@@ -57,9 +61,14 @@ impl Transfer {
                 probe.from = probe.end;
                 break;
             };
-            if let Some(contents) = self.queue.reliable_contents(id) {
+            if let Some((sent, contents)) = self.queue.reliable_contents(id) {
                 let (layout, len, messages) = (&mut plan.layout, &mut plan.len, &mut plan.messages);
-                self.store.repeat(contents, &mut plan.contents, |message| {
+                let to = &mut plan.contents;
+                self.store.repeat(contents, to, now, |message, newest| {
+                    // Several of the frames may carry it.
+                    if newest == now || !probe.is_late && newest > sent {
+                        return false;
+                    }
                     let more = layout.length(message);
                     is_full |= *len + more > max || *messages >= MAX_MESSAGES;
                     if !is_full {

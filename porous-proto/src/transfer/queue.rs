@@ -130,10 +130,12 @@ impl TransferQueue {
         self.is_outstanding(id).then_some(record.sent)
     }
 
-    /// The messages of a frame that carries reliable ones and whose fate is open.
-    pub(crate) fn reliable_contents(&self, id: u64) -> Option<&List> {
+    /// When a frame was sent that carries reliable messages and whose fate is open, and all its
+    /// messages.
+    pub(crate) fn reliable_contents(&self, id: u64) -> Option<(Instant, &List)> {
         let record = self.record(id).filter(|record| record.reliable)?;
-        self.is_outstanding(id).then_some(&record.contents)
+        self.is_outstanding(id)
+            .then_some((record.sent, &record.contents))
     }
 
     /// The oldest reliable frame whose fate is open and that no probe has repeated.

@@ -16,7 +16,7 @@ const WAITING_MAX: usize = 64;
 const SHARE: usize = 4;
 
 /// and while new messages wait, this part of the bytes that these take.
-const SHARE_OF_NEWS: usize = 40;
+const SHARE_OF_NEWS: usize = 64;
 
 /// What a message has at most beside its payload.
 const AROUND: usize = 24;

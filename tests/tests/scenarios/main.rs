@@ -17,6 +17,7 @@ mod idle;
 mod latency;
 mod limits;
 mod readers;
+mod recovery;
 mod redundancy;
 mod refusals;
 mod reliability;

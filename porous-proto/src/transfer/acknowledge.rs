@@ -26,6 +26,7 @@ impl Transfer {
             self.acknowledge(high + 1 - length, high, source, now);
             top = (high + 1).saturating_sub(length + 1);
         }
+        self.judge_probe();
         self.queue.settle();
         if let (Recovery::Modern(modern), Some(sent)) = (&mut self.recovery, newest) {
             let elapsed = now.saturating_duration_since(sent);

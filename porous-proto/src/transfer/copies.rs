@@ -1,5 +1,5 @@
 //! Copies of messages that are on their way, in the spare bytes of frames that are sent anyway
-//! (`docs/deviations.md` T31): a message that is lost is there a frame later, and not a round trip.
+//! (`docs/deviations.md` P8): a message that is lost is there a frame later, and not a round trip.
 
 use core::time::Duration;
 

@@ -33,7 +33,7 @@ use self::congestion::Paper;
 use self::copies::Copies;
 use self::loss::LaterAcks;
 use self::ping::Pings;
-use self::probe::Probe;
+use self::probe::{Asked, Probe};
 use self::queue::{Record, TransferQueue};
 pub(crate) use self::received::Arrival;
 use self::received::Received;
@@ -94,6 +94,7 @@ pub(crate) struct Transfer {
     later_acks: LaterAcks,
     recovery: Recovery,
     probe: Option<Probe>,
+    asked: Option<Asked>,
     copies: Copies,
     pings: Pings,
     pub(crate) answers: Answers,
@@ -121,6 +122,7 @@ impl Transfer {
             later_acks: LaterAcks::new(first),
             recovery: Recovery::new(params.policy),
             probe: None,
+            asked: None,
             copies: Copies::new(),
             pings: Pings::new(params.policy, params.timeout, params.keepalive),
             answers: Answers::default(),

@@ -3,6 +3,7 @@
 
 use super::Transfer;
 use super::assembly::Plan;
+use super::recovery::Recovery;
 use crate::frame::{Control, MAX_MESSAGES};
 use crate::time::Instant;
 
@@ -48,7 +49,26 @@ impl Probe {
     }
 }
 
+/// An early probe that is under way, and the newest frame that it repeats.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked {
+    probe: u64,
+    frame: u64,
+}
+
 impl Transfer {
+    /// Sees what an acknowledgement says of the last early probe.
+    pub(super) fn judge_probe(&mut self) {
+        let (Some(asked), Recovery::Modern(modern)) = (self.asked, &mut self.recovery) else {
+            return;
+        };
+        let arrived = self.queue.is_acknowledged(asked.frame);
+        if arrived || !self.queue.is_outstanding(asked.probe) {
+            modern.on_probed(arrived);
+            self.asked = None;
+        }
+    }
+
     /// Repeats in the next frame what fits, the oldest first.
     pub(super) fn plan_probe(&mut self, plan: &mut Plan, now: Instant, max: usize) {
         let Some(mut probe) = self.probe.take() else {
@@ -85,6 +105,12 @@ impl Transfer {
             probe.from = id + 1;
         }
         let repeats = plan.messages > before;
+        if repeats && !probe.is_late {
+            self.asked = Some(Asked {
+                probe: plan.header.id,
+                frame: probe.end - 1,
+            });
+        }
         plan.data |= repeats;
         plan.repeats = repeats;
         plan.header.ack_now = repeats || probe.insists;

@@ -220,9 +220,15 @@ impl TransferQueue {
     }
 
     /// Sent, and neither acknowledged nor considered dropped.
-    fn is_outstanding(&self, id: u64) -> bool {
+    pub(crate) fn is_outstanding(&self, id: u64) -> bool {
         let record = self.record(id);
         record.is_some_and(|record| !record.dropped) && self.open.get(id)
+    }
+
+    /// Sent, and neither open nor considered dropped; not known of one that is forgotten.
+    pub(crate) fn is_acknowledged(&self, id: u64) -> bool {
+        let record = self.record(id);
+        record.is_some_and(|record| !record.dropped) && !self.open.get(id)
     }
 
     /// The first frame of this inclusive range whose acknowledgement would change something.

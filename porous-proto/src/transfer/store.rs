@@ -35,7 +35,7 @@ pub(crate) struct Outgoing {
     pub(crate) message: Message<Bytes>,
     pub(crate) delivery: Delivery,
     pub(crate) priority: Priority,
-    /// So many more frames carry it, if they have room (`docs/deviations.md` T31).
+    /// So many more frames carry it, if they have room (`docs/deviations.md` P8).
     pub(crate) copies: u8,
 }
 

@@ -130,7 +130,6 @@ fn timers_do_not_cut_the_window() {
         (after.window, after.frames_lost),
         (before.window, before.frames_lost)
     );
-    // A datagram each tick, until the windows are full or not; and probes.
     assert!(after.datagrams_sent > before.datagrams_sent);
 }
 
@@ -202,14 +201,30 @@ fn nothing_is_lost_because_it_is_late() {
         slower.run(5000 * MS);
         slower.set_links(&BOTH, line.delay(250 * MS));
         slower.run(10_000 * MS);
-        let mut local = Play::new(3, line.delay(MS / 2), service);
-        local.run(15_000 * MS);
-        for play in [hitches, slower, local] {
+        for play in [hitches, slower] {
             let stats = play.stats(Pair::A);
             assert_eq!(stats.frames_lost, 0);
             // 15 s of 60 datagrams, and some probes and acknowledgements.
             let sent = stats.datagrams_sent;
             assert!((800..1000).contains(&sent), "{sent}");
+        }
+    }
+}
+
+/// P6: nor is it asked after for ever. Hosts with ticks hold acknowledgements back for longer than a
+/// round trip in a house takes.
+#[test]
+fn who_is_asked_in_vain_is_asked_later() {
+    let line = LinkConfig::new().delay(MS / 2);
+    for service in [TICK, MS] {
+        let mut play = Play::new(3, line, service);
+        play.run(15_000 * MS);
+        for host in [Pair::A, Pair::B] {
+            let stats = play.stats(host);
+            // A datagram each tick, and few more.
+            let sent = stats.datagrams_sent;
+            assert!((900..960).contains(&sent), "{sent}, {service:?}");
+            assert_eq!(stats.frames_lost, 0);
         }
     }
 }
@@ -225,5 +240,5 @@ fn a_satellite_is_slow_but_sure() {
     let arrived = play.took.each_ref().map(Vec::len);
     assert!(arrived.iter().all(|&count| count >= 1800), "{arrived:?}");
     let worst = play.worst(0) / 1000;
-    assert!(worst < 4000, "{worst} ms");
+    assert!(worst < 8000, "{worst} ms");
 }

@@ -56,7 +56,7 @@ fn late_events(policy: Policy, event: SendOptions) -> Vec<u64> {
     late
 }
 
-/// T31. Without loss an event takes 50 ms here: 30 under way, and a tick at each end.
+/// P8. Without loss an event takes 50 ms here: 30 under way, and a tick at each end.
 #[test]
 fn a_lost_packet_with_a_copy_comes_a_tick_later() {
     for policy in [Policy::Paper, Policy::Modern] {
@@ -74,7 +74,7 @@ fn a_lost_packet_with_a_copy_comes_a_tick_later() {
     }
 }
 
-/// T31.
+/// P8.
 #[test]
 fn unreliable_packets_with_copies_are_seldom_lost() {
     for policy in [Policy::Paper, Policy::Modern] {
@@ -120,7 +120,7 @@ fn goodput(policy: Policy, copies: u8, packets: &[usize]) -> usize {
     sum
 }
 
-/// T31.
+/// P8.
 #[test]
 fn copies_of_everything_cost_a_full_line_next_to_nothing() {
     for policy in [Policy::Paper, Policy::Modern] {

@@ -1,4 +1,4 @@
-//! Messages that wait for another frame to carry a copy of them (`docs/deviations.md` T31). Each
+//! Messages that wait for another frame to carry a copy of them (`docs/deviations.md` P8). Each
 //! stands in one place of that list, beside the frames that carry it.
 
 use super::{List, Node, Outgoing, Store};

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use porous_proto::{
     ChannelId, ConfigError, Disconnect, Ecn, Host, Instant, Listen, Peer, PeerId, PeerState,
-    SendError,
+    SendError, SendOptions,
 };
 use porous_sim::{ChaCha8Rng, Seed};
 use porous_tests::{Kind, kind};
@@ -174,7 +174,10 @@ impl Pair {
         for _ in 0..count {
             let packet = self.contract.packet(side, peer, packets.len());
             let (id, mode) = (ChannelId(channel), packets.mode());
-            match self.hosts[side].send(peer, id, packet.clone(), mode) {
+            // Of short packets, some are copied.
+            let copies = u8::try_from(packets.len() % 4).unwrap_or(0);
+            let options = SendOptions::new(mode).redundancy(copies);
+            match self.hosts[side].send(peer, id, packet.clone(), options) {
                 Ok(()) => self.contract.sent(side, peer, channel, mode, packet),
                 Err(SendError::Full) => {
                     self.contract.begin(side, peer, false).full = true;

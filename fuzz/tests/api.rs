@@ -7,7 +7,7 @@ use core::time::Duration;
 use porous_fuzz::drawn;
 use porous_proto::{
     AnswerError, ChannelId, Config, ConnectError, Disconnect, Ecn, Host, Instant, Integrity,
-    Listen, Mode, Peer, PeerId, PeerState, SendError,
+    Listen, Mode, Peer, PeerId, PeerState, SendError, SendOptions,
 };
 use porous_sim::{ChaCha8Rng, Seed};
 
@@ -158,7 +158,8 @@ impl Pair {
             )
         });
         let mode = [Mode::Unreliable, Mode::Reliable, Mode::Passive][usize::from(mode)];
-        let sent = self.hosts[0].send(id, ChannelId(channel), vec![7; len], mode);
+        let options = SendOptions::new(mode).redundancy(u8::try_from(len % 7).unwrap_or(0));
+        let sent = self.hosts[0].send(id, ChannelId(channel), vec![7; len], options);
         let expected = match (before, sent) {
             (None | Some((PeerState::Disconnected | PeerState::Zombie, ..)), sent) => {
                 sent == Err(SendError::UnknownPeer)

@@ -55,6 +55,11 @@ impl SendOptions {
     /// them is acknowledged: a lost packet is there a datagram later, and not a round trip. 0 to 3,
     /// more count as 3. Default 0.
     ///
+    /// They are for small packets: copies take a quarter of a datagram at most, so of a packet that
+    /// is larger (270 bytes, with datagrams of 1200) none are sent, and of one in fragments only a
+    /// last one as short as that is copied. They never displace what is new, and never make a
+    /// datagram of their own.
+    ///
     /// ```
     /// use porous_proto::{Mode, SendOptions};
     ///

@@ -14,6 +14,7 @@ impl Transfer {
         let Acked { largest, block } = *acked;
         let newest = self.queue.waits_since(largest);
         acked.for_each_range(|low, high| self.acknowledge(low, high, source, now));
+        self.judge_probe();
         self.queue.settle();
         if let (Recovery::Modern(modern), Some(sent)) = (&mut self.recovery, newest) {
             let elapsed = now.saturating_duration_since(sent);
@@ -30,16 +31,12 @@ impl Transfer {
             if let Some(sent) = self.queue.take_late(id) {
                 self.on_late(id, sent, now);
             }
-            let was_probed = self.queue.was_probed(id);
             let Some(mut record) = self.queue.take(id) else {
                 continue;
             };
             self.later_acks.on_acknowledged(id);
             if let Recovery::Modern(modern) = &mut self.recovery {
                 modern.on_acknowledged(id);
-                if was_probed {
-                    modern.on_useless_probe();
-                }
             }
             if let Some(largest) = record.reported {
                 self.received.confirm(id, largest);

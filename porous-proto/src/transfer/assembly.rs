@@ -54,7 +54,7 @@ impl Transfer {
     }
 
     fn remember(&mut self, plan: Plan, len: usize, now: Instant) {
-        self.store.release_unreliable(&plan.contents);
+        self.await_copies(&plan.contents, now);
         let noop = plan.fresh.contains(&Control::Noop);
         let bytes = if plan.data {
             u32::try_from(len).unwrap_or(u32::MAX)
@@ -100,7 +100,7 @@ impl Transfer {
         };
         self.plan_control(&mut plan, source, now, max);
         self.plan_probe(&mut plan, now, max);
-        let repeated = plan.messages;
+        let (repeated, before) = (plan.messages, plan.len);
         self.plan_data(&mut plan, source, max);
         plan.repeats &= plan.messages == repeated;
         if let Recovery::Modern(modern) = &self.recovery {
@@ -110,6 +110,8 @@ impl Transfer {
         if plan.messages == 0 && !ack_due {
             return None;
         }
+        let news = plan.len - before;
+        self.plan_copies(&mut plan, source, now, (news, max));
         if let Some((_, largest)) = &plan.ack {
             self.received.reported(*largest);
         }
@@ -159,8 +161,7 @@ impl Transfer {
         if !self.queue.has_room() {
             return;
         }
-        let available = self.congestion.window().saturating_sub(self.queue.flight());
-        let limit = max.min(usize::try_from(available).unwrap_or(usize::MAX));
+        let limit = self.room(max);
         for priority in [Priority::High, Priority::Low] {
             while self.refill(source, priority) {
                 if plan.messages >= MAX_MESSAGES {
@@ -181,6 +182,12 @@ impl Transfer {
                     .shift(&mut self.store, priority, &mut plan.contents);
             }
         }
+    }
+
+    /// How long a datagram with data may be.
+    pub(super) fn room(&self, max: usize) -> usize {
+        let available = self.congestion.window().saturating_sub(self.queue.flight());
+        max.min(usize::try_from(available).unwrap_or(usize::MAX))
     }
 
     /// Makes sure that the front of the send queue is worth sending. False if there is nothing.

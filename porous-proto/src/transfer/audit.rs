@@ -12,6 +12,7 @@ impl Transfer {
         assert_eq!(u64::from(self.queue.flight()), in_flight, "flight size");
         let lists = self.send_queue.lists();
         let lists = lists.chain(self.queue.records().map(|record| &record.contents));
+        let lists = lists.chain(self.copies.lists());
         let listed = lists.map(|list| self.store.len(list)).sum();
         assert_eq!(self.store.used(), listed, "messages that no list leads to");
         audit.flight += in_flight;

@@ -8,6 +8,7 @@ mod assembly;
 #[cfg(any(test, feature = "audit"))]
 mod audit;
 mod congestion;
+mod copies;
 mod loss;
 mod nonces;
 mod ping;
@@ -30,10 +31,11 @@ use core::time::Duration;
 use self::ack_timer::AckTimer;
 use self::answers::Answers;
 use self::congestion::Paper;
+use self::copies::Copies;
 use self::loss::LaterAcks;
 use self::nonces::Nonces;
 use self::ping::Pings;
-use self::probe::Probe;
+use self::probe::{Asked, Probe};
 use self::queue::{Record, TransferQueue};
 pub(crate) use self::received::Arrival;
 use self::received::Received;
@@ -124,6 +126,8 @@ pub(crate) struct Transfer {
     later_acks: LaterAcks,
     recovery: Recovery,
     probe: Option<Probe>,
+    asked: Option<Asked>,
+    copies: Copies,
     pings: Pings,
     pub(crate) answers: Answers,
     /// The serial of the newest limits that the remote host sent.
@@ -155,6 +159,8 @@ impl Transfer {
             later_acks: LaterAcks::new(first),
             recovery: Recovery::new(params.policy),
             probe: None,
+            asked: None,
+            copies: Copies::new(),
             pings: Pings::new(params.policy, params.timeout, params.keepalive),
             answers: Answers::default(),
             limits: 0,

@@ -3,6 +3,7 @@
 
 use super::Transfer;
 use super::assembly::Plan;
+use super::recovery::Recovery;
 use crate::frame::{Control, MAX_MESSAGES};
 use crate::time::Instant;
 
@@ -20,6 +21,8 @@ pub(crate) struct Probe {
     left: u8,
     /// If there is none, a ping goes out.
     insists: bool,
+    /// Also what a newer frame carries, too.
+    is_late: bool,
 }
 
 impl Probe {
@@ -30,6 +33,7 @@ impl Probe {
             end,
             left: 1,
             insists: false,
+            is_late: false,
         }
     }
 
@@ -40,11 +44,31 @@ impl Probe {
             end,
             left: 2,
             insists: true,
+            is_late: true,
         }
     }
 }
 
+/// An early probe that is under way, and the newest frame that it repeats.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked {
+    probe: u64,
+    frame: u64,
+}
+
 impl Transfer {
+    /// Sees what an acknowledgement says of the last early probe.
+    pub(super) fn judge_probe(&mut self) {
+        let (Some(asked), Recovery::Modern(modern)) = (self.asked, &mut self.recovery) else {
+            return;
+        };
+        let arrived = self.queue.is_acknowledged(asked.frame);
+        if arrived || !self.queue.is_outstanding(asked.probe) {
+            modern.on_probed(arrived);
+            self.asked = None;
+        }
+    }
+
     /// Repeats in the next frame what fits, the oldest first.
     pub(super) fn plan_probe(&mut self, plan: &mut Plan, now: Instant, max: usize) {
         let Some(mut probe) = self.probe.take() else {
@@ -57,9 +81,14 @@ impl Transfer {
                 probe.from = probe.end;
                 break;
             };
-            if let Some(contents) = self.queue.reliable_contents(id) {
+            if let Some((sent, contents)) = self.queue.reliable_contents(id) {
                 let (layout, len, messages) = (&mut plan.layout, &mut plan.len, &mut plan.messages);
-                self.store.repeat(contents, &mut plan.contents, |message| {
+                let to = &mut plan.contents;
+                self.store.repeat(contents, to, now, |message, newest| {
+                    // Several of the frames may carry it.
+                    if newest == now || !probe.is_late && newest > sent {
+                        return false;
+                    }
                     let more = layout.length(message);
                     is_full |= *len + more > max || *messages >= MAX_MESSAGES;
                     if !is_full {
@@ -76,6 +105,12 @@ impl Transfer {
             probe.from = id + 1;
         }
         let repeats = plan.messages > before;
+        if repeats && !probe.is_late {
+            self.asked = Some(Asked {
+                probe: plan.header.id,
+                frame: probe.end - 1,
+            });
+        }
         plan.data |= repeats;
         plan.repeats = repeats;
         plan.header.ack_now = repeats || probe.insists;

@@ -133,10 +133,12 @@ impl TransferQueue {
         self.is_outstanding(id).then_some(record.sent)
     }
 
-    /// The messages of a frame that carries reliable ones and whose fate is open.
-    pub(crate) fn reliable_contents(&self, id: u64) -> Option<&List> {
+    /// When a frame was sent that carries reliable messages and whose fate is open, and all its
+    /// messages.
+    pub(crate) fn reliable_contents(&self, id: u64) -> Option<(Instant, &List)> {
         let record = self.record(id).filter(|record| record.reliable)?;
-        self.is_outstanding(id).then_some(&record.contents)
+        self.is_outstanding(id)
+            .then_some((record.sent, &record.contents))
     }
 
     /// The oldest reliable frame whose fate is open and that no probe has repeated.
@@ -148,11 +150,6 @@ impl TransferQueue {
     pub(crate) fn mark_probed(&mut self, id: u64) {
         self.unprobed = id + 1;
         self.settle_unprobed();
-    }
-
-    /// Whether a probe has repeated this frame, whose fate is open.
-    pub(crate) fn was_probed(&self, id: u64) -> bool {
-        id < self.unprobed && self.wants_probe(id)
     }
 
     fn wants_probe(&self, id: u64) -> bool {
@@ -233,9 +230,15 @@ impl TransferQueue {
     }
 
     /// Sent, and neither acknowledged nor considered dropped.
-    fn is_outstanding(&self, id: u64) -> bool {
+    pub(crate) fn is_outstanding(&self, id: u64) -> bool {
         let record = self.record(id);
         record.is_some_and(|record| !record.dropped) && self.open.get(id)
+    }
+
+    /// Sent, and neither open nor considered dropped; not known of one that is forgotten.
+    pub(crate) fn is_acknowledged(&self, id: u64) -> bool {
+        let record = self.record(id);
+        record.is_some_and(|record| !record.dropped) && !self.open.get(id)
     }
 
     /// The first frame of this inclusive range whose acknowledgement would change something.

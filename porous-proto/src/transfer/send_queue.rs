@@ -42,6 +42,12 @@ impl SendQueue {
             .flat_map(|level| [&level.again, &level.new])
     }
 
+    /// Whether nothing waits here.
+    pub(crate) fn is_empty(&self) -> bool {
+        let is_empty = |level: &Level| level.again.is_empty() && level.new.is_empty();
+        self.levels.iter().all(is_empty)
+    }
+
     /// A message that was never sent.
     pub(crate) fn push_new(&mut self, store: &mut Store, outgoing: Outgoing) {
         store.push(&mut self.level(outgoing.priority).new, outgoing);

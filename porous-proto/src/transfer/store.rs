@@ -2,12 +2,18 @@
 //! threaded by lists, so that moving a message from the send queue (Figure 5) to the transfer queue
 //! (§3.1.2) and back costs no allocation. Several frames may carry one message.
 
+mod waiting;
+
+#[cfg(test)]
+mod tests;
+
 use alloc::vec::Vec;
 
 use bytes::Bytes;
 
 use crate::config::Priority;
 use crate::frame::Message;
+use crate::time::Instant;
 use crate::work;
 
 const NIL: u32 = u32::MAX;
@@ -29,9 +35,18 @@ pub(crate) struct Outgoing {
     pub(crate) message: Message<Bytes>,
     pub(crate) delivery: Delivery,
     pub(crate) priority: Priority,
-    /// So many more frames carry it, if they have room.
-    #[expect(dead_code, reason = "the next step sends them")]
+    /// So many more frames carry it, if they have room (`docs/deviations.md` P8).
     pub(crate) copies: u8,
+}
+
+impl Outgoing {
+    /// The bytes of its payload.
+    fn len(&self) -> usize {
+        match &self.message {
+            Message::Packet(packet) => packet.payload.len(),
+            Message::Control(_) => 0,
+        }
+    }
 }
 
 /// A place in a list.
@@ -49,6 +64,28 @@ struct Entry {
     /// None once it was acknowledged.
     outgoing: Option<Outgoing>,
     places: u32,
+    /// One of the places is in the list of those that wait for another frame with room.
+    waits: bool,
+    /// When the newest frame was sent that carries it.
+    sent: Instant,
+}
+
+impl Entry {
+    /// Frames that carry it: or the place where it waits to be sent.
+    fn carriers(&self) -> u32 {
+        self.places - u32::from(self.waits)
+    }
+
+    /// Forgets the payload of an unreliable message that is not sent again.
+    fn release_unreliable(&mut self) {
+        if let Some(outgoing) = &mut self.outgoing {
+            if let (Delivery::Unreliable, Message::Packet(packet)) =
+                (outgoing.delivery, &mut outgoing.message)
+            {
+                packet.payload = Bytes::new();
+            }
+        }
+    }
 }
 
 /// A queue of messages in a [`Store`]. Dropping one without draining it leaks its messages.
@@ -93,6 +130,8 @@ impl Store {
         let entry = Entry {
             outgoing: Some(outgoing),
             places: 1,
+            waits: false,
+            sent: Instant::ZERO,
         };
         let index = if self.free_entry == NIL {
             self.entries.push(entry);
@@ -185,7 +224,7 @@ impl Store {
     pub(crate) fn pop(&mut self, list: &mut List) -> Option<Option<Outgoing>> {
         let index = self.take_front(list)?;
         let entry = &mut self.entries[index as usize];
-        let outgoing = if entry.places == 1 {
+        let outgoing = if entry.carriers() == 1 {
             entry.outgoing.take()
         } else {
             None
@@ -194,13 +233,14 @@ impl Store {
         Some(outgoing)
     }
 
-    /// Lets the frame of `to` carry the reliable messages of another one as well, which have not
-    /// arrived and which `fits` wants.
+    /// Lets the frame of `to`, sent at `now`, carry the reliable messages of another one as well,
+    /// which have not arrived and which `fits` wants, told when each was last sent.
     pub(crate) fn repeat(
         &mut self,
         from: &List,
         to: &mut List,
-        mut fits: impl FnMut(&Message<Bytes>) -> bool,
+        now: Instant,
+        mut fits: impl FnMut(&Message<Bytes>, Instant) -> bool,
     ) {
         let mut index = from.head;
         while let Some(&Node { entry, next }) = self.nodes.get(index as usize) {
@@ -208,9 +248,10 @@ impl Store {
             index = next;
             let place = &mut self.entries[entry as usize];
             let wanted = place.outgoing.as_ref().is_some_and(|outgoing| {
-                outgoing.delivery == Delivery::Reliable && fits(&outgoing.message)
+                outgoing.delivery == Delivery::Reliable && fits(&outgoing.message, place.sent)
             });
             if wanted {
+                place.sent = now;
                 place.places += 1;
                 self.place(to, entry);
             }
@@ -263,116 +304,9 @@ impl Store {
         });
         nodes.filter_map(|entry| self.entries.get(entry as usize)?.outgoing.as_ref())
     }
-
-    /// Forgets the payloads of unreliable messages of `list`: they are not sent again.
-    pub(crate) fn release_unreliable(&mut self, list: &List) {
-        let mut index = list.head;
-        while let Some(node) = self.nodes.get(index as usize) {
-            let entry = &mut self.entries[node.entry as usize];
-            if let Some(outgoing) = &mut entry.outgoing {
-                if outgoing.delivery == Delivery::Unreliable {
-                    if let Message::Packet(packet) = &mut outgoing.message {
-                        packet.payload = Bytes::new();
-                    }
-                }
-            }
-            index = node.next;
-        }
-    }
 }
 
 /// The index of the last of so many. The number of messages is bounded far below by the budgets.
 fn last(count: usize) -> u32 {
     u32::try_from(count - 1).unwrap_or(NIL)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::frame::Control;
-
-    fn ping(id: u16) -> Outgoing {
-        Outgoing {
-            message: Message::Control(Control::Ping(id)),
-            delivery: Delivery::Reliable,
-            priority: Priority::Low,
-            copies: 0,
-        }
-    }
-
-    fn ids(store: &Store, list: &List) -> Vec<Message<Bytes>> {
-        store
-            .iter(list)
-            .map(|outgoing| outgoing.message.clone())
-            .collect()
-    }
-
-    #[test]
-    fn messages_move_between_lists_in_order_and_slots_are_used_again() {
-        let mut store = Store::new();
-        let (mut a, mut b) = (List::EMPTY, List::EMPTY);
-        for id in 0..3 {
-            store.push(&mut a, ping(id));
-        }
-        store.shift(&mut a, &mut b);
-        store.shift(&mut a, &mut b);
-        assert_eq!(
-            ids(&store, &b),
-            [
-                Message::Control(Control::Ping(0)),
-                Message::Control(Control::Ping(1))
-            ]
-        );
-        assert!(store.pop(&mut b).is_some() && store.pop(&mut b).is_some());
-        assert!(b.is_empty() && store.pop(&mut b).is_none());
-        store.push(&mut a, ping(7));
-        store.push(&mut a, ping(8));
-        assert_eq!((store.nodes.len(), store.entries.len()), (3, 3));
-        assert_eq!(ids(&store, &a).len(), 3);
-    }
-
-    /// A message that stands in three frames, the third of which is lost first.
-    fn in_three_frames() -> (Store, [List; 3]) {
-        let mut store = Store::new();
-        let mut lists = [List::EMPTY, List::EMPTY, List::EMPTY];
-        let [first, second, third] = &mut lists;
-        store.push(first, ping(1));
-        store.repeat(first, second, |_| true);
-        store.repeat(second, third, |_| true);
-        store.repeat(first, third, |_| false);
-        assert_eq!((store.used(), store.len(third)), (3, 1));
-        assert!(matches!(store.pop(third), Some(None)));
-        (store, lists)
-    }
-
-    #[test]
-    fn a_message_arrives_once() {
-        let (mut store, [mut first, mut second, _]) = in_three_frames();
-        assert!(matches!(store.pop_arrived(&mut second), Some(Some(_))));
-        assert_eq!(
-            (store.front(&first).is_none(), store.len(&first)),
-            (true, 1)
-        );
-        assert!(matches!(store.pop_arrived(&mut first), Some(None)));
-        assert_eq!(store.used(), 0);
-        store.push(&mut first, ping(2));
-        assert_eq!((store.nodes.len(), store.entries.len()), (3, 1));
-    }
-
-    #[test]
-    fn a_message_is_lost_when_all_frames_are_that_carried_it() {
-        let (mut store, [mut first, mut second, _]) = in_three_frames();
-        assert!(matches!(store.pop(&mut first), Some(None)));
-        assert!(matches!(store.pop(&mut second), Some(Some(_))));
-        assert_eq!(store.used(), 0);
-    }
-
-    #[test]
-    fn what_arrived_is_not_repeated_and_not_lost() {
-        let (mut store, [mut first, mut second, mut third]) = in_three_frames();
-        assert!(matches!(store.pop_arrived(&mut first), Some(Some(_))));
-        store.repeat(&second, &mut third, |_| true);
-        assert!(third.is_empty());
-        assert!(matches!(store.pop(&mut second), Some(None)));
-    }
 }

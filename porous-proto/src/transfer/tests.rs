@@ -1,5 +1,6 @@
 //! The figures of §3.1, with the windows that they use.
 
+mod copies;
 mod edges;
 mod fates;
 mod modern;

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use porous_proto::{ChannelId, Event, Mode, PeerId, SendError};
+use porous_proto::{ChannelId, Event, Mode, PeerId, SendError, SendOptions};
 
 use super::actor::{Meta, Pattern};
 use super::checks::Trial;
@@ -243,9 +243,14 @@ impl Stage {
         }
         let actor = &mut self.actors[index];
         let channel = u8::try_from(actor.draw.below(channels.into())).unwrap_or(0);
+        // Half of all packets are copied.
+        let copies = u8::try_from(actor.draw.below(6))
+            .unwrap_or(0)
+            .saturating_sub(2);
+        let options = SendOptions::new(mode).redundancy(copies);
         let packet = self.contract.packet(side, peer, len);
         let host = self.world.host_mut(address);
-        match host.send(peer, ChannelId(channel), packet.clone(), mode) {
+        match host.send(peer, ChannelId(channel), packet.clone(), options) {
             Ok(()) => {
                 self.contract.sent(side, peer, channel, mode, packet);
                 true

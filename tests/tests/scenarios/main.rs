@@ -17,6 +17,8 @@ mod idle;
 mod latency;
 mod limits;
 mod readers;
+mod recovery;
+mod redundancy;
 mod refusals;
 mod reliability;
 mod resets;

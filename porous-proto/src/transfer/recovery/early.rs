@@ -15,15 +15,12 @@ const HOLD_MAX: Duration = Duration::from_millis(25);
 pub(crate) struct Early {
     /// How long the remote host holds acknowledgements back that nobody asked for.
     hold: Duration,
-    /// How much longer probes wait because others were useless.
-    caution: Duration,
 }
 
 impl Early {
     pub(crate) const fn new() -> Self {
         Self {
             hold: Duration::ZERO,
-            caution: Duration::ZERO,
         }
     }
 
@@ -35,19 +32,12 @@ impl Early {
         let smoothed = path.smoothed();
         let variation = (2 * path.variation()).max(GRANULARITY);
         let hold = if at_once { Duration::ZERO } else { self.hold };
-        smoothed + variation + hold + self.caution - (step / 2).min(smoothed / 8)
+        smoothed + variation + hold - (step / 2).min(smoothed / 8)
     }
 
-    /// A frame was acknowledged after all that a probe had repeated.
-    pub(crate) fn on_useless(&mut self, shortest: Duration, smoothed: Duration) {
-        self.caution = (self.caution + shortest / 128).min(smoothed / 4);
-    }
-
-    /// A round trip was measured, with an acknowledgement that was held back for so long. What was
-    /// learnt is forgotten little by little.
+    /// A round trip was measured, with an acknowledgement that was held back for so long.
     pub(crate) fn on_sample(&mut self, delay: Duration) {
         self.hold = (7 * self.hold + delay.min(HOLD_MAX)) / 8;
-        self.caution -= self.caution / 64;
     }
 }
 
@@ -66,24 +56,6 @@ mod tests {
             path.sample(RTT, Instant::from_micros(64_000 * n));
         }
         path
-    }
-
-    /// P6.
-    #[test]
-    fn useless_probes_make_the_next_ones_late_and_this_passes() {
-        let (path, mut early) = (settled(), Early::new());
-        let usual = early.wait(&path, true, Duration::ZERO);
-        assert_eq!(usual, RTT + MS);
-        early.on_useless(RTT, RTT);
-        assert_eq!(early.wait(&path, true, Duration::ZERO), usual + RTT / 128);
-        for _ in 0..200 {
-            early.on_useless(RTT, RTT);
-        }
-        assert_eq!(early.wait(&path, true, Duration::ZERO), usual + RTT / 4);
-        for _ in 0..400 {
-            early.on_sample(Duration::ZERO);
-        }
-        assert!(early.wait(&path, true, Duration::ZERO) < usual + MS);
     }
 
     /// P6.

@@ -1,6 +1,9 @@
 //! The modern rules (`docs/deviations.md` T3, P5, P6): loss by acknowledgements alone, packet and
 //! time thresholds that learn from reordering, probes that never touch the window.
 
+#[cfg(test)]
+mod tests;
+
 use core::time::Duration;
 
 use super::early::Early;
@@ -24,6 +27,11 @@ const PROBE_MAX: Duration = Duration::from_secs(1);
 
 /// A loss is of interest for so long.
 const LOSSY: Duration = Duration::from_secs(10);
+
+/// An early probe that was in vain makes the next ones later by so much, so many times at most: no
+/// host holds an acknowledgement back for longer.
+const IN_VAIN: Duration = Duration::from_millis(1);
+const IN_VAIN_MAX: u8 = 25;
 
 /// Losses with nothing acknowledged between them for so many probe timeouts are a change of the
 /// path (RFC 9002 §7.6).
@@ -93,6 +101,8 @@ pub(crate) struct Modern {
     backoff: u32,
     /// When the last frame was sent that was lost.
     lossy_since: Option<Instant>,
+    /// So many early probes were in vain since one was not.
+    in_vain: u8,
     /// The first of the losses since the last acknowledgement was sent then.
     first_lost: Option<Instant>,
 }
@@ -111,6 +121,7 @@ impl Modern {
             last_sent: Instant::ZERO,
             backoff: 0,
             lossy_since: None,
+            in_vain: 0,
             first_lost: None,
         }
     }
@@ -227,13 +238,18 @@ impl Modern {
 
     /// The first probe is earlier: it costs one small datagram, and nothing else.
     pub(crate) fn early_probe(&self, at_once: bool, step: Duration) -> Duration {
-        self.early.wait(&self.path, at_once, step)
+        self.early.wait(&self.path, at_once, step) + IN_VAIN * u32::from(self.in_vain)
     }
 
-    /// A frame was acknowledged after all that an early probe had repeated.
-    pub(crate) fn on_useless_probe(&mut self) {
-        let shortest = self.minimum.get().unwrap_or_default();
-        self.early.on_useless(shortest, self.feedback.smoothed());
+    /// An early probe was acknowledged, or what it repeated was (P7). If that had arrived it was
+    /// in vain: what held the acknowledgement back would never be seen in a round trip, as probes
+    /// are acknowledged at once.
+    pub(crate) fn on_probed(&mut self, in_vain: bool) {
+        self.in_vain = if in_vain {
+            (self.in_vain + 1).min(IN_VAIN_MAX)
+        } else {
+            0
+        };
     }
 
     /// When there will be something to do.
@@ -271,167 +287,5 @@ impl Modern {
     pub(crate) fn on_timeout(&mut self, now: Instant) {
         self.backoff = self.backoff.saturating_add(1);
         self.last_sent = now;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MS: Duration = Duration::from_millis(1);
-    const STEP: Duration = Duration::ZERO;
-
-    fn at(ms: u64) -> Instant {
-        Instant::ZERO + Duration::from_millis(ms)
-    }
-
-    /// Round trips of 100 ms that vary by no more than a millisecond.
-    fn settled() -> Modern {
-        let mut modern = Modern::new();
-        for n in 0..100 {
-            modern.sample(100 * MS, Duration::ZERO, at(100 * n));
-        }
-        modern
-    }
-
-    fn flight(sent: u64) -> Flight {
-        Flight {
-            oldest: Some((7, at(sent))),
-            unprobed: Some((at(sent), false)),
-        }
-    }
-
-    /// P5.
-    #[test]
-    fn three_ids_or_an_eighth_of_a_round_trip_make_a_loss() {
-        let modern = settled();
-        let lost = |id, newest, after| modern.is_lost((id, at(0)), newest, STEP, at(after));
-        assert!(lost(5, Some(8), 0) && !lost(5, Some(7), 0));
-        assert!(lost(5, Some(6), 113) && !lost(5, Some(6), 112));
-        assert!(!lost(5, Some(5), 1000) && !lost(5, None, 1000));
-        assert!(!modern.is_lost((5, at(0)), Some(6), 200 * MS, at(199)));
-    }
-
-    /// P5.
-    #[test]
-    fn who_was_wrong_becomes_patient_and_takes_it_back() {
-        let mut modern = settled();
-        assert_eq!(modern.on_lost(at(0), 20, STEP), Congestion::Begins);
-        assert_eq!(modern.on_lost(at(1), 21, STEP), Congestion::Continues);
-        assert!(!modern.on_spurious(10, 16));
-        assert!(modern.on_spurious(11, 16));
-        let lost = |id, after| modern.is_lost((id, at(0)), Some(30), STEP, at(after));
-        assert!(lost(23, 0) && !lost(24, 0));
-        // Two quarters of the shortest round trip.
-        assert!(lost(29, 163) && !lost(29, 162));
-    }
-
-    /// P5.
-    #[test]
-    fn sixteen_episodes_without_an_error_make_impatient_again() {
-        let mut modern = settled();
-        modern.on_lost(at(0), 20, STEP);
-        modern.on_spurious(10, 40);
-        modern.on_acknowledged(20);
-        for n in 0..16 {
-            assert!(!modern.is_lost((97, at(0)), Some(100), STEP, at(0)), "{n}");
-            modern.on_lost(at(0), 200 + n, STEP);
-            modern.on_acknowledged(200 + n);
-        }
-        assert!(modern.is_lost((97, at(0)), Some(100), STEP, at(0)));
-        assert!(modern.is_lost((99, at(0)), Some(100), STEP, at(113)));
-    }
-
-    #[test]
-    fn an_episode_ends_with_what_was_sent_after_it_began() {
-        let mut modern = settled();
-        modern.on_lost(at(0), 20, STEP);
-        modern.on_acknowledged(19);
-        assert_eq!(modern.on_lost(at(1), 30, STEP), Congestion::Continues);
-        modern.on_acknowledged(20);
-        assert_eq!(modern.on_lost(at(2), 30, STEP), Congestion::Begins);
-        // A late one of the episode before changes nothing.
-        modern.on_acknowledged(40);
-        assert!(!modern.on_spurious(5, 40));
-    }
-
-    #[test]
-    fn losses_of_three_timeouts_with_nothing_between_them_are_persistent() {
-        let mut modern = settled();
-        let timeout = modern.probe_timeout(STEP);
-        modern.on_lost(at(0), 20, STEP);
-        let later = at(0) + 3 * timeout;
-        assert_eq!(modern.on_lost(later, 20, STEP), Congestion::Persistent);
-        modern.on_acknowledged(15);
-        assert_eq!(
-            modern.on_lost(later + 3 * timeout, 20, STEP),
-            Congestion::Continues
-        );
-    }
-
-    /// T3, P6.
-    #[test]
-    fn probes_come_early_then_late_and_then_twice_as_late() {
-        let mut modern = settled();
-        modern.on_sent(at(0));
-        assert_eq!(
-            modern.deadline(&flight(0), None, STEP),
-            (at(101), Due::Probe)
-        );
-        let probed = Flight {
-            unprobed: None,
-            ..flight(0)
-        };
-        assert_eq!(
-            modern.deadline(&probed, None, STEP),
-            (at(101), Due::Timeout)
-        );
-        modern.on_timeout(at(101));
-        assert_eq!(
-            modern.deadline(&probed, None, STEP),
-            (at(303), Due::Timeout)
-        );
-        for _ in 0..20 {
-            modern.on_timeout(at(303));
-        }
-        assert_eq!(
-            modern.deadline(&probed, None, STEP),
-            (at(1303), Due::Timeout)
-        );
-        modern.on_acknowledged(3);
-        assert_eq!(
-            modern.deadline(&probed, None, STEP),
-            (at(404), Due::Timeout)
-        );
-    }
-
-    #[test]
-    fn what_was_overtaken_is_waited_for_and_not_probed() {
-        let modern = settled();
-        let probed = Flight {
-            unprobed: None,
-            ..flight(0)
-        };
-        let (due, what) = modern.deadline(&probed, Some(8), STEP);
-        assert_eq!((due.as_micros() / 500, what), (225, Due::Loss));
-        let nothing = Flight {
-            oldest: None,
-            unprobed: None,
-        };
-        assert!(modern.deadline(&nothing, Some(8), STEP).0.is_never());
-    }
-
-    /// The remote host says how long it held an acknowledgement back, and may lie.
-    #[test]
-    fn a_delay_shortens_the_path_but_not_the_timers() {
-        let mut modern = settled();
-        for n in 0..200 {
-            modern.sample(120 * MS, 20 * MS, at(10_000 + 100 * n));
-            modern.sample(120 * MS, 60 * MS, at(10_050 + 100 * n));
-        }
-        assert_eq!(modern.minimum.get(), Some(100 * MS));
-        assert!(modern.feedback.smoothed() > 119 * MS);
-        let path = modern.path().smoothed();
-        assert!(path > 100 * MS && path < 115 * MS, "{path:?}");
     }
 }

@@ -57,33 +57,6 @@ fn a_lone_reliable_message_is_repeated_before_it_counts_as_lost() {
     assert_eq!(side.transfer.flight(), 0);
 }
 
-/// P6.
-#[test]
-fn a_probe_that_was_not_needed_makes_the_next_one_later() {
-    // The newest frame is the probe; the frame that it repeats arrived or did not.
-    let wait_after = |arrived: u32| {
-        let mut side = settled();
-        side.send(30, 100, Delivery::Reliable);
-        side.wait();
-        assert_eq!(side.frame(), Some(vec![30]));
-        side.now = side.now + 100 * MS;
-        let block = AckBlock {
-            largest_low: 31,
-            largest_width: 4,
-            delay: None,
-            map: 1 << 31 | arrived,
-            nonce: false,
-            ranges: arrayvec::ArrayVec::new(),
-        };
-        let acked = side.transfer.check_ack(&block).unwrap();
-        side.transfer.on_ack(&acked, &mut side.script, side.now);
-        side.send(40, 100, Delivery::Reliable);
-        side.wait()
-    };
-    let [with, without] = [1, 0].map(wait_after);
-    assert!(with > without, "{with:?} {without:?}");
-}
-
 /// P6: a probe is outside of the windows.
 #[test]
 fn a_full_window_does_not_hold_up_a_probe() {

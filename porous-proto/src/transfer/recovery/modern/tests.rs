@@ -1,0 +1,177 @@
+//! When frames are lost, and when they are asked after.
+
+use super::*;
+
+const MS: Duration = Duration::from_millis(1);
+const STEP: Duration = Duration::ZERO;
+
+fn at(ms: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(ms)
+}
+
+/// Round trips of 100 ms that vary by no more than a millisecond.
+fn settled() -> Modern {
+    let mut modern = Modern::new();
+    for n in 0..100 {
+        modern.sample(100 * MS, Duration::ZERO, at(100 * n));
+    }
+    modern
+}
+
+fn flight(sent: u64) -> Flight {
+    Flight {
+        oldest: Some((7, at(sent))),
+        unprobed: Some((at(sent), false)),
+    }
+}
+
+/// P5.
+#[test]
+fn three_ids_or_an_eighth_of_a_round_trip_make_a_loss() {
+    let modern = settled();
+    let lost = |id, newest, after| modern.is_lost((id, at(0)), newest, STEP, at(after));
+    assert!(lost(5, Some(8), 0) && !lost(5, Some(7), 0));
+    assert!(lost(5, Some(6), 113) && !lost(5, Some(6), 112));
+    assert!(!lost(5, Some(5), 1000) && !lost(5, None, 1000));
+    assert!(!modern.is_lost((5, at(0)), Some(6), 200 * MS, at(199)));
+}
+
+/// P5.
+#[test]
+fn who_was_wrong_becomes_patient_and_takes_it_back() {
+    let mut modern = settled();
+    assert_eq!(modern.on_lost(at(0), 20, STEP), Congestion::Begins);
+    assert_eq!(modern.on_lost(at(1), 21, STEP), Congestion::Continues);
+    assert!(!modern.on_spurious(10, 16));
+    assert!(modern.on_spurious(11, 16));
+    let lost = |id, after| modern.is_lost((id, at(0)), Some(30), STEP, at(after));
+    assert!(lost(23, 0) && !lost(24, 0));
+    // Two quarters of the shortest round trip.
+    assert!(lost(29, 163) && !lost(29, 162));
+}
+
+/// P5.
+#[test]
+fn sixteen_episodes_without_an_error_make_impatient_again() {
+    let mut modern = settled();
+    modern.on_lost(at(0), 20, STEP);
+    modern.on_spurious(10, 40);
+    modern.on_acknowledged(20);
+    for n in 0..16 {
+        assert!(!modern.is_lost((97, at(0)), Some(100), STEP, at(0)), "{n}");
+        modern.on_lost(at(0), 200 + n, STEP);
+        modern.on_acknowledged(200 + n);
+    }
+    assert!(modern.is_lost((97, at(0)), Some(100), STEP, at(0)));
+    assert!(modern.is_lost((99, at(0)), Some(100), STEP, at(113)));
+}
+
+#[test]
+fn an_episode_ends_with_what_was_sent_after_it_began() {
+    let mut modern = settled();
+    modern.on_lost(at(0), 20, STEP);
+    modern.on_acknowledged(19);
+    assert_eq!(modern.on_lost(at(1), 30, STEP), Congestion::Continues);
+    modern.on_acknowledged(20);
+    assert_eq!(modern.on_lost(at(2), 30, STEP), Congestion::Begins);
+    // A late one of the episode before changes nothing.
+    modern.on_acknowledged(40);
+    assert!(!modern.on_spurious(5, 40));
+}
+
+#[test]
+fn losses_of_three_timeouts_with_nothing_between_them_are_persistent() {
+    let mut modern = settled();
+    let timeout = modern.probe_timeout(STEP);
+    modern.on_lost(at(0), 20, STEP);
+    let later = at(0) + 3 * timeout;
+    assert_eq!(modern.on_lost(later, 20, STEP), Congestion::Persistent);
+    modern.on_acknowledged(15);
+    assert_eq!(
+        modern.on_lost(later + 3 * timeout, 20, STEP),
+        Congestion::Continues
+    );
+}
+
+/// T3, P6.
+#[test]
+fn probes_come_early_then_late_and_then_twice_as_late() {
+    let mut modern = settled();
+    modern.on_sent(at(0));
+    assert_eq!(
+        modern.deadline(&flight(0), None, STEP),
+        (at(101), Due::Probe)
+    );
+    let probed = Flight {
+        unprobed: None,
+        ..flight(0)
+    };
+    assert_eq!(
+        modern.deadline(&probed, None, STEP),
+        (at(101), Due::Timeout)
+    );
+    modern.on_timeout(at(101));
+    assert_eq!(
+        modern.deadline(&probed, None, STEP),
+        (at(303), Due::Timeout)
+    );
+    for _ in 0..20 {
+        modern.on_timeout(at(303));
+    }
+    assert_eq!(
+        modern.deadline(&probed, None, STEP),
+        (at(1303), Due::Timeout)
+    );
+    modern.on_acknowledged(3);
+    assert_eq!(
+        modern.deadline(&probed, None, STEP),
+        (at(404), Due::Timeout)
+    );
+}
+
+/// P7.
+#[test]
+fn probes_in_vain_come_later() {
+    let mut modern = settled();
+    assert_eq!(modern.early_probe(false, STEP), 101 * MS);
+    for _ in 0..10 {
+        modern.on_probed(true);
+    }
+    assert_eq!(modern.early_probe(false, STEP), 111 * MS);
+    modern.on_probed(false);
+    assert_eq!(modern.early_probe(false, STEP), 101 * MS);
+    for _ in 0..100 {
+        modern.on_probed(true);
+    }
+    assert_eq!(modern.early_probe(false, STEP), 126 * MS);
+}
+
+#[test]
+fn what_was_overtaken_is_waited_for_and_not_probed() {
+    let modern = settled();
+    let probed = Flight {
+        unprobed: None,
+        ..flight(0)
+    };
+    let (due, what) = modern.deadline(&probed, Some(8), STEP);
+    assert_eq!((due.as_micros() / 500, what), (225, Due::Loss));
+    let nothing = Flight {
+        oldest: None,
+        unprobed: None,
+    };
+    assert!(modern.deadline(&nothing, Some(8), STEP).0.is_never());
+}
+
+/// The remote host says how long it held an acknowledgement back, and may lie.
+#[test]
+fn a_delay_shortens_the_path_but_not_the_timers() {
+    let mut modern = settled();
+    for n in 0..200 {
+        modern.sample(120 * MS, 20 * MS, at(10_000 + 100 * n));
+        modern.sample(120 * MS, 60 * MS, at(10_050 + 100 * n));
+    }
+    assert_eq!(modern.minimum.get(), Some(100 * MS));
+    assert!(modern.feedback.smoothed() > 119 * MS);
+    let path = modern.path().smoothed();
+    assert!(path > 100 * MS && path < 115 * MS, "{path:?}");
+}

@@ -1,0 +1,322 @@
+//! Copies in spare bytes: where they ride, and what ends them.
+
+use super::*;
+use crate::config::Policy;
+
+const MS: Duration = Duration::from_millis(1);
+
+fn sides() -> [Side; 2] {
+    [Policy::Paper, Policy::Modern].map(Side::with)
+}
+
+impl Side {
+    fn queue(&mut self, name: u8, len: usize, delivery: Delivery, copies: u8) {
+        let message = NextMessage {
+            copies,
+            ..message(name, len, delivery)
+        };
+        self.script.low.push_back(message);
+    }
+
+    /// No message is in the store.
+    fn assert_empty(&mut self) {
+        assert_eq!(self.later(), None);
+        assert_eq!(self.transfer.copies.count(), 0);
+        assert_eq!(self.transfer.store.used(), 0);
+    }
+
+    /// The next frame, a tick later.
+    fn later(&mut self) -> Option<Vec<u8>> {
+        self.now = self.now + 16 * MS;
+        self.frame()
+    }
+}
+
+/// P8.
+#[test]
+fn copies_ride_in_the_next_frames_behind_what_is_new() {
+    for mut side in sides() {
+        for (name, delivery) in [(0, Delivery::Reliable), (1, Delivery::Unreliable)] {
+            side.queue(name, 40, delivery, 2);
+        }
+        assert_eq!(side.frame(), Some(vec![0, 1]));
+        assert_eq!(side.later(), None, "no frame for a copy alone");
+        side.queue(2, 40, Delivery::Reliable, 0);
+        assert_eq!(side.later(), Some(vec![2, 0, 1]));
+        side.queue(3, 40, Delivery::Reliable, 0);
+        assert_eq!(side.later(), Some(vec![3, 0, 1]));
+        side.queue(4, 40, Delivery::Reliable, 0);
+        assert_eq!(side.later(), Some(vec![4]));
+    }
+}
+
+/// P8: what follows at once may share the fate.
+#[test]
+fn no_copy_rides_in_the_same_instant() {
+    for mut side in sides() {
+        side.queue(0, 50, Delivery::Unreliable, 1);
+        side.queue(1, 480, Delivery::Unreliable, 0);
+        side.queue(2, 50, Delivery::Unreliable, 0);
+        assert_eq!(side.frame(), Some(vec![0]));
+        assert_eq!(side.frame(), Some(vec![1]));
+        assert_eq!(side.frame(), Some(vec![2]));
+        side.queue(3, 50, Delivery::Unreliable, 0);
+        assert_eq!(side.later(), Some(vec![3, 0]));
+    }
+}
+
+/// P8.
+#[test]
+fn an_acknowledgement_of_any_frame_cancels_copies() {
+    for mut side in sides() {
+        for delivery in [Delivery::Reliable, Delivery::Unreliable] {
+            side.queue(0, 40, delivery, 3);
+            side.queue(1, 40, delivery, 3);
+            let first = side.transfer.queue.next();
+            assert_eq!(side.frame(), Some(vec![0, 1]));
+            side.queue(2, 40, delivery, 0);
+            assert_eq!(side.later(), Some(vec![2, 0, 1]));
+            side.acknowledge(&[first + 1]);
+            side.queue(3, 40, delivery, 0);
+            assert_eq!(side.later(), Some(vec![3]));
+            // Of the frames without them, one is lost: they are not.
+            side.acknowledge(&[first + 2]);
+            side.script.lost.clear();
+            assert_eq!(side.script.acknowledged, [2, 0, 1, 3]);
+            side.script.acknowledged.clear();
+            side.acknowledge(&[first]);
+            side.assert_empty();
+        }
+    }
+}
+
+/// P8.
+#[test]
+fn a_message_with_copies_is_lost_when_all_frames_are_that_carried_it() {
+    for mut side in sides() {
+        side.queue(0, 40, Delivery::Unreliable, 1);
+        side.queue(1, 40, Delivery::Reliable, 1);
+        assert_eq!(side.frame(), Some(vec![0, 1]));
+        side.queue(2, 40, Delivery::Unreliable, 0);
+        assert_eq!(side.later(), Some(vec![2, 0, 1]));
+        for name in 3..7 {
+            side.queue(name, 40, Delivery::Unreliable, 0);
+            assert_eq!(side.later(), Some(vec![name]));
+        }
+        side.acknowledge(&[2, 3]);
+        side.acknowledge(&[4]);
+        // Frames 0 and 1 are three behind.
+        assert_eq!(side.transfer.frames_lost(), 2);
+        assert_eq!(side.script.lost, [2, 0]);
+        assert_eq!(side.later(), Some(vec![1]));
+    }
+}
+
+/// P8: loss is not told while a copy is under way.
+#[test]
+fn a_message_is_not_lost_while_its_copy_is_under_way() {
+    for mut side in sides() {
+        side.queue(0, 40, Delivery::Reliable, 1);
+        for name in 1..4 {
+            assert!(side.frame().is_some_and(|names| names.len() == 1));
+            side.queue(name, 450, Delivery::Unreliable, 0);
+        }
+        assert_eq!(side.frame(), Some(vec![3]));
+        side.queue(4, 40, Delivery::Unreliable, 0);
+        assert_eq!(side.later(), Some(vec![4, 0]));
+        side.acknowledge(&[1, 2, 3]);
+        assert_eq!((side.transfer.frames_lost(), side.later()), (1, None));
+        side.acknowledge(&[4]);
+        assert_eq!(side.script.acknowledged, [1, 2, 3, 4, 0]);
+        side.assert_empty();
+    }
+}
+
+/// P8: what was lost before it found room goes out as what was lost, and its copies after that.
+#[test]
+fn what_was_lost_before_it_found_room_is_copied_after_it_was_sent_again() {
+    for mut side in sides() {
+        side.queue(0, 40, Delivery::Reliable, 1);
+        assert_eq!(side.frame(), Some(vec![0]));
+        for name in 1..4 {
+            side.queue(name, 490, Delivery::Unreliable, 0);
+            assert_eq!(side.later(), Some(vec![name]));
+        }
+        side.acknowledge(&[1, 2]);
+        side.acknowledge(&[3]);
+        assert_eq!(side.transfer.frames_lost(), 1);
+        side.queue(4, 40, Delivery::Unreliable, 0);
+        assert_eq!(side.later(), Some(vec![0, 4]));
+        side.queue(5, 40, Delivery::Unreliable, 0);
+        assert_eq!(side.later(), Some(vec![5, 0]));
+    }
+}
+
+/// P8: a quarter of a datagram at most, what was sent first before what was sent last.
+#[test]
+fn copies_take_a_quarter_of_a_datagram_and_those_without_room_have_had_their_chance() {
+    for mut side in sides() {
+        for name in 0..8 {
+            side.queue(name, 40, Delivery::Reliable, 1);
+        }
+        side.queue(8, 110, Delivery::Reliable, 1);
+        assert_eq!(side.frame(), Some((0..9).collect()));
+        side.queue(20, 40, Delivery::Unreliable, 0);
+        assert_eq!(side.later(), Some(vec![20, 0, 1, 2]));
+        side.queue(21, 40, Delivery::Unreliable, 0);
+        assert_eq!(side.later(), Some(vec![21]));
+        assert_eq!(side.transfer.copies.count(), 0);
+    }
+}
+
+/// P8: or what is sent each tick would be copied for the third time before it is for the first.
+#[test]
+fn first_copies_come_before_second_ones() {
+    for mut side in sides() {
+        side.queue(0, 40, Delivery::Reliable, 3);
+        side.queue(1, 40, Delivery::Reliable, 3);
+        assert_eq!(side.frame(), Some(vec![0, 1]));
+        side.queue(2, 40, Delivery::Reliable, 3);
+        side.queue(3, 40, Delivery::Reliable, 3);
+        assert_eq!(side.later(), Some(vec![2, 3, 0, 1]));
+        side.queue(4, 40, Delivery::Reliable, 0);
+        assert_eq!(side.later(), Some(vec![4, 2, 3, 0]));
+        side.queue(5, 40, Delivery::Reliable, 0);
+        // The second copy of 1 found no room, and was not put off: this is its last chance.
+        assert_eq!(side.later(), Some(vec![5, 2, 3, 0]));
+    }
+}
+
+/// P8: nor do copies take the room of what is new.
+#[test]
+fn copies_wait_for_a_frame_with_room() {
+    for mut side in sides() {
+        side.queue(0, 40, Delivery::Reliable, 1);
+        assert_eq!(side.frame(), Some(vec![0]));
+        for name in 1..5 {
+            side.queue(name, 480, Delivery::Unreliable, 0);
+            assert_eq!(side.later(), Some(vec![name]));
+        }
+        side.queue(5, 440, Delivery::Unreliable, 0);
+        assert_eq!(side.later(), Some(vec![5, 0]));
+    }
+}
+
+/// P8: while new messages wait, copies take a 64th of what these do.
+#[test]
+fn who_has_more_to_send_sends_few_copies() {
+    for mut side in sides() {
+        side.transfer.congestion_for_test(u32::MAX / 2);
+        let mut copies = 0;
+        // Large and small in turn: frames of both have room for four small ones.
+        for _ in 0..100 {
+            while side.script.low.len() < 4 {
+                side.queue(1, 320, Delivery::Unreliable, 0);
+                side.queue(2, 20, Delivery::Reliable, 3);
+            }
+            let names = side.later().expect("there is more");
+            copies += names.iter().filter(|&&name| name == 2).count() - 1;
+        }
+        // 34,000 bytes and heads.
+        assert!((18..=26).contains(&copies), "{copies}");
+    }
+}
+
+/// P8: the windows bound copies as they bound new data.
+#[test]
+fn copies_stay_within_the_windows() {
+    for mut side in sides() {
+        side.queue(0, 40, Delivery::Reliable, 3);
+        assert_eq!(side.frame(), Some(vec![0]));
+        let flight = side.transfer.flight();
+        side.transfer.congestion_for_test(flight + 90);
+        side.queue(1, 60, Delivery::Reliable, 0);
+        assert_eq!(side.later(), Some(vec![1]));
+        assert!(side.transfer.flight() <= flight + 90);
+        side.transfer.congestion_for_test(2 * flight + 150);
+        side.queue(2, 20, Delivery::Reliable, 0);
+        assert_eq!(side.later(), Some(vec![2, 0]));
+    }
+}
+
+/// P8: what is sent anyway may be an acknowledgement.
+#[test]
+fn copies_ride_with_acknowledgements() {
+    for mut side in sides() {
+        side.queue(0, 40, Delivery::Reliable, 1);
+        assert_eq!(side.frame(), Some(vec![0]));
+        let flight = side.transfer.flight();
+        side.transfer.ack_timer.pending = true;
+        assert_eq!(side.later(), Some(vec![0]));
+        assert!(side.transfer.flight() > flight + 40);
+        assert_eq!(side.later(), None);
+    }
+}
+
+/// P8: nobody has to wait for a frame with room.
+#[test]
+fn few_messages_wait_for_copies() {
+    for mut side in sides() {
+        side.transfer.congestion_for_test(u32::MAX / 2);
+        for n in 0..2000 {
+            side.queue(7, 100, Delivery::Unreliable, 3);
+            if n % 4 == 3 {
+                assert!(side.frame().is_some());
+            }
+        }
+        assert_eq!(side.transfer.copies.count(), 64);
+        let payloads = side.transfer.queue.records();
+        let payloads = payloads.flat_map(|record| side.transfer.store.iter(&record.contents));
+        let kept = payloads.filter(|outgoing| match &outgoing.message {
+            Message::Packet(packet) => !packet.payload.is_empty(),
+            Message::Control(_) => false,
+        });
+        assert_eq!(kept.count(), 64, "other payloads are forgotten");
+        let before = crate::work::done();
+        side.queue(7, 1, Delivery::Unreliable, 3);
+        assert!(side.later().is_some());
+        assert!(crate::work::done() - before < 200);
+    }
+}
+
+/// P8, P6: a copy that is under way answers what a probe would ask.
+#[test]
+fn a_probe_comes_a_round_trip_after_the_last_copy() {
+    let mut side = Side::with(Policy::Modern);
+    side.queue(0, 40, Delivery::Reliable, 1);
+    assert_eq!(side.frame(), Some(vec![0]));
+    let sent = side.now;
+    side.transfer.ack_timer.pending = true;
+    assert_eq!(side.later(), Some(vec![0]));
+    let due = side.transfer.recovery_deadline();
+    assert!(due < sent + 1000 * MS);
+    side.now = due;
+    side.transfer.handle_timeout(&mut side.script, due);
+    assert_eq!(side.frame(), None, "the copy is under way");
+    side.now = due + 16 * MS;
+    side.transfer.handle_timeout(&mut side.script, side.now);
+    assert_eq!(side.frame(), Some(vec![0]));
+    assert_eq!(side.frame(), None);
+}
+
+/// P6: a late probe repeats each message once, however many frames carry it.
+#[test]
+fn a_late_probe_repeats_each_message_once() {
+    let mut side = Side::with(Policy::Modern);
+    side.queue(0, 40, Delivery::Reliable, 3);
+    assert_eq!(side.frame(), Some(vec![0]));
+    for name in 1..4 {
+        side.queue(name, 40, Delivery::Reliable, 0);
+        assert_eq!(side.later(), Some(vec![name, 0]));
+    }
+    let mut frames = Vec::new();
+    for _ in 0..8 {
+        side.now = side.transfer.recovery_deadline();
+        side.transfer.handle_timeout(&mut side.script, side.now);
+        frames.extend(core::iter::from_fn(|| side.frame()));
+    }
+    let twice = |frame: &&Vec<u8>| frame.iter().filter(|&&name| name == 0).count() > 1;
+    assert_eq!(frames.iter().find(twice), None);
+    let all = |frame: &Vec<u8>| frame.ends_with(&[0, 1, 2, 3]);
+    assert!(frames.iter().any(all), "{frames:?}");
+}

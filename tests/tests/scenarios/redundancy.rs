@@ -1,0 +1,134 @@
+//! Copies of packets in the spare bytes of later datagrams: what they win, and what they cost.
+
+use core::time::Duration;
+
+use porous_proto::{ChannelId, Config, Mode, Policy, Priority, SendOptions};
+use porous_sim::{LinkConfig, Pair, Seed, Service};
+use porous_tests::config;
+
+const MS: Duration = Duration::from_millis(1);
+const TICK: Duration = Duration::from_micros(16_667);
+
+/// The round trip takes 60 ms, and both hosts step 60 times a second.
+fn ticking(seed: u64, line: LinkConfig, policy: Policy) -> Pair {
+    let channels = [Priority::High, Priority::Low];
+    let config: Config = config::new()
+        .policy(policy)
+        .channels(&channels)
+        .expect("two are allowed");
+    let line = line.delay(30 * MS);
+    let mut pair = Pair::new(Seed::new(seed), line, config.clone(), config);
+    for host in [Pair::A, Pair::B] {
+        pair.world.set_service(host, Service::tick(TICK));
+    }
+    pair.connect_to_listener();
+    pair.world.run_for(1000 * MS);
+    pair
+}
+
+/// A sends a state of 100 bytes each tick, and an event of 64 each eighth one, for two minutes. How
+/// long those events took, in milliseconds, whose first datagram was lost.
+fn late_events(policy: Policy, event: SendOptions) -> Vec<u64> {
+    let mut pair = ticking(1, LinkConfig::new().loss(5.0), policy);
+    let (a, b) = (pair.peer(Pair::A), pair.peer(Pair::B));
+    let mut late = Vec::new();
+    for tick in 0..7200 {
+        let now = pair.world.now().as_micros();
+        let host = pair.world.host_mut(Pair::A);
+        assert_eq!(
+            host.send(a, ChannelId(1), vec![0; 100], Mode::Unreliable),
+            Ok(())
+        );
+        if tick % 8 == 0 {
+            let mut packet = now.to_le_bytes().to_vec();
+            packet.resize(64, 0);
+            assert_eq!(host.send(a, ChannelId(0), packet, event), Ok(()));
+        }
+        pair.world.run_for(TICK);
+        while let Some(packet) = pair.world.host_mut(Pair::B).receive(b) {
+            if packet.channel == ChannelId(0) {
+                let at = u64::from_le_bytes(packet.payload[..8].try_into().expect("8 bytes"));
+                let took = (pair.world.now().as_micros() - at) / 1000;
+                late.extend(Some(took).filter(|&took| took > 51));
+            }
+        }
+    }
+    late
+}
+
+/// P8. Without loss an event takes 50 ms here: 30 under way, and a tick at each end.
+#[test]
+fn a_lost_packet_with_a_copy_comes_a_tick_later() {
+    for policy in [Policy::Paper, Policy::Modern] {
+        let middle_and_mean = |copies| {
+            let options = SendOptions::new(Mode::Reliable).redundancy(copies);
+            let mut late = late_events(policy, options);
+            assert!(late.len() > 30, "{policy:?}: {}", late.len());
+            late.sort_unstable();
+            let mean = late.iter().sum::<u64>() / late.len() as u64;
+            (late[late.len() / 2], mean)
+        };
+        let (none, one) = (middle_and_mean(0), middle_and_mean(1));
+        assert!(none.0 >= 115 && none.1 >= 125, "{policy:?}: {none:?} ms");
+        assert!(one.0 <= 67 && one.1 <= 90, "{policy:?}: {one:?} ms");
+    }
+}
+
+/// P8.
+#[test]
+fn unreliable_packets_with_copies_are_seldom_lost() {
+    for policy in [Policy::Paper, Policy::Modern] {
+        let got = [0, 1, 3].map(|copies| {
+            let mut pair = ticking(1, LinkConfig::new().loss(10.0), policy);
+            let (a, b) = (pair.peer(Pair::A), pair.peer(Pair::B));
+            let options = SendOptions::new(Mode::Unreliable).redundancy(copies);
+            let mut got = 0;
+            for _ in 0..3600 {
+                let host = pair.world.host_mut(Pair::A);
+                assert_eq!(host.send(a, ChannelId(0), vec![0; 64], options), Ok(()));
+                pair.world.run_for(TICK);
+                while pair.world.host_mut(Pair::B).receive(b).is_some() {
+                    got += 1;
+                }
+            }
+            got
+        });
+        let [none, one, three] = got;
+        assert!(none < 3330 && one > 3530 && three > 3585, "{got:?}");
+    }
+}
+
+/// The bytes that arrive in 20 s if there is always more to send than the line takes.
+fn goodput(policy: Policy, copies: u8, packets: &[usize]) -> usize {
+    let mut sum = 0;
+    for seed in 1..=6 {
+        let line = LinkConfig::new().rate(1_000_000).loss(5.0);
+        let mut pair = ticking(seed, line, policy);
+        let (a, b) = (pair.peer(Pair::A), pair.peer(Pair::B));
+        let options = SendOptions::new(Mode::Reliable).redundancy(copies);
+        for _ in 0..1200 {
+            for &len in packets {
+                let host = pair.world.host_mut(Pair::A);
+                let _ = host.send(a, ChannelId(0), vec![0; len], options);
+            }
+            pair.world.run_for(TICK);
+            while let Some(packet) = pair.world.host_mut(Pair::B).receive(b) {
+                sum += packet.payload.len();
+            }
+        }
+    }
+    sum
+}
+
+/// P8.
+#[test]
+fn copies_of_everything_cost_a_full_line_next_to_nothing() {
+    for policy in [Policy::Paper, Policy::Modern] {
+        // Many small ones; and what leaves much of each datagram spare.
+        for packets in [&[64; 40][..], &[700, 64, 700, 64, 700, 64, 64]] {
+            let [none, three] = [0, 3].map(|copies| goodput(policy, copies, packets));
+            assert!(none > 20 * 3 * 50_000, "{policy:?}: not saturated, {none}");
+            assert!(three * 100 >= none * 97, "{policy:?}: {three} of {none}");
+        }
+    }
+}

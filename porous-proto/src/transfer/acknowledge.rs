@@ -187,21 +187,23 @@ impl Transfer {
 
     fn salvage(&mut self, id: u64, mut record: Record, source: &mut impl Source) {
         let mut reliable = false;
+        let is_paper = matches!(self.recovery, Recovery::Paper(_));
         while let Some(lost) = self.store.pop(&mut record.contents) {
-            let Some(outgoing) = lost else { continue };
+            let Some(mut outgoing) = lost else { continue };
             match outgoing.delivery {
                 Delivery::Reliable => {
                     reliable = true;
                     if strikes(Bug::ForgetsResend) {
                         continue;
                     }
+                    // Whoever waits for it has waited for long (P8).
+                    outgoing.copies = outgoing.copies.max(u8::from(!is_paper));
                     self.send_queue.push_again(&mut self.store, outgoing);
                 }
                 Delivery::Unreliable | Delivery::Latest => source.lost(&outgoing.message),
             }
         }
         // The modern policy needs none: a probe moves the window on (`docs/deviations.md` T10).
-        let is_paper = matches!(self.recovery, Recovery::Paper(_));
         if is_paper && !reliable && record.tracked {
             self.sentinels.on_dropped(id, record.noop);
         }

@@ -251,6 +251,9 @@ impl Store {
                 outgoing.delivery == Delivery::Reliable && fits(&outgoing.message, place.sent)
             });
             if wanted {
+                if let Some(outgoing) = &mut place.outgoing {
+                    outgoing.copies = outgoing.copies.max(1); // it has waited for long (P8)
+                }
                 place.sent = now;
                 place.places += 1;
                 self.place(to, entry);

@@ -30,8 +30,8 @@ const LOSSY: Duration = Duration::from_secs(10);
 
 /// An early probe that was in vain makes the next ones later by so much, so many times at most: no
 /// host holds an acknowledgement back for longer.
-const IN_VAIN: Duration = Duration::from_millis(1);
-const IN_VAIN_MAX: u8 = 25;
+const IN_VAIN: Duration = Duration::from_micros(500);
+const IN_VAIN_MAX: u8 = 50;
 
 /// Losses with nothing acknowledged between them for so many probe timeouts are a change of the
 /// path (RFC 9002 §7.6).

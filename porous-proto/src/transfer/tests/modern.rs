@@ -57,6 +57,22 @@ fn a_lone_reliable_message_is_repeated_before_it_counts_as_lost() {
     assert_eq!(side.transfer.flight(), 0);
 }
 
+/// P8: whoever waits for it has waited for long.
+#[test]
+fn what_is_probed_or_sent_again_is_copied_once() {
+    let mut side = settled();
+    side.send(30, 100, Delivery::Reliable);
+    side.wait();
+    assert_eq!(side.frame(), Some(vec![30]));
+    for (name, expected) in [(31, vec![31, 30]), (32, vec![32])] {
+        side.now = side.now + 2 * MS;
+        side.script
+            .low
+            .push_back(message(name, 100, Delivery::Unreliable));
+        assert_eq!(side.frame(), Some(expected));
+    }
+}
+
 /// P6: a probe is outside of the windows.
 #[test]
 fn a_full_window_does_not_hold_up_a_probe() {

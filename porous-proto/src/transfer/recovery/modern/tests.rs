@@ -137,7 +137,7 @@ fn probes_in_vain_come_later() {
     for _ in 0..10 {
         modern.on_probed(true);
     }
-    assert_eq!(modern.early_probe(false, STEP), 111 * MS);
+    assert_eq!(modern.early_probe(false, STEP), 106 * MS);
     modern.on_probed(false);
     assert_eq!(modern.early_probe(false, STEP), 101 * MS);
     for _ in 0..100 {

@@ -91,6 +91,8 @@ pub(crate) struct Transfer {
     received: Received,
     later_acks: LaterAcks,
     recovery: Recovery,
+    /// The newest frame that was considered dropped.
+    last_lost: u64,
     probe: Option<Probe>,
     pings: Pings,
     pub(crate) answers: Answers,
@@ -117,6 +119,7 @@ impl Transfer {
             received: Received::new(params.behind, params.window, first),
             later_acks: LaterAcks::new(first),
             recovery: Recovery::new(params.policy),
+            last_lost: first,
             probe: None,
             pings: Pings::new(params.policy, params.timeout, params.keepalive),
             answers: Answers::default(),

@@ -1,6 +1,7 @@
 //! When a frame is lost, and when an acknowledgement is asked for: by the rules of the paper, or by
 //! the modern ones.
 
+mod episodes;
 mod estimator;
 mod minimum;
 mod modern;

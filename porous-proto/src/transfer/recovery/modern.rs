@@ -3,6 +3,7 @@
 
 use core::time::Duration;
 
+use super::episodes::Episodes;
 use super::estimator::Estimator;
 use super::minimum::Minimum;
 use crate::time::Instant;
@@ -14,16 +15,16 @@ const PACKETS_MAX: u64 = 64;
 /// Clocks and hosts are not more exact than this (RFC 9002, kGranularity).
 const GRANULARITY: Duration = Duration::from_millis(1);
 
-/// So many episodes of loss without a spurious one, and what was learnt about reordering is
-/// forgotten (RFC 8985 §6.2).
-const CLEAN_EPISODES: u8 = 16;
-
 /// The longest time between probes: a game goes on a second after its network does.
 const PROBE_MAX: Duration = Duration::from_secs(1);
 
 /// Losses with nothing acknowledged between them for so many probe timeouts are a change of the
 /// path (RFC 9002 §7.6).
 const PERSISTENT: u32 = 3;
+
+/// So many timeouts in a row repeat what is reliable, about as many as there are until silence ends a
+/// connection. Who says other things but acknowledges nothing for longer is asked by pings alone.
+const REPEATS: u32 = 16;
 
 /// What is on its way, as far as the timers need it.
 #[derive(Clone, Copy, Debug)]
@@ -43,17 +44,6 @@ pub(crate) enum Due {
     Probe,
     /// The same, in two, or a ping: there has been no acknowledgement for long.
     Timeout,
-}
-
-/// A time in which frames are lost: from the first one until one is acknowledged that was sent
-/// after it.
-#[derive(Clone, Copy, Debug)]
-struct Episode {
-    /// The id that was next when it began.
-    end: u64,
-    /// Losses of it that did not prove spurious.
-    real: u32,
-    spurious: bool,
 }
 
 /// What a loss means for the window.
@@ -79,13 +69,12 @@ pub(crate) struct Modern {
     packets: u64,
     /// How much longer than the round trip a frame may be under way.
     reordering: Duration,
-    clean: u8,
-    episode: Option<Episode>,
+    episodes: Episodes,
     /// When a frame that wants an acknowledgement was last sent.
     last_sent: Instant,
     /// n of the n-th timeout in a row.
     backoff: u32,
-    /// The first of the losses since the last acknowledgement was sent then.
+    /// The first of the losses with nothing acknowledged between them was sent then.
     first_lost: Option<Instant>,
 }
 
@@ -97,8 +86,7 @@ impl Modern {
             minimum: Minimum::new(),
             packets: PACKETS,
             reordering: Duration::ZERO,
-            clean: 0,
-            episode: None,
+            episodes: Episodes::new(),
             last_sent: Instant::ZERO,
             backoff: 0,
             first_lost: None,
@@ -129,17 +117,8 @@ impl Modern {
     pub(crate) fn on_acknowledged(&mut self, id: u64) {
         self.backoff = 0;
         self.first_lost = None;
-        if let Some(episode) = self.episode.filter(|episode| id >= episode.end) {
-            self.episode = None;
-            if episode.spurious {
-                self.clean = 0;
-            } else {
-                self.clean += 1;
-                if self.clean >= CLEAN_EPISODES {
-                    (self.clean, self.packets) = (0, PACKETS);
-                    self.reordering = Duration::ZERO;
-                }
-            }
+        if self.episodes.on_acknowledged(id) {
+            (self.packets, self.reordering) = (PACKETS, Duration::ZERO);
         }
     }
 
@@ -162,28 +141,29 @@ impl Modern {
         })
     }
 
-    /// A frame is considered lost: what that means. `next` is the id that is next.
-    pub(crate) fn on_lost(&mut self, sent: Instant, next: u64, step: Duration) -> Congestion {
+    /// A frame is considered lost: what that means. `next` is the id that is next; `alone`: a frame
+    /// between this one and the last that was lost has arrived.
+    pub(crate) fn on_lost(
+        &mut self,
+        (id, sent): (u64, Instant),
+        next: u64,
+        alone: bool,
+        step: Duration,
+    ) -> Congestion {
+        if alone {
+            self.first_lost = None;
+        }
         let first = *self.first_lost.get_or_insert(sent);
-        let began = match &mut self.episode {
-            Some(episode) => {
-                episode.real += 1;
-                Congestion::Continues
-            }
-            none => {
-                *none = Some(Episode {
-                    end: next,
-                    real: 1,
-                    spurious: false,
-                });
-                Congestion::Begins
-            }
-        };
+        let begins = self.episodes.on_lost(id, next);
         if sent.saturating_duration_since(first) >= PERSISTENT * self.probe_timeout(step) {
             self.first_lost = Some(sent);
             return Congestion::Persistent;
         }
-        began
+        if begins {
+            Congestion::Begins
+        } else {
+            Congestion::Continues
+        }
     }
 
     /// A frame that was considered lost was acknowledged, when `newest` was acknowledged already.
@@ -192,12 +172,7 @@ impl Modern {
         self.packets = (newest.saturating_sub(id) + 1).clamp(self.packets, PACKETS_MAX);
         let step = self.minimum.get().unwrap_or_default() / 4;
         self.reordering = (self.reordering + step).min(self.feedback.smoothed());
-        let Some(episode) = self.episode.as_mut().filter(|episode| id < episode.end) else {
-            return false;
-        };
-        episode.spurious = true;
-        episode.real = episode.real.saturating_sub(1);
-        episode.real == 0
+        self.episodes.on_spurious(id)
     }
 
     /// The time without an acknowledgement after which one is asked for (RFC 9002 §6.2; T18).
@@ -240,10 +215,11 @@ impl Modern {
         }
     }
 
-    /// A timeout has passed: the next one takes twice as long.
-    pub(crate) fn on_timeout(&mut self, now: Instant) {
+    /// A timeout has passed: the next one takes twice as long. Whether to repeat what is on its way.
+    pub(crate) fn on_timeout(&mut self, now: Instant) -> bool {
         self.backoff = self.backoff.saturating_add(1);
         self.last_sent = now;
+        self.backoff <= REPEATS
     }
 }
 
@@ -289,8 +265,14 @@ mod tests {
     #[test]
     fn who_was_wrong_becomes_patient_and_takes_it_back() {
         let mut modern = settled();
-        assert_eq!(modern.on_lost(at(0), 20, STEP), Congestion::Begins);
-        assert_eq!(modern.on_lost(at(1), 21, STEP), Congestion::Continues);
+        assert_eq!(
+            modern.on_lost((10, at(0)), 20, false, STEP),
+            Congestion::Begins
+        );
+        assert_eq!(
+            modern.on_lost((11, at(1)), 21, false, STEP),
+            Congestion::Continues
+        );
         assert!(!modern.on_spurious(10, 16));
         assert!(modern.on_spurious(11, 16));
         let lost = |id, after| modern.is_lost((id, at(0)), Some(30), STEP, at(after));
@@ -303,43 +285,43 @@ mod tests {
     #[test]
     fn sixteen_episodes_without_an_error_make_impatient_again() {
         let mut modern = settled();
-        modern.on_lost(at(0), 20, STEP);
+        modern.on_lost((10, at(0)), 20, false, STEP);
         modern.on_spurious(10, 40);
         modern.on_acknowledged(20);
         for n in 0..16 {
             assert!(!modern.is_lost((97, at(0)), Some(100), STEP, at(0)), "{n}");
-            modern.on_lost(at(0), 200 + n, STEP);
-            modern.on_acknowledged(200 + n);
+            modern.on_lost((200 + n, at(0)), 201 + n, false, STEP);
+            modern.on_acknowledged(201 + n);
         }
         assert!(modern.is_lost((97, at(0)), Some(100), STEP, at(0)));
         assert!(modern.is_lost((99, at(0)), Some(100), STEP, at(113)));
     }
 
     #[test]
-    fn an_episode_ends_with_what_was_sent_after_it_began() {
-        let mut modern = settled();
-        modern.on_lost(at(0), 20, STEP);
-        modern.on_acknowledged(19);
-        assert_eq!(modern.on_lost(at(1), 30, STEP), Congestion::Continues);
-        modern.on_acknowledged(20);
-        assert_eq!(modern.on_lost(at(2), 30, STEP), Congestion::Begins);
-        // A late one of the episode before changes nothing.
-        modern.on_acknowledged(40);
-        assert!(!modern.on_spurious(5, 40));
-    }
-
-    #[test]
     fn losses_of_three_timeouts_with_nothing_between_them_are_persistent() {
         let mut modern = settled();
         let timeout = modern.probe_timeout(STEP);
-        modern.on_lost(at(0), 20, STEP);
+        let mut lost = |id, sent, alone| modern.on_lost((id, sent), 20, alone, STEP);
+        lost(10, at(0), false);
         let later = at(0) + 3 * timeout;
-        assert_eq!(modern.on_lost(later, 20, STEP), Congestion::Persistent);
+        assert_eq!(lost(11, later, false), Congestion::Persistent);
+        let latest = later + 3 * timeout;
+        assert_eq!(lost(13, latest, true), Congestion::Continues);
         modern.on_acknowledged(15);
-        assert_eq!(
-            modern.on_lost(later + 3 * timeout, 20, STEP),
-            Congestion::Continues
-        );
+        let sent = latest + 3 * timeout;
+        let lost = modern.on_lost((16, sent), 20, false, STEP);
+        assert_eq!(lost, Congestion::Continues);
+    }
+
+    /// T3: a peer that says other things but acknowledges nothing is sent nothing twice for ever.
+    #[test]
+    fn after_sixteen_timeouts_nothing_is_repeated() {
+        let mut modern = settled();
+        for n in 0..20 {
+            assert_eq!(modern.on_timeout(at(n)), n < 16, "{n}");
+        }
+        modern.on_acknowledged(3);
+        assert!(modern.on_timeout(at(30)));
     }
 
     /// T3, P6.

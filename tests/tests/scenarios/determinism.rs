@@ -68,7 +68,7 @@ fn a_session_is_the_same_on_every_machine() {
     // commit. That of the paper's policy is there to stay.
     for (policy, golden) in [
         (Policy::Paper, 4_870_758_643_612_586_348),
-        (Policy::Modern, 10_814_410_524_934_366_549),
+        (Policy::Modern, 12_647_251_869_536_117_504),
     ] {
         let config = Config::new().policy(policy);
         assert_eq!(run(1, None, &config), golden, "{policy:?}");

@@ -146,6 +146,7 @@ pub struct Setup {
     before: u8,
     #[generator(1..5_u8)]
     channels: u8,
+    /// A bit for each channel, and the highest ones for each host: it follows the paper's policy.
     priorities: u8,
     #[generator(0..4_u8)]
     budget: u8,
@@ -176,12 +177,12 @@ impl Setup {
         self
     }
 
-    /// The configuration of both.
+    /// The configuration of one of them: they differ in their policies.
     ///
     /// # Errors
     ///
     /// None: all values are within their ranges.
-    pub fn config(&self) -> Result<Config, ConfigError> {
+    pub fn config(&self, side: Side) -> Result<Config, ConfigError> {
         let (frames, packets) =
             [(16, 16), (64, 16), (4096, 4096), (65_536, 65_536)][usize::from(self.windows)];
         let wraps = [0, 1 << 16, 1 << 24, 1 << 31, 1 << 32, 1 << 40][usize::from(self.first_id)];
@@ -197,7 +198,12 @@ impl Setup {
         };
         let priorities: Vec<_> = (0..self.channels).map(priority).collect();
         let timeout = Duration::from_secs(if self.short_timeout { 2 } else { 10 });
+        let policy = match self.priorities >> (6 + side as u8) & 1 {
+            0 => porous_proto::Policy::Modern,
+            _ => porous_proto::Policy::Paper,
+        };
         Ok(Config::new()
+            .policy(policy)
             .windows(frames, packets)?
             .first_id(u64::saturating_sub(wraps, self.before.into()))
             .channels(&priorities)?

@@ -10,7 +10,7 @@ use porous_sim::{ChaCha8Rng, Seed};
 use porous_tests::{Kind, kind};
 
 use crate::Contract;
-use crate::ops::{Fate, Link, Op, Packets, Policy, Setup};
+use crate::ops::{Fate, Link, Op, Packets, Policy, Setup, Side};
 
 /// How long a datagram takes, when it may.
 const DELAY: Duration = Duration::from_millis(10);
@@ -54,11 +54,13 @@ impl Pair {
     ///
     /// None: all values are within their ranges.
     pub fn new(setup: Setup) -> Result<Self, ConfigError> {
-        let config = setup.config()?;
-        let host = |index| Host::new(config.clone(), Seed::new(1).stream("host", index));
+        let host = |config, index| Host::new(config, Seed::new(1).stream("host", index));
         let mut pair = Self {
             setup,
-            hosts: [host(0), host(1)],
+            hosts: [
+                host(setup.config(Side::A)?, 0),
+                host(setup.config(Side::B)?, 1),
+            ],
             now: Instant::ZERO,
             under_way: Vec::new(),
             reading: [true; 2],

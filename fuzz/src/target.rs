@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use porous_proto::{
     ChannelId, Config, ConfigError, Disposition, Ecn, Event, Host, Instant, Integrity, Listen,
-    Mode, PeerId, PeerState, Received, work,
+    Mode, PeerId, PeerState, Policy, Received, work,
 };
 use porous_sim::{ChaCha8Rng, Seed};
 
@@ -47,8 +47,13 @@ pub const fn address(place: Place) -> u8 {
     place as u8
 }
 
-fn config(seal: Integrity, [frames, packets]: [u32; 2]) -> Result<Config, ConfigError> {
+fn config(
+    policy: Policy,
+    seal: Integrity,
+    [frames, packets]: [u32; 2],
+) -> Result<Config, ConfigError> {
     Ok(Config::new()
+        .policy(policy)
         .channels(&[porous_proto::Priority::Low; 3])?
         .max_datagram(512)?
         .receive_budget(1000, 1064)?
@@ -60,7 +65,7 @@ fn config(seal: Integrity, [frames, packets]: [u32; 2]) -> Result<Config, Config
 }
 
 impl Target {
-    /// A host with all its peers.
+    /// A host that follows this policy, with all its peers.
     ///
     /// # Panics
     ///
@@ -69,8 +74,8 @@ impl Target {
     /// # Errors
     ///
     /// None: the configuration is valid.
-    pub fn new() -> Result<Self, ConfigError> {
-        Self::with_windows([6, 6])
+    pub fn new(policy: Policy) -> Result<Self, ConfigError> {
+        Self::with_windows(policy, [6, 6])
     }
 
     /// The same with the widest windows, and ids of three bytes: packets leap from one end of them
@@ -83,8 +88,8 @@ impl Target {
     /// # Errors
     ///
     /// None: the configuration is valid.
-    pub fn wide() -> Result<Self, ConfigError> {
-        let mut target = Self::with_windows([16, 16])?;
+    pub fn wide(policy: Policy) -> Result<Self, ConfigError> {
+        let mut target = Self::with_windows(policy, [16, 16])?;
         target.stride = 820;
         for remote in &mut target.remotes {
             remote.shape.id_bytes = 3;
@@ -93,10 +98,10 @@ impl Target {
     }
 
     /// By their logarithms.
-    fn with_windows(windows: [u8; 2]) -> Result<Self, ConfigError> {
+    fn with_windows(policy: Policy, windows: [u8; 2]) -> Result<Self, ConfigError> {
         let seed = Seed::new(1);
         let [none, sealed] = [Integrity::None, Integrity::Crc32c]
-            .map(|seal| config(seal, windows.map(|log| 1 << log)));
+            .map(|seal| config(policy, seal, windows.map(|log| 1 << log)));
         let mut host = Host::new(none?, seed.stream("host", 0));
         let mut friend = Host::new(sealed?, seed.stream("host", 1));
         let now = Instant::ZERO;

@@ -7,7 +7,7 @@ use core::time::Duration;
 use porous_fuzz::drawn;
 use porous_proto::{
     AnswerError, ChannelId, Config, ConnectError, Disconnect, Ecn, Host, Instant, Integrity,
-    Listen, Mode, Peer, PeerId, PeerState, SendError, SendOptions,
+    Listen, Mode, Peer, PeerId, PeerState, Policy, SendError, SendOptions,
 };
 use porous_sim::{ChaCha8Rng, Seed};
 
@@ -23,6 +23,7 @@ struct Setup {
     windows: (u8, u8),
     rates: (u32, u32),
     checksum: bool,
+    /// Its length, in units, and the policy, in tens.
     connection_id: u8,
     max_peers: u8,
     timeouts: [Duration; 3],
@@ -88,7 +89,9 @@ fn config(setup: &Setup) -> Config {
     ] {
         config = next.unwrap_or(config);
     }
+    let policies = [Policy::Modern, Policy::Paper];
     config
+        .policy(policies[usize::from(setup.connection_id / 10 % 2)])
         .application_id(u64::from(setup.application == 0))
         .send_budget(setup.send_budget)
         .max_peers(setup.max_peers.into())

@@ -6,6 +6,7 @@ use bolero::{TypeGenerator, check};
 use core::time::Duration;
 use porous_fuzz::forms::Place;
 use porous_fuzz::target::{Target, address};
+use porous_proto::Policy;
 use porous_tests::encoder;
 
 /// No more memory is taken for so many datagrams, whatever is in them.
@@ -69,25 +70,29 @@ fn bytes(target: &Target, datagram: &Datagram) -> Vec<u8> {
     bytes
 }
 
+fn run(policy: Policy, datagrams: &[Datagram]) {
+    let mut target = Target::new(policy).expect("all values are valid");
+    target.spare_sealed();
+    for datagram in datagrams {
+        let (bytes, from) = (bytes(&target, datagram), address(datagram.from));
+        for _ in 0..datagram.times {
+            target.deliver(from, &bytes);
+            target.answer(from, bytes.len());
+        }
+        target.pass(Duration::from_millis(datagram.millis.into()));
+    }
+    target.assert_unharmed();
+}
+
 #[test]
 fn a_host_stands_any_bytes() {
     check!()
         .with_generator(produce::<Vec<Datagram>>().with().len(0..16_usize))
         .with_iterations(2000)
         .for_each(|datagrams| {
-            let memory = measure(|| {
-                let mut target = Target::new().expect("all values are valid");
-                target.spare_sealed();
-                for datagram in datagrams {
-                    let (bytes, from) = (bytes(&target, datagram), address(datagram.from));
-                    for _ in 0..datagram.times {
-                        target.deliver(from, &bytes);
-                        target.answer(from, bytes.len());
-                    }
-                    target.pass(Duration::from_millis(datagram.millis.into()));
-                }
-                target.assert_unharmed();
-            });
-            assert!(memory.bytes_max < MEMORY, "{memory:?}");
+            for policy in [Policy::Modern, Policy::Paper] {
+                let memory = measure(|| run(policy, datagrams));
+                assert!(memory.bytes_max < MEMORY, "{policy:?}: {memory:?}");
+            }
         });
 }

@@ -6,13 +6,15 @@ use bolero::check;
 use porous_fuzz::drawn;
 use porous_fuzz::forms::{self, Step};
 use porous_fuzz::target::Target;
-use porous_proto::{HostStats, Ignored, Malformed};
+use porous_proto::{HostStats, Ignored, Malformed, Policy};
 use porous_sim::Seed;
 
 const RUNS: u64 = 1500;
 
-fn narrow() -> Target {
-    Target::new().expect("all values are valid")
+const POLICIES: [Policy; 2] = [Policy::Modern, Policy::Paper];
+
+fn narrow(policy: Policy) -> Target {
+    Target::new(policy).expect("all values are valid")
 }
 
 /// How many datagrams came, and how many of them belonged to a peer.
@@ -34,8 +36,10 @@ fn a_host_stands_any_frames() {
         .with_generator(forms::run())
         .with_iterations(2000)
         .for_each(|steps| {
-            let (came, handled, _) = run(narrow(), steps);
-            assert!(handled <= came);
+            for policy in POLICIES {
+                let (came, handled, _) = run(narrow(policy), steps);
+                assert!(handled <= came);
+            }
         });
 }
 
@@ -45,9 +49,11 @@ fn a_host_with_wide_windows_stands_any_frames() {
         .with_generator(forms::run())
         .with_iterations(100)
         .for_each(|steps| {
-            let target = Target::wide().expect("all values are valid");
-            let (came, handled, _) = run(target, steps);
-            assert!(handled <= came);
+            for policy in POLICIES {
+                let target = Target::wide(policy).expect("all values are valid");
+                let (came, handled, _) = run(target, steps);
+                assert!(handled <= came);
+            }
         });
 }
 
@@ -75,7 +81,8 @@ fn the_frames_reach_every_cause_to_ignore_them() {
     let (mut came, mut handled) = (0, 0);
     for n in 0..RUNS {
         let steps = drawn(Seed::new(n), &forms::run());
-        let (all, taken, stats) = run(narrow(), &steps);
+        let policy = POLICIES[usize::from(n % 2 == 1)];
+        let (all, taken, stats) = run(narrow(policy), &steps);
         came += all;
         handled += taken;
         for (count, cause) in counts.iter_mut().zip(causes) {

@@ -42,3 +42,11 @@ pub fn client() -> Config {
 pub fn paper() -> Config {
     Config::paper().first_id(first_id())
 }
+
+/// What holds under the modern policy, or under the paper's, if that is what all hosts follow.
+pub fn by_policy<T>(modern: T, paper: T) -> T {
+    match policy() {
+        Policy::Modern => modern,
+        Policy::Paper => paper,
+    }
+}

@@ -3,9 +3,11 @@
 
 extern crate alloc;
 
+pub mod again;
 pub mod config;
 pub mod encoder;
 mod events;
+pub mod newest;
 mod parting;
 pub mod remote;
 pub mod sources;

@@ -8,6 +8,7 @@ use porous_proto::{
     ChannelId, Config, Ecn, Host, Ignored, Instant, Listen, Mode, PeerId, Priority, SendError,
 };
 use porous_sim::{ChaCha8Rng, Seed};
+use porous_tests::{again, config};
 
 const SEED: Seed = Seed::new(1);
 const MAX_PACKET: u32 = 16 * 1024;
@@ -19,8 +20,8 @@ const WINDOW: u32 = 1024;
 /// What the windows of a peer may cost.
 const WINDOWS: i64 = 128 * WINDOW as i64 * (1 + CHANNELS as i64);
 
-fn config() -> Config {
-    let config = Config::new().send_budget(BUDGET);
+fn configured() -> Config {
+    let config = config::new().send_budget(BUDGET);
     let config = config.receive_budget(MAX_PACKET, BUDGET);
     let channels = [Priority::Low; CHANNELS as usize];
     let config = config.and_then(|config| config.channels(&channels));
@@ -222,11 +223,13 @@ fn is_last_fragment(datagram: &[u8]) -> bool {
 }
 
 fn stalled_reader(packets: Packets, factor: u32, lose: fn(&[u8]) -> bool) {
-    let mut wire = Wire::new(config(), config(), false);
+    let mut wire = Wire::new(configured(), configured(), false);
     wire.cap = i64::from(factor * BUDGET) + WINDOWS;
     wire.lose = lose;
     wire.press(400, packets);
     wire.lose = |_| false;
+    // What is unreliable may have expired, all of it: there is more.
+    wire.press(400, packets);
     assert!(wire.drain() > 0, "{SEED}");
     assert_eq!(wire.over_budget(), 0, "{SEED}");
     for host in [&wire.a, &wire.b] {
@@ -249,7 +252,7 @@ fn a_reader_that_stops_costs_no_more_than_is_said_and_gives_it_back() {
 
 /// A sends as if B kept whatever comes.
 fn hostile_sender(packets: Packets, factor: u32, lose: fn(&[u8]) -> bool) -> Wire {
-    let mut wire = Wire::new(config(), config(), true);
+    let mut wire = Wire::new(configured(), configured(), true);
     wire.cap = i64::from(factor * BUDGET) + WINDOWS;
     wire.lose = lose;
     wire.press(400, packets);
@@ -287,7 +290,7 @@ fn a_sender_of_first_fragments_costs_no_more_than_is_said() {
             let incomplete = wire.b.host.peer(wire.back);
             let incomplete = incomplete.map(|peer| peer.stats().packets_incomplete);
             assert!(incomplete > Some(0), "{incomplete:?}; {SEED}");
-            assert!(wire.b.live < 52_000, "{} left; {SEED}", wire.b.live);
+            assert!(wire.b.live < 54_000, "{} left; {SEED}", wire.b.live);
         }
     }
 }
@@ -296,7 +299,7 @@ fn a_sender_of_first_fragments_costs_no_more_than_is_said() {
 #[test]
 fn what_a_fragment_announces_costs_nothing() {
     const HUGE: u32 = 65_000_000;
-    let config = config()
+    let config = configured()
         .receive_budget(HUGE, HUGE + 64)
         .expect("a valid budget");
     let mut wire = Wire::new(config.clone(), config, false);
@@ -330,4 +333,9 @@ fn what_a_fragment_announces_costs_nothing() {
     }
     let cost = (wire.b.live - before) / i64::from(WINDOW - 1);
     assert!(cost <= 4 * 65 + 128, "{cost} bytes each; {SEED}");
+}
+
+#[test]
+fn it_costs_no_more_under_the_policy_of_the_paper() {
+    again::run_with(&[(config::PAPER, 1)], "_under_the_policy_of_the_paper");
 }

@@ -1,6 +1,7 @@
 //! What becomes of frames: acknowledged, or considered dropped, by acknowledgements or by time
 //! (§3.1.2, §3.1.5).
 
+use super::queue::Late;
 use super::recovery::{Congestion, Due, Flight, Recovery};
 use super::store::Delivery;
 use super::{Acked, Probe, Record, Source, Transfer};
@@ -28,8 +29,8 @@ impl Transfer {
         let mut from = low;
         while let Some(id) = self.queue.first_open(from, high) {
             from = id + 1;
-            if let Some(sent) = self.queue.take_late(id) {
-                self.on_late(id, sent, now);
+            if let Some(late) = self.queue.take_late(id) {
+                self.on_late(id, late, now);
             }
             let Some(mut record) = self.queue.take(id) else {
                 continue;
@@ -55,16 +56,18 @@ impl Transfer {
     }
 
     /// A frame was acknowledged that was considered dropped.
-    fn on_late(&mut self, id: u64, sent: Instant, now: Instant) {
+    fn on_late(&mut self, id: u64, late: Late, now: Instant) {
         match &mut self.recovery {
             // It was not lost, T_rto was too short (P1): the estimate has to know, or a line that is
             // slower than its pings would drop everything for ever.
-            Recovery::Paper(rtt) => rtt.sample(now.saturating_duration_since(sent)),
-            Recovery::Modern(modern) => {
+            Recovery::Paper(rtt) => rtt.sample(now.saturating_duration_since(late.sent)),
+            // What is outside the windows is no loss to them, and excuses none.
+            Recovery::Modern(modern) if late.counted => {
                 if modern.on_spurious(id, self.later_acks.next().saturating_sub(1)) {
                     self.congestion.undo();
                 }
             }
+            Recovery::Modern(_) => {}
         }
     }
 
@@ -152,11 +155,14 @@ impl Transfer {
         }
     }
 
-    /// So does all that is on its way, in two datagrams; or a ping, if nothing of it is reliable.
+    /// So does all that is on its way, in two datagrams; or a ping, if nothing of it is reliable or
+    /// that was in vain too often.
     fn probe_late(&mut self, now: Instant) {
         if let Recovery::Modern(modern) = &mut self.recovery {
-            modern.on_timeout(now);
-            self.probe = Some(Probe::late(self.queue.base(), self.queue.next()));
+            let end = self.queue.next();
+            let repeats = modern.on_timeout(now);
+            let from = if repeats { self.queue.base() } else { end };
+            self.probe = Some(Probe::late(from, end));
         }
     }
 
@@ -175,11 +181,15 @@ impl Transfer {
                     let rto = rtt.resend_timeout(self.step);
                     self.congestion.on_dropped(now, rtt.average(), rto);
                 }
-                Recovery::Modern(modern) => match modern.on_lost(record.sent, next, self.step) {
-                    Congestion::Begins => self.congestion.on_episode(),
-                    Congestion::Continues => {}
-                    Congestion::Persistent => self.congestion.reset(),
-                },
+                Recovery::Modern(modern) => {
+                    let alone = self.queue.has_acknowledged(self.last_lost, id);
+                    self.last_lost = id;
+                    match modern.on_lost((id, record.sent), next, alone, self.step) {
+                        Congestion::Begins => self.congestion.on_episode(),
+                        Congestion::Continues => {}
+                        Congestion::Persistent => self.congestion.reset(),
+                    }
+                }
             }
         }
         self.salvage(id, record, source);

@@ -125,6 +125,8 @@ pub(crate) struct Transfer {
     received: Received,
     later_acks: LaterAcks,
     recovery: Recovery,
+    /// The newest frame that was considered dropped.
+    last_lost: u64,
     probe: Option<Probe>,
     asked: Option<Asked>,
     copies: Copies,
@@ -158,6 +160,7 @@ impl Transfer {
             received: Received::new(params.behind, params.window, first),
             later_acks: LaterAcks::new(first),
             recovery: Recovery::new(params.policy),
+            last_lost: first,
             probe: None,
             asked: None,
             copies: Copies::new(),

@@ -1,9 +1,9 @@
 //! Probes: frames that repeat what is reliable and on its way, whatever the windows say, so that
 //! an acknowledgement tells what became of it (RFC 9002 §6.2.4; `docs/deviations.md` P6).
 
-use super::Transfer;
 use super::assembly::Plan;
 use super::recovery::Recovery;
+use super::{Source, Transfer};
 use crate::frame::{Control, MAX_MESSAGES};
 use crate::time::Instant;
 
@@ -37,7 +37,7 @@ impl Probe {
         }
     }
 
-    /// In two, or a ping.
+    /// In two; a ping, if there is nothing to repeat.
     pub(crate) const fn late(from: u64, end: u64) -> Self {
         Self {
             from,
@@ -69,8 +69,14 @@ impl Transfer {
         }
     }
 
-    /// Repeats in the next frame what fits, the oldest first.
-    pub(super) fn plan_probe(&mut self, plan: &mut Plan, now: Instant, max: usize) {
+    /// Repeats in the next frame what fits and is of use, the oldest first.
+    pub(super) fn plan_probe(
+        &mut self,
+        plan: &mut Plan,
+        source: &impl Source,
+        now: Instant,
+        max: usize,
+    ) {
         let Some(mut probe) = self.probe.take() else {
             return;
         };
@@ -86,7 +92,10 @@ impl Transfer {
                 let to = &mut plan.contents;
                 self.store.repeat(contents, to, now, |message, newest| {
                     // Several of the frames may carry it.
-                    if newest == now || !probe.is_late && newest > sent {
+                    if !source.is_current(message)
+                        || newest == now
+                        || !probe.is_late && newest > sent
+                    {
                         return false;
                     }
                     let more = layout.length(message);

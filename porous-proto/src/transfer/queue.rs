@@ -41,6 +41,16 @@ pub(crate) struct Record {
     pub(crate) contents: List,
     /// It was considered dropped.
     dropped: bool,
+    /// It was, and had added to the flight size.
+    counted: bool,
+}
+
+/// A frame that was considered dropped.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Late {
+    pub(crate) sent: Instant,
+    /// Whether it added to the flight size.
+    pub(crate) counted: bool,
 }
 
 impl Record {
@@ -57,6 +67,7 @@ impl Record {
             reported: None,
             contents,
             dropped: false,
+            counted: false,
         }
     }
 }
@@ -202,21 +213,28 @@ impl TransferQueue {
     pub(crate) fn take_dropped(&mut self, id: u64) -> Option<Record> {
         let record = self.take(id)?;
         if let Some(left) = self.record_mut(id) {
-            left.dropped = true;
+            (left.dropped, left.counted) = (true, record.bytes > 0);
             self.open.set(id);
         }
         Some(record)
     }
 
-    /// When the frame was sent, if it was considered dropped and is acknowledged for the first
+    /// What is known of the frame, if it was considered dropped and is acknowledged for the first
     /// time now.
-    pub(crate) fn take_late(&mut self, id: u64) -> Option<Instant> {
+    pub(crate) fn take_late(&mut self, id: u64) -> Option<Late> {
         let record = self.record_mut(id)?;
-        let (sent, late) = (record.sent, core::mem::take(&mut record.dropped));
-        if late {
-            self.open.clear(id);
+        let (sent, counted) = (record.sent, record.counted);
+        if !core::mem::take(&mut record.dropped) {
+            return None;
         }
-        late.then_some(sent)
+        self.open.clear(id);
+        Some(Late { sent, counted })
+    }
+
+    /// Whether a frame between these two was acknowledged, or is not remembered.
+    pub(crate) fn has_acknowledged(&self, after: u64, before: u64) -> bool {
+        let from = after.saturating_add(1).max(self.first);
+        from < before && self.open.first(from..before, false).is_some()
     }
 
     fn record(&self, id: u64) -> Option<&Record> {

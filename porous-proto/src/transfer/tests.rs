@@ -26,6 +26,8 @@ struct Script {
     windows: VecDeque<Control>,
     acknowledged: Vec<u8>,
     lost: Vec<u8>,
+    /// What is of no use any more.
+    stale: Vec<u8>,
 }
 
 /// A message that begins with its name.
@@ -54,7 +56,7 @@ fn message(name: u8, len: usize, delivery: Delivery) -> NextMessage {
 fn name(message: &Message<Bytes>) -> u8 {
     match message {
         Message::Packet(packet) => u8::try_from(packet.id).unwrap(),
-        Message::Control(_) => unreachable!(),
+        Message::Control(_) => u8::MAX,
     }
 }
 
@@ -70,8 +72,8 @@ impl Source for Script {
         }
     }
 
-    fn is_current(&self, _: &Message<Bytes>) -> bool {
-        true
+    fn is_current(&self, message: &Message<Bytes>) -> bool {
+        !self.stale.contains(&name(message))
     }
 
     fn skipped(&mut self, _: &Message<Bytes>) {

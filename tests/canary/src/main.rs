@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use porous_fuzz::target::Target;
 use porous_fuzz::{drawn, forms, ops, pair::Pair};
+use porous_proto::Policy;
 use porous_proto::canary::{Bug, release};
 use porous_sim::Seed;
 
@@ -29,7 +30,8 @@ fn pair(n: u64) {
 
 /// One host, and frames with arbitrary fields.
 fn frames(n: u64) {
-    let mut target = Target::new().expect("all values are valid");
+    let policy = [Policy::Modern, Policy::Paper][usize::from(n % 2 == 1)];
+    let mut target = Target::new(policy).expect("all values are valid");
     for step in &drawn(Seed::new(n), &forms::run()) {
         target.apply(step);
     }

@@ -103,15 +103,17 @@ fn what_has_expired_in_a_blackout_is_not_sent_after_it() {
     // given
     let mut pair = impatient(100 * MS);
 
-    // when: 30 packets are sent during 300 ms of darkness
+    // when: 30 packets are sent during 300 ms of darkness, and more after it
     pair.world.network_mut().partition(&[A], &[B]);
-    for n in 0..30_u32 {
+    for n in 0..100_u32 {
+        if n == 30 {
+            pair.world.network_mut().mend();
+        }
         let mut packet = n.to_le_bytes().to_vec();
         packet.resize(1000, 0);
         assert_eq!(pair.send(A, 0, Mode::Unreliable, packet), Ok(()));
         pair.world.run_for(10 * MS);
     }
-    pair.world.network_mut().mend();
     pair.world.run_for(Duration::from_secs(3));
 
     // then: what arrives is no older than that, and what is older was counted

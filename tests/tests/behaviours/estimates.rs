@@ -17,7 +17,7 @@ fn acknowledgements_go_on_where_ids_wrap() {
     for first in [(1 << 16) - 1, (1 << 32) - 1] {
         // given: one id before the wrap
         let from = |config: Config| config.first_id(first);
-        let (a, b) = (from(Config::client()), from(Config::new()));
+        let (a, b) = (from(config::client()), from(config::new()));
         let mut pair = Pair::new(Seed::new(first), LinkConfig::new(), a, b);
         pair.connect_to_listener();
 

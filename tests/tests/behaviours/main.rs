@@ -17,6 +17,7 @@ use core::time::Duration;
 
 use porous_proto::{Mode, PeerStats};
 use porous_sim::Pair;
+use porous_tests::{again, config};
 
 const A: u32 = Pair::A;
 const B: u32 = Pair::B;
@@ -37,4 +38,9 @@ fn numbers(pair: &mut Pair, address: u32) -> Vec<u32> {
     };
     let got = pair.receive_all(address);
     got.iter().map(|packet| number(&packet.payload)).collect()
+}
+
+#[test]
+fn all_of_it_holds_under_the_policy_of_the_paper() {
+    again::run_with(&[(config::PAPER, 1)], "_under_the_policy_of_the_paper");
 }

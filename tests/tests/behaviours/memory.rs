@@ -6,6 +6,7 @@ use allocation_counter::measure;
 use bytes::Bytes;
 use porous_proto::{ChannelId, Config, Disconnect, Ecn, Host, Instant, Listen, Mode, PeerId};
 use porous_sim::{ChaCha8Rng, Seed};
+use porous_tests::config;
 
 use crate::MODES;
 
@@ -79,7 +80,7 @@ fn carry(
 fn half_of_a_packet_costs_nothing_after_the_end() {
     // given: two hosts that have had one quiet connection, which is forgotten
     let all = measure(|| {
-        let mut wire = Wire::new(&Config::new());
+        let mut wire = Wire::new(&config::new());
         let quiet = |wire: &mut Wire, load: fn(&mut Wire, PeerId)| {
             let [there, _] = wire.connect();
             load(wire, there);
@@ -119,7 +120,7 @@ fn leave_halves(wire: &mut Wire, there: PeerId) {
 fn a_large_packet_is_copied_by_neither_send_nor_receive() {
     const LEN: usize = 3 << 19;
     // given: hosts that take packets as long as this, and one such packet
-    let config = Config::new().receive_budget(3 << 19, 4 << 20);
+    let config = config::new().receive_budget(3 << 19, 4 << 20);
     let mut wire = Wire::new(&config.expect("a valid configuration"));
     let [there, back] = wire.connect();
     let packet: Vec<u8> = (0..LEN).map(|n| (n * 31).to_le_bytes()[1]).collect();
@@ -149,7 +150,7 @@ fn a_million_packets_allocate_nothing_but_what_is_received() {
     const BATCH: usize = 100;
     const PACKETS: usize = 1_000_000;
     // given: hosts that have exchanged 100,000 packets
-    let mut wire = Wire::new(&Config::new());
+    let mut wire = Wire::new(&config::new());
     let [there, back] = wire.connect();
     let mut received = 0;
     let mut exchange = |wire: &mut Wire, count: usize| {

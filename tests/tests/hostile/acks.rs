@@ -145,7 +145,7 @@ fn old_acknowledgements_in_any_order_change_nothing() {
 #[test]
 fn acknowledgements_at_random_acknowledge_nothing_that_was_not_sent() {
     let cost = Cost {
-        bytes: 22_000,
+        bytes: 38_000,
         steps: 160,
     };
     case(cost, |scene| {

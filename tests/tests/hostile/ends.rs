@@ -253,7 +253,7 @@ fn forged_ends_do_nothing_to_what_we_have_ended() {
 #[test]
 fn forged_ends_do_nothing_to_what_was_refused() {
     let cost = Cost {
-        bytes: 11_000,
+        bytes: 290,
         steps: 110,
     };
     case(cost, |scene| {

@@ -340,8 +340,8 @@ fn fragments_with_a_hole_between_any_two() {
 #[test]
 fn fragments_at_random_stay_within_the_budget() {
     let cost = Cost {
-        bytes: 240_000,
-        steps: 510,
+        bytes: 320_000,
+        steps: 1600,
     };
     case(cost, |scene| {
         let mut enemy = scene.enemy();

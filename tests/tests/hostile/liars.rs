@@ -15,7 +15,7 @@ const SECOND: Duration = Duration::from_secs(1);
 #[test]
 fn a_liar_with_two_nonces_is_not_connected() {
     let cost = Cost {
-        bytes: 11_000,
+        bytes: 290,
         steps: 110,
     };
     case(cost, |scene| {
@@ -83,7 +83,7 @@ fn only_who_has_seen_our_request_can_be_incompatible_with_it() {
 #[test]
 fn a_mirror_is_not_connected() {
     let cost = Cost {
-        bytes: 11_000,
+        bytes: 290,
         steps: 110,
     };
     case(cost, |scene| {

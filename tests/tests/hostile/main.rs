@@ -32,9 +32,18 @@ mod offpath;
 mod packets;
 mod ranges;
 mod reading;
+mod recovery;
 mod replays;
 mod requests;
 mod resources;
 mod round_trips;
 mod sending;
 mod windows;
+
+use porous_tests::{again, config};
+
+/// Every case runs under the policy that hosts have by default, and once more here.
+#[test]
+fn all_of_it_holds_under_the_policy_of_the_paper() {
+    again::run_with(&[(config::PAPER, 1)], "_under_the_policy_of_the_paper");
+}

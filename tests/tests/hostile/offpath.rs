@@ -202,7 +202,7 @@ fn cookies_are_not_guessed() {
 #[test]
 fn resets_that_are_guessed_end_nothing() {
     let cost = Cost {
-        bytes: 11_000,
+        bytes: 0,
         steps: 110,
     };
     case_with(with_ids(config(), 1), cost, |scene| {
@@ -264,7 +264,7 @@ fn an_attempt_is_not_completed_by_a_guess() {
 fn a_frame_from_another_address_is_nothing() {
     let cost = Cost {
         bytes: 4400,
-        steps: 50,
+        steps: 79,
     };
     case(cost, |scene| {
         let mut enemy = scene.settle(

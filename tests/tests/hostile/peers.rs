@@ -9,6 +9,7 @@ use porous_proto::{
 use porous_sim::rand_core::Rng;
 use porous_sim::{ChaCha8Rng, below};
 use porous_tests::encoder::{Ack, Message, Packet, varint};
+use porous_tests::newest::behind;
 use porous_tests::remote::Remote;
 
 use crate::scene::{ENEMY, Scene};
@@ -110,24 +111,31 @@ pub(crate) fn packet(mode: u8, channel: u8, id: u32, len: usize) -> Packet {
 /// What the host has said to the enemy in one datagram.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
-    /// The frame id's low bytes.
+    /// The frame's id; its low bytes, where nothing more is known.
     pub(crate) id: u32,
+    /// In so many bytes.
+    pub(crate) width: u8,
     /// Subtypes and fields of the signalling that leads the messages.
     pub(crate) controls: Vec<(u8, Vec<u8>)>,
     /// The bytes of packets that follow.
     pub(crate) data: usize,
 }
 
-/// Reads what a host writes: ids of four bytes, signalling before packets.
+/// Reads what a host writes: signalling before packets.
 pub(crate) fn read_frame(datagram: &[u8]) -> Option<Heard> {
     let first = *datagram.first().filter(|&&first| first >> 6 == 1)?;
-    let id = u32::from_le_bytes(datagram.get(5..9)?.try_into().ok()?);
-    let mut rest = &datagram[9..];
+    let width = (first >> 4 & 3) + 1;
+    let (low, mut rest) = datagram.get(5..)?.split_at_checked(width.into())?;
     if first & 4 != 0 {
         rest = behind_ack(rest)?;
     }
+    let id = low
+        .iter()
+        .rev()
+        .fold(0, |id, &byte| id << 8 | u32::from(byte));
     let mut heard = Heard {
         id,
+        width,
         ..Heard::default()
     };
     while let [0xC0, subtype, fields @ ..] = rest {
@@ -212,13 +220,19 @@ impl Scene {
 
     /// What was said to the enemy since it last listened.
     pub(crate) fn overhear(&mut self, enemy: &mut Remote<u32>) -> Vec<Heard> {
+        self.hear(enemy);
+        let said = core::mem::take(&mut self.said).into_iter().rev();
+        let frames = said.filter(|(to, _)| *to == enemy.address);
+        // The ids from the newest down.
+        let mut above = enemy.newest.0.wrapping_add(1);
         let mut heard = Vec::new();
-        for (to, datagram) in core::mem::take(&mut self.said) {
-            if to == enemy.address {
-                enemy.hear(&datagram);
-                heard.extend(read_frame(&datagram));
-            }
+        for mut frame in frames.filter_map(|(_, datagram)| read_frame(&datagram)) {
+            above = above.wrapping_sub(1);
+            above = above.wrapping_sub(behind(above, frame.id, frame.width));
+            frame.id = above;
+            heard.push(frame);
         }
+        heard.reverse();
         heard
     }
 

@@ -85,7 +85,7 @@ fn a_cookie_of_another_address_makes_no_peer() {
 #[test]
 fn a_cookie_of_another_request_makes_no_peer() {
     let cost = Cost {
-        bytes: 4800,
+        bytes: 0,
         steps: 100,
     };
     case(cost, |scene| {

@@ -30,6 +30,8 @@ const AUDITS: u64 = 1000;
 const FLOOR: i64 = 8 * 1024;
 /// And so much more for each peer that was there at the same time.
 const PLACE: i64 = 2 * 1024;
+/// So often the friends talk before a case begins: more frames than a host remembers.
+const CHATS: u32 = 70;
 const SECOND: Duration = Duration::from_secs(1);
 
 /// What a case may cost, at most. It must not be far more than what it does cost.
@@ -43,7 +45,7 @@ pub(crate) struct Cost {
 
 /// What hosts are configured with, if the case does not care.
 pub(crate) fn config() -> Config {
-    let config = Config::new().max_peers(8);
+    let config = porous_tests::config::new().max_peers(8);
     let config = config.channels(&[Priority::Low; 4]).unwrap();
     let config = config.receive_budget(65_536, 262_144).unwrap();
     config.windows(256, 256).unwrap()
@@ -132,8 +134,24 @@ impl Scene {
         assert_eq!(scene.host.call(|host| host.listen(Listen::Open)), Ok(()));
         scene.pass(SECOND);
         scene.friends[0] = scene.host.host.peers().next().unwrap().0;
+        scene.settle_friendship();
         scene.begin();
         scene
+    }
+
+    /// What the friend costs does not grow any more.
+    fn settle_friendship(&mut self) {
+        let [here, there] = self.friends;
+        for _ in 0..CHATS {
+            let send =
+                |host: &mut Victim, to| host.send(to, ChannelId(0), &b""[..], Mode::Unreliable);
+            assert_eq!(self.host.call(|host| send(host, here)), Ok(()));
+            assert_eq!(send(&mut self.friend, there), Ok(()));
+            self.pass(Duration::from_millis(20));
+            self.read(FRIEND);
+            while self.friend.receive(there).is_some() {}
+        }
+        self.pass(SECOND);
     }
 
     /// From now on costs are counted, and what was said and told before is forgotten.
@@ -214,11 +232,13 @@ impl Scene {
         disposition
     }
 
-    fn hear(&self, enemy: &mut Remote<u32>) {
-        for (to, datagram) in &self.said {
-            if *to == enemy.address {
-                enemy.hear(datagram);
-            }
+    /// The enemy learns which frame is the newest.
+    pub(crate) fn hear(&self, enemy: &mut Remote<u32>) {
+        let is_short = |datagram: &[u8]| matches!(datagram.first(), Some(0x40..=0x7F));
+        let mut said = self.said.iter().rev();
+        let newest = said.find(|(to, said)| *to == enemy.address && is_short(said));
+        if let Some((_, datagram)) = newest {
+            enemy.hear_in_full(datagram);
         }
     }
 

@@ -3,9 +3,10 @@
 use core::time::Duration;
 
 use porous_proto::Mode;
+use porous_tests::config::by_policy;
 use porous_tests::encoder::Message;
 
-use crate::peers::{BAD, ack_of, assert_taken, window};
+use crate::peers::{BAD, ack_of, all_up_to, assert_taken, window};
 use crate::scene::{Cost, ENEMY, case, case_with, config, offer};
 
 /// `[R14 X10]` The window passes the packet that would be sent next, or any later one: refused, up to
@@ -78,10 +79,15 @@ fn windows_that_go_back_stay_where_they_are() {
 /// `[R14 R17 R25]` 128 window acknowledgements in a datagram, while all channels wait for room.
 #[test]
 fn floods_of_window_acknowledgements_cost_their_bytes() {
-    let cost = Cost {
-        bytes: 8900,
+    let modern = Cost {
+        bytes: 0,
         steps: 100,
     };
+    let paper = Cost {
+        bytes: 9900,
+        ..modern
+    };
+    let cost = by_policy(modern, paper);
     case(cost, |scene| {
         let mut enemy = scene.enemy();
         for channel in 0..4 {
@@ -90,6 +96,10 @@ fn floods_of_window_acknowledgements_cost_their_bytes() {
             }
         }
         scene.flush();
+        while !scene.overhear(&mut enemy).is_empty() {
+            let ack = all_up_to(enemy.newest.0);
+            assert_taken(scene.send(&mut enemy, Some(ack), vec![]));
+        }
         scene.begin();
         for _ in 0..100 {
             let all: Vec<Message> = (0..128).map(|n| window(n % 4, u32::MAX)).collect();
@@ -168,13 +178,16 @@ fn fragments_that_are_acknowledged_while_others_wait() {
 fn what_waits_to_be_sent_again_is_forgotten_when_it_was_passed() {
     let cost = Cost {
         bytes: 99_000,
-        steps: 100,
+        steps: 160,
     };
     case(cost, |scene| {
         let mut enemy = scene.enemy();
         assert_eq!(scene.queue(0, Mode::Reliable, 60_000), Ok(()));
         for _ in 0..5 {
             scene.pass(Duration::from_secs(1));
+            scene.overhear(&mut enemy);
+            let newest = ack_of(enemy.newest.0);
+            assert_taken(scene.send(&mut enemy, Some(newest), vec![]));
             assert!(scene.stats().frames_lost > 0);
         }
         assert_taken(scene.send(&mut enemy, None, vec![window(0, 0)]));

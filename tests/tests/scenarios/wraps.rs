@@ -2,10 +2,7 @@
 //! they wrap. One may be replayed there by hand, with `POROUS_FIRST_ID` set. And every scenario
 //! holds under the paper's policy, with `POROUS_PAPER` set.
 
-use std::env;
-use std::process::Command;
-
-use porous_tests::config;
+use porous_tests::{again, config};
 
 /// Runs this whole program again, with all ids beginning 8 before `edge`.
 fn run_again(edge: u64) {
@@ -13,18 +10,7 @@ fn run_again(edge: u64) {
 }
 
 fn run_with(variables: &[(&str, u64)]) {
-    let variables = variables
-        .iter()
-        .map(|(name, value)| (name, value.to_string()));
-    let run = Command::new(env::current_exe().expect("this program"))
-        .args(["--skip", "wraps::"])
-        .envs(variables.clone())
-        .output()
-        .expect("this program starts");
-    let said = String::from_utf8_lossy(&run.stdout);
-    let with: Vec<_> = variables.collect();
-    assert!(run.status.success(), "with {with:?}:\n{said}");
-    assert!(!said.contains(" 0 passed"), "nothing ran:\n{said}");
+    again::run_with(variables, "wraps::");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! the modern ones.
 
 mod early;
+mod episodes;
 mod estimator;
 mod minimum;
 mod modern;

@@ -7,6 +7,7 @@ mod tests;
 use core::time::Duration;
 
 use super::early::Early;
+use super::episodes::Episodes;
 use super::estimator::Estimator;
 use super::minimum::Minimum;
 use crate::time::Instant;
@@ -17,10 +18,6 @@ const PACKETS_MAX: u64 = 64;
 
 /// Clocks and hosts are not more exact than this (RFC 9002, kGranularity).
 const GRANULARITY: Duration = Duration::from_millis(1);
-
-/// So many episodes of loss without a spurious one, and what was learnt about reordering is
-/// forgotten (RFC 8985 §6.2).
-const CLEAN_EPISODES: u8 = 16;
 
 /// The longest time between probes: a game goes on a second after its network does.
 const PROBE_MAX: Duration = Duration::from_secs(1);
@@ -36,6 +33,10 @@ const IN_VAIN_MAX: u8 = 50;
 /// Losses with nothing acknowledged between them for so many probe timeouts are a change of the
 /// path (RFC 9002 §7.6).
 const PERSISTENT: u32 = 3;
+
+/// So many timeouts in a row repeat what is reliable, about as many as there are until silence ends a
+/// connection. Who says other things but acknowledges nothing for longer is asked by pings alone.
+const REPEATS: u32 = 16;
 
 /// What is on its way, as far as the timers need it.
 #[derive(Clone, Copy, Debug)]
@@ -56,17 +57,6 @@ pub(crate) enum Due {
     Probe,
     /// The same, in two, or a ping: there has been no acknowledgement for long.
     Timeout,
-}
-
-/// A time in which frames are lost: from the first one until one is acknowledged that was sent
-/// after it.
-#[derive(Clone, Copy, Debug)]
-struct Episode {
-    /// The id that was next when it began.
-    end: u64,
-    /// Losses of it that did not prove spurious.
-    real: u32,
-    spurious: bool,
 }
 
 /// What a loss means for the window.
@@ -92,9 +82,8 @@ pub(crate) struct Modern {
     packets: u64,
     /// How much longer than the round trip a frame may be under way.
     reordering: Duration,
-    clean: u8,
     early: Early,
-    episode: Option<Episode>,
+    episodes: Episodes,
     /// When a frame that wants an acknowledgement was last sent.
     last_sent: Instant,
     /// n of the n-th timeout in a row.
@@ -103,7 +92,7 @@ pub(crate) struct Modern {
     lossy_since: Option<Instant>,
     /// So many early probes were in vain since one was not.
     in_vain: u8,
-    /// The first of the losses since the last acknowledgement was sent then.
+    /// The first of the losses with nothing acknowledged between them was sent then.
     first_lost: Option<Instant>,
 }
 
@@ -115,9 +104,8 @@ impl Modern {
             minimum: Minimum::new(),
             packets: PACKETS,
             reordering: Duration::ZERO,
-            clean: 0,
             early: Early::new(),
-            episode: None,
+            episodes: Episodes::new(),
             last_sent: Instant::ZERO,
             backoff: 0,
             lossy_since: None,
@@ -158,17 +146,8 @@ impl Modern {
     pub(crate) fn on_acknowledged(&mut self, id: u64) {
         self.backoff = 0;
         self.first_lost = None;
-        if let Some(episode) = self.episode.filter(|episode| id >= episode.end) {
-            self.episode = None;
-            if episode.spurious {
-                self.clean = 0;
-            } else {
-                self.clean += 1;
-                if self.clean >= CLEAN_EPISODES {
-                    (self.clean, self.packets) = (0, PACKETS);
-                    self.reordering = Duration::ZERO;
-                }
-            }
+        if self.episodes.on_acknowledged(id) {
+            (self.packets, self.reordering) = (PACKETS, Duration::ZERO);
         }
     }
 
@@ -191,29 +170,30 @@ impl Modern {
         })
     }
 
-    /// A frame is considered lost: what that means. `next` is the id that is next.
-    pub(crate) fn on_lost(&mut self, sent: Instant, next: u64, step: Duration) -> Congestion {
+    /// A frame is considered lost: what that means. `next` is the id that is next; `alone`: a frame
+    /// between this one and the last that was lost has arrived.
+    pub(crate) fn on_lost(
+        &mut self,
+        (id, sent): (u64, Instant),
+        next: u64,
+        alone: bool,
+        step: Duration,
+    ) -> Congestion {
+        if alone {
+            self.first_lost = None;
+        }
         self.lossy_since = Some(sent);
         let first = *self.first_lost.get_or_insert(sent);
-        let began = match &mut self.episode {
-            Some(episode) => {
-                episode.real += 1;
-                Congestion::Continues
-            }
-            none => {
-                *none = Some(Episode {
-                    end: next,
-                    real: 1,
-                    spurious: false,
-                });
-                Congestion::Begins
-            }
-        };
+        let begins = self.episodes.on_lost(id, next);
         if sent.saturating_duration_since(first) >= PERSISTENT * self.probe_timeout(step) {
             self.first_lost = Some(sent);
             return Congestion::Persistent;
         }
-        began
+        if begins {
+            Congestion::Begins
+        } else {
+            Congestion::Continues
+        }
     }
 
     /// A frame that was considered lost was acknowledged, when `newest` was acknowledged already.
@@ -222,12 +202,7 @@ impl Modern {
         self.packets = (newest.saturating_sub(id) + 1).clamp(self.packets, PACKETS_MAX);
         let step = self.minimum.get().unwrap_or_default() / 4;
         self.reordering = (self.reordering + step).min(self.feedback.smoothed());
-        let Some(episode) = self.episode.as_mut().filter(|episode| id < episode.end) else {
-            return false;
-        };
-        episode.spurious = true;
-        episode.real = episode.real.saturating_sub(1);
-        episode.real == 0
+        self.episodes.on_spurious(id)
     }
 
     /// The time without an acknowledgement after which one is asked for (RFC 9002 §6.2; T18).
@@ -283,9 +258,10 @@ impl Modern {
         }
     }
 
-    /// A timeout has passed: the next one takes twice as long.
-    pub(crate) fn on_timeout(&mut self, now: Instant) {
+    /// A timeout has passed: the next one takes twice as long. Whether to repeat what is on its way.
+    pub(crate) fn on_timeout(&mut self, now: Instant) -> bool {
         self.backoff = self.backoff.saturating_add(1);
         self.last_sent = now;
+        self.backoff <= REPEATS
     }
 }

@@ -25,6 +25,25 @@ impl Side {
         assert_eq!(self.frame(), Some(vec![name]));
     }
 
+    /// The newest frame that came, and which of the 32 before it did.
+    fn acknowledge_block(&mut self, largest: u8, map: u32) {
+        let block = AckBlock {
+            largest_low: largest.into(),
+            largest_width: 4,
+            delay: None,
+            map,
+            nonce: false,
+            ranges: arrayvec::ArrayVec::new(),
+        };
+        let acked = self.transfer.check_ack(&block).unwrap();
+        let Self {
+            transfer,
+            script,
+            now,
+        } = self;
+        transfer.on_ack(&acked, script, *now);
+    }
+
     /// Lets time pass until something is due, and does it.
     fn wait(&mut self) -> Duration {
         let before = self.now;
@@ -151,4 +170,76 @@ fn what_was_not_lost_gives_the_window_back() {
     assert!(side.transfer.window() >= window);
     side.acknowledge(&[35]); // 31 is lost; 32, three behind, is waited for now
     assert_eq!(side.transfer.frames_lost(), 2);
+}
+
+/// P5: a frame outside of the windows that was not lost does not excuse a loss.
+#[test]
+fn what_adds_nothing_to_the_flight_excuses_no_loss() {
+    let mut side = settled();
+    side.send(30, 400, Delivery::Reliable);
+    let window = side.transfer.window();
+    side.script
+        .windows
+        .push_back(Control::Window { channel: 0, id: 1 });
+    assert_eq!(side.frame(), Some(vec![u8::MAX]));
+    for name in 32..35 {
+        side.send(name, 400, Delivery::Reliable);
+    }
+    side.now = side.now + 100 * MS;
+    side.acknowledge(&[34]); // 30 and 31 are lost
+    side.acknowledge(&[31]);
+    assert!(side.transfer.window() < window);
+    side.acknowledge(&[30]);
+    assert!(side.transfer.window() >= window);
+}
+
+/// P5: two losses far apart are a change of the path only if nothing between them arrived.
+#[test]
+fn losses_with_arrivals_between_them_do_not_empty_the_window() {
+    for arrived in [true, false] {
+        let mut side = settled();
+        for name in 30..54 {
+            side.send(name, 10, Delivery::Unreliable);
+            side.now = side.now + 40 * MS;
+        }
+        // Of 53 back to 21, bit n stands for the frame n + 1 before the newest.
+        let lost = |id: u32| id == 30 || id == 50 || (id > 30 && id < 50 && !arrived);
+        let map = (21..53).filter(|&id| !lost(id));
+        side.acknowledge_block(53, map.fold(0, |map, id| map | 1 << (52 - id)));
+        let lost = if arrived { 2 } else { 21 };
+        assert_eq!(side.transfer.frames_lost(), lost);
+        let window = side.transfer.window();
+        assert_eq!(window as usize > MTU, arrived, "{window}");
+    }
+}
+
+/// T3: nobody is sent the same thing for ever who acknowledges nothing.
+#[test]
+fn the_same_is_repeated_only_so_often() {
+    let mut side = settled();
+    side.send(30, 100, Delivery::Reliable);
+    let mut asked = Vec::new();
+    for _ in 0..30 {
+        side.wait();
+        let sent = core::iter::from_fn(|| side.frame());
+        asked.push(sent.flatten().collect::<Vec<_>>());
+    }
+    // One probe is early, and sixteen are late.
+    let (repeated, pinged) = asked.split_at(17);
+    assert!(repeated.iter().all(|sent| sent.contains(&30)));
+    assert!(pinged.iter().all(|sent| *sent == [u8::MAX]), "{pinged:?}");
+}
+
+/// P6: what is of no use any more is asked after by a ping.
+#[test]
+fn a_probe_repeats_only_what_is_of_use() {
+    let mut side = settled();
+    side.send(30, 100, Delivery::Reliable);
+    side.send(31, 100, Delivery::Reliable);
+    side.script.stale.push(30);
+    side.wait();
+    assert_eq!(side.frame(), Some(vec![31]));
+    side.script.stale.push(31);
+    side.wait();
+    assert_eq!(side.frame(), Some(vec![u8::MAX]));
 }

@@ -40,8 +40,14 @@ fn three_ids_or_an_eighth_of_a_round_trip_make_a_loss() {
 #[test]
 fn who_was_wrong_becomes_patient_and_takes_it_back() {
     let mut modern = settled();
-    assert_eq!(modern.on_lost(at(0), 20, STEP), Congestion::Begins);
-    assert_eq!(modern.on_lost(at(1), 21, STEP), Congestion::Continues);
+    assert_eq!(
+        modern.on_lost((10, at(0)), 20, false, STEP),
+        Congestion::Begins
+    );
+    assert_eq!(
+        modern.on_lost((11, at(1)), 21, false, STEP),
+        Congestion::Continues
+    );
     assert!(!modern.on_spurious(10, 16));
     assert!(modern.on_spurious(11, 16));
     let lost = |id, after| modern.is_lost((id, at(0)), Some(30), STEP, at(after));
@@ -54,43 +60,32 @@ fn who_was_wrong_becomes_patient_and_takes_it_back() {
 #[test]
 fn sixteen_episodes_without_an_error_make_impatient_again() {
     let mut modern = settled();
-    modern.on_lost(at(0), 20, STEP);
+    modern.on_lost((10, at(0)), 20, false, STEP);
     modern.on_spurious(10, 40);
     modern.on_acknowledged(20);
     for n in 0..16 {
         assert!(!modern.is_lost((97, at(0)), Some(100), STEP, at(0)), "{n}");
-        modern.on_lost(at(0), 200 + n, STEP);
-        modern.on_acknowledged(200 + n);
+        modern.on_lost((200 + n, at(0)), 201 + n, false, STEP);
+        modern.on_acknowledged(201 + n);
     }
     assert!(modern.is_lost((97, at(0)), Some(100), STEP, at(0)));
     assert!(modern.is_lost((99, at(0)), Some(100), STEP, at(113)));
 }
 
 #[test]
-fn an_episode_ends_with_what_was_sent_after_it_began() {
-    let mut modern = settled();
-    modern.on_lost(at(0), 20, STEP);
-    modern.on_acknowledged(19);
-    assert_eq!(modern.on_lost(at(1), 30, STEP), Congestion::Continues);
-    modern.on_acknowledged(20);
-    assert_eq!(modern.on_lost(at(2), 30, STEP), Congestion::Begins);
-    // A late one of the episode before changes nothing.
-    modern.on_acknowledged(40);
-    assert!(!modern.on_spurious(5, 40));
-}
-
-#[test]
 fn losses_of_three_timeouts_with_nothing_between_them_are_persistent() {
     let mut modern = settled();
     let timeout = modern.probe_timeout(STEP);
-    modern.on_lost(at(0), 20, STEP);
+    let mut lost = |id, sent, alone| modern.on_lost((id, sent), 20, alone, STEP);
+    lost(10, at(0), false);
     let later = at(0) + 3 * timeout;
-    assert_eq!(modern.on_lost(later, 20, STEP), Congestion::Persistent);
+    assert_eq!(lost(11, later, false), Congestion::Persistent);
+    let latest = later + 3 * timeout;
+    assert_eq!(lost(13, latest, true), Congestion::Continues);
     modern.on_acknowledged(15);
-    assert_eq!(
-        modern.on_lost(later + 3 * timeout, 20, STEP),
-        Congestion::Continues
-    );
+    let sent = latest + 3 * timeout;
+    let lost = modern.on_lost((16, sent), 20, false, STEP);
+    assert_eq!(lost, Congestion::Continues);
 }
 
 /// T3, P6.
@@ -174,4 +169,15 @@ fn a_delay_shortens_the_path_but_not_the_timers() {
     assert!(modern.feedback.smoothed() > 119 * MS);
     let path = modern.path().smoothed();
     assert!(path > 100 * MS && path < 115 * MS, "{path:?}");
+}
+
+/// T3: a peer that says other things but acknowledges nothing is sent nothing twice for ever.
+#[test]
+fn after_sixteen_timeouts_nothing_is_repeated() {
+    let mut modern = settled();
+    for n in 0..20 {
+        assert_eq!(modern.on_timeout(at(n)), n < 16, "{n}");
+    }
+    modern.on_acknowledged(3);
+    assert!(modern.on_timeout(at(30)));
 }

@@ -1,0 +1,132 @@
+//! Episodes of loss (RFC 9002 §7.3.1, RFC 8985 §6.2; `docs/deviations.md` P5): what is lost within
+//! one round trip counts once, and not at all if it was not lost.
+
+/// So many episodes without a spurious loss, and what was learnt about reordering is forgotten.
+const CLEAN: u8 = 16;
+
+/// The episodes of one peer: times in which frames are lost, from the first one until one is
+/// acknowledged that was sent after it.
+#[derive(Debug)]
+pub(super) struct Episodes {
+    /// Whether there is one now.
+    is_on: bool,
+    /// The first frame that the newest one lost. Losses are found from the oldest frame on.
+    first: u64,
+    /// The id that was next when it began: what was sent before begins no other.
+    end: u64,
+    /// Losses of it that did not prove spurious.
+    real: u32,
+    /// Whether one did.
+    spurious: bool,
+    /// How many were without an error, one after the other.
+    clean: u8,
+}
+
+impl Episodes {
+    pub(super) const fn new() -> Self {
+        Self {
+            is_on: false,
+            first: 0,
+            end: 0,
+            real: 0,
+            spurious: false,
+            clean: 0,
+        }
+    }
+
+    /// A frame is lost, and `next` is the id that is next: whether an episode begins.
+    pub(super) const fn on_lost(&mut self, id: u64, next: u64) -> bool {
+        if self.is_on {
+            self.real += 1;
+            return false;
+        }
+        let begins = id >= self.end;
+        if begins {
+            (self.is_on, self.first, self.end) = (true, id, next);
+            (self.real, self.spurious) = (1, false);
+        }
+        begins
+    }
+
+    /// A frame was acknowledged: whether the last of many episodes without an error has ended.
+    pub(super) const fn on_acknowledged(&mut self, id: u64) -> bool {
+        if !self.is_on || id < self.end {
+            return false;
+        }
+        self.is_on = false;
+        self.clean = if self.spurious { 0 } else { self.clean + 1 };
+        let many = self.clean >= CLEAN;
+        if many {
+            self.clean = 0;
+        }
+        many
+    }
+
+    /// A frame was not lost: whether none of the episode was, which is then as if it had not been.
+    pub(super) const fn on_spurious(&mut self, id: u64) -> bool {
+        if !self.is_on || id < self.first || id >= self.end {
+            return false;
+        }
+        self.spurious = true;
+        self.real = self.real.saturating_sub(1);
+        let none = self.real == 0;
+        if none {
+            (self.is_on, self.end, self.clean) = (false, self.first, 0);
+        }
+        none
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_episode_ends_with_what_was_sent_after_it_began() {
+        let mut episodes = Episodes::new();
+        assert!(episodes.on_lost(10, 20));
+        episodes.on_acknowledged(19);
+        assert!(!episodes.on_lost(12, 30));
+        episodes.on_acknowledged(20);
+        // 19 was sent before it began: the window was made smaller for that already.
+        assert!(!episodes.on_lost(19, 40));
+        assert!(episodes.on_lost(20, 40));
+    }
+
+    #[test]
+    fn what_is_left_of_the_episode_before_excuses_nothing() {
+        let mut episodes = Episodes::new();
+        episodes.on_lost(10, 20);
+        episodes.on_acknowledged(20);
+        assert!(!episodes.on_spurious(10));
+        assert!(episodes.on_lost(25, 40));
+        assert!(!episodes.on_spurious(10));
+        assert!(episodes.on_spurious(25));
+    }
+
+    #[test]
+    fn who_is_excused_once_is_not_for_the_next_loss() {
+        let mut episodes = Episodes::new();
+        assert!(episodes.on_lost(10, 20) && !episodes.on_lost(11, 20));
+        assert!(!episodes.on_spurious(10) && episodes.on_spurious(11));
+        assert!(episodes.on_lost(12, 20));
+        assert!(!episodes.on_spurious(11));
+    }
+
+    #[test]
+    fn sixteen_episodes_without_an_error_end_with_the_last_of_them() {
+        let mut episodes = Episodes::new();
+        for round in 0..3 {
+            for n in 1..=16 {
+                let id = 1000 * round + 10 * n;
+                episodes.on_lost(id, id + 5);
+                assert_eq!(episodes.on_acknowledged(id + 5), n == 16, "{round} {n}");
+            }
+        }
+        episodes.on_lost(5000, 5010);
+        episodes.on_lost(5001, 5010);
+        episodes.on_spurious(5000);
+        assert!(!episodes.on_acknowledged(5010));
+        assert_eq!(episodes.clean, 0);
+    }
+}

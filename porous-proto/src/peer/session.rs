@@ -72,7 +72,7 @@ impl Session {
             context,
             nonces,
             transfer: Transfer::new(params, first_id),
-            sequencing: Sequencing::new(agreement.sequencing(), first_id, age),
+            sequencing: Sequencing::new(agreement.sequencing(limits.policy), first_id, age),
             sent: Counts::default(),
             received: Counts::default(),
         }
@@ -154,6 +154,7 @@ impl Session {
             .min(self.sequencing.report_deadline())
             .min(self.sequencing.give_up_deadline())
             .min(self.sequencing.expiry_deadline())
+            .min(self.sequencing.lane_deadline())
     }
 
     pub(crate) fn handle_timeout(&mut self, tick: Tick) {

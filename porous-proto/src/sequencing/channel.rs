@@ -4,6 +4,7 @@
 use alloc::collections::VecDeque;
 
 use super::SequencingParams;
+use super::lanes::Lane;
 use super::receiver::Receiver;
 use super::sender::Sender;
 use super::window_ack::Reports;
@@ -14,7 +15,8 @@ pub(crate) struct Channel {
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
     pub(crate) reports: Reports,
-    /// It is in the queue of channels with something to send.
+    pub(super) lane: Lane,
+    /// It waits for its turn to send, or its cap holds it back.
     pub(crate) in_turn: bool,
     /// It is in the queue of channels that wait for room.
     pub(crate) blocked: bool,
@@ -30,6 +32,7 @@ impl Channel {
             sender: Sender::new(params.window, first_id),
             receiver: Receiver::new(first_id),
             reports: Reports::new(first_id),
+            lane: Lane::new(1, u32::MAX),
             in_turn: false,
             blocked: false,
             arrived: false,

@@ -5,11 +5,13 @@ mod ageing;
 #[cfg(any(test, feature = "audit"))]
 mod audit;
 mod backlog;
+mod bucket;
 mod channel;
 mod check;
 mod dependency;
 mod entry;
 mod fragment;
+mod lanes;
 mod partials;
 mod receive_queue;
 mod receiver;
@@ -30,8 +32,9 @@ use bytes::Bytes;
 
 use self::ageing::Ageing;
 use self::channel::Channel;
+use self::lanes::Lanes;
 pub(crate) use self::receiver::Verdict;
-use crate::config::Priority;
+use crate::config::{Policy, Priority};
 use crate::frame::{Channels, Control, Message, Mode, PACKET_CHARGE, Packet};
 use crate::options::SendOptions;
 use crate::time::Instant;
@@ -43,6 +46,8 @@ pub(crate) struct SequencingParams {
     pub(crate) channels: u8,
     /// With which priority we send on each channel.
     pub(crate) priorities: Channels,
+    /// How channels of a priority share.
+    pub(crate) policy: Policy,
     /// N_Q.
     pub(crate) window: u64,
     /// M: N_Q / 8 (§3.2.1).
@@ -103,9 +108,8 @@ pub(crate) struct Sequencing {
     /// Made on first use.
     channels: Vec<Option<Box<Channel>>>,
     totals: Totals,
-    /// Channels with something to send, by priority: they take turns by message
-    /// (`docs/deviations.md` T21, Q15).
-    sending: [VecDeque<u8>; 2],
+    /// Channels with something to send (`docs/deviations.md` T21, Q15).
+    lanes: Lanes,
     /// Channels that wait for room in their window or in the remote's budget.
     blocked: VecDeque<u8>,
     /// Channels in which something arrived since they were last read empty.
@@ -130,7 +134,7 @@ impl Sequencing {
             params,
             channels,
             totals: Totals::default(),
-            sending: [VecDeque::new(), VecDeque::new()],
+            lanes: Lanes::new(params.policy),
             blocked: VecDeque::new(),
             arrived: VecDeque::new(),
             reports: VecDeque::new(),
@@ -171,10 +175,11 @@ impl Sequencing {
 
     fn wants_turn(&mut self, channel: u8) {
         let level = self.params.priority(channel);
-        if let Some((made, ..)) = self.get_mut(channel) {
-            if !core::mem::replace(&mut made.in_turn, true) {
-                self.sending[level as usize].push_back(channel);
-            }
+        let Some(made) = self.channels[usize::from(channel)].as_deref_mut() else {
+            return;
+        };
+        if !core::mem::replace(&mut made.in_turn, true) {
+            self.lanes.push(level, channel, &made.lane);
         }
     }
 
@@ -184,13 +189,20 @@ impl Sequencing {
         &mut self,
         priority: Priority,
     ) -> Option<(Message<Bytes>, SendOptions)> {
-        for _ in 0..self.sending[priority as usize].len() {
+        let now = self.ageing.now();
+        while let Some(channel) = self.lanes.pop(priority) {
             work::count(1);
-            let channel = self.sending[priority as usize].pop_front()?;
-            let (made, params, totals) = self.get_mut(channel)?;
-            if let Some(next) = made.sender.next_message(channel, params, totals) {
-                self.sending[priority as usize].push_back(channel);
-                return Some(next);
+            let made = self.channels[usize::from(channel)].as_deref_mut()?;
+            if let Some(until) = made.lane.bucket.hold(now) {
+                self.lanes.hold(channel, until);
+                continue;
+            }
+            let next = (made.sender).next_message(channel, &self.params, &mut self.totals);
+            if let Some((message, options)) = next {
+                let cost = lanes::cost(&message);
+                self.lanes.sent(priority, &mut made.lane, cost);
+                self.lanes.push(priority, channel, &made.lane);
+                return Some((message, options));
             }
             made.in_turn = false;
             if made.sender.has_more() && !core::mem::replace(&mut made.blocked, true) {

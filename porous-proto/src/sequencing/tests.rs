@@ -22,6 +22,7 @@ fn params(window: u64, spacing: u64) -> SequencingParams {
     SequencingParams {
         channels: 2,
         priorities: Channels::new(2),
+        policy: Policy::Paper,
         window,
         spacing,
         id_bits: 16,

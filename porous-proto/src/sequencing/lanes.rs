@@ -1,0 +1,149 @@
+//! Whose turn it is to send, inside a priority (`docs/deviations.md` T21): under the paper's policy
+//! channels take turns by message; under the modern one they share by weight, in bytes.
+//!
+//! The sharing is start-time fair queueing (Goyal, Vin, Cheng 1996): the channel goes first whose
+//! last message ended first, on a clock on which a byte takes 1 / weight. Bytes are shared as by
+//! deficit round robin, but no turn is longer than one message, however large the weights are.
+
+use alloc::collections::BinaryHeap;
+use core::cmp::Reverse;
+
+use super::bucket::Bucket;
+use crate::config::{Policy, Priority};
+use crate::frame::Message;
+use crate::time::Instant;
+
+/// What a byte takes on the clock of a channel of weight 1.
+const BYTE: u64 = 1 << 16;
+
+/// A message counts so many bytes beside its payload: about what its head takes.
+const HEAD: u64 = 8;
+
+/// What a message counts, for shares and caps.
+pub(super) fn cost<B: AsRef<[u8]>>(message: &Message<B>) -> u64 {
+    match message {
+        Message::Packet(packet) => packet.payload.as_ref().len() as u64 + HEAD,
+        Message::Control(_) => HEAD,
+    }
+}
+
+/// What the scheduler knows of a channel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lane {
+    weight: u8,
+    /// When its last message ends, on the clock of its level.
+    end: u64,
+    pub(super) bucket: Bucket,
+}
+
+impl Lane {
+    pub(super) const fn new(weight: u8, rate: u32) -> Self {
+        Self {
+            weight,
+            end: 0,
+            bucket: Bucket::new(rate),
+        }
+    }
+}
+
+/// A channel that waits for its turn: the least one is next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Turn {
+    start: u64,
+    /// Who came first, among those that start at the same time.
+    number: u64,
+    channel: u8,
+}
+
+/// The channels of a priority.
+#[derive(Debug, Default)]
+struct Level {
+    turns: BinaryHeap<Reverse<Turn>>,
+    /// When the latest message began.
+    clock: u64,
+}
+
+/// The queues of all channels with something to send.
+#[derive(Debug)]
+pub(super) struct Lanes {
+    policy: Policy,
+    levels: [Level; 2],
+    next_number: u64,
+    /// Channels that their cap holds back, and until when.
+    held: BinaryHeap<Reverse<(Instant, u8)>>,
+}
+
+impl Lanes {
+    pub(super) fn new(policy: Policy) -> Self {
+        Self {
+            policy,
+            levels: [Level::default(), Level::default()],
+            next_number: 0,
+            held: BinaryHeap::new(),
+        }
+    }
+
+    /// The channel waits for its turn, behind others that began as late.
+    pub(super) fn push(&mut self, priority: Priority, channel: u8, lane: &Lane) {
+        let level = &mut self.levels[priority as usize];
+        let start = match self.policy {
+            Policy::Paper => 0,
+            Policy::Modern => level.clock.max(lane.end),
+        };
+        level.turns.push(Reverse(Turn {
+            start,
+            number: self.next_number,
+            channel,
+        }));
+        self.next_number += 1;
+    }
+
+    /// The channel whose turn it is, which leaves the queue.
+    pub(super) fn pop(&mut self, priority: Priority) -> Option<u8> {
+        let Reverse(turn) = self.levels[priority as usize].turns.pop()?;
+        Some(turn.channel)
+    }
+
+    /// The channel whose turn it was sends a message that counts so many bytes.
+    pub(super) fn sent(&mut self, priority: Priority, lane: &mut Lane, bytes: u64) {
+        let clock = &mut self.levels[priority as usize].clock;
+        *clock = lane.end.max(*clock);
+        let takes = bytes.saturating_mul(BYTE) / u64::from(lane.weight.max(1));
+        lane.end = clock.saturating_add(takes);
+        lane.bucket.spend(bytes);
+    }
+
+    /// The channel's cap holds it back until then.
+    pub(super) fn hold(&mut self, channel: u8, until: Instant) {
+        self.held.push(Reverse((until, channel)));
+    }
+
+    /// A channel that was held back until now, or before.
+    pub(super) fn release(&mut self, now: Instant) -> Option<u8> {
+        if self.due() > now {
+            return None;
+        }
+        let Reverse((_, channel)) = self.held.pop()?;
+        Some(channel)
+    }
+
+    /// Lets a channel go whose cap has changed. Whether it was held back.
+    pub(super) fn let_go(&mut self, channel: u8) -> bool {
+        let before = self.held.len();
+        self.held.retain(|Reverse((_, other))| *other != channel);
+        self.held.len() < before
+    }
+
+    /// When a channel that is held back may send.
+    pub(super) fn due(&self) -> Instant {
+        let next = self.held.peek();
+        next.map_or(Instant::NEVER, |Reverse((until, _))| *until)
+    }
+
+    /// All channels, in no order that means anything.
+    pub(super) fn channels(&self) -> impl Iterator<Item = u8> {
+        let turns = self.levels.iter().flat_map(|level| level.turns.iter());
+        let turns = turns.map(|Reverse(turn)| turn.channel);
+        turns.chain(self.held.iter().map(|Reverse((_, channel))| *channel))
+    }
+}

@@ -28,6 +28,8 @@ pub enum Order {
 pub struct Channel {
     pub(crate) priority: Priority,
     pub(crate) order: Order,
+    pub(crate) weight: u8,
+    pub(crate) rate: u32,
 }
 
 impl Channel {
@@ -43,6 +45,8 @@ impl Channel {
         Self {
             priority,
             order: Order::Ordered,
+            weight: 1,
+            rate: u32::MAX,
         }
     }
 
@@ -60,6 +64,55 @@ impl Channel {
     pub const fn unordered(mut self) -> Self {
         self.order = Order::Unordered;
         self
+    }
+
+    /// The share of this channel, while others of its priority have something to send as well: of
+    /// two with the weights 1 and 3 the second one sends three bytes for each of the first. What
+    /// a channel does not use is shared by the others. 1 to 255, 0 counts as 1. Default 1.
+    ///
+    /// Shares are of what is sent for the first time; what was lost goes before it. Under
+    /// [`Policy::Paper`](crate::Policy::Paper) there are no weights: channels take turns by message.
+    ///
+    /// ```
+    /// use porous_proto::{Channel, Priority};
+    ///
+    /// let (_map, _voice) = (Channel::new(Priority::Low), Channel::new(Priority::Low).weight(3));
+    /// ```
+    #[must_use]
+    pub const fn weight(mut self, weight: u8) -> Self {
+        self.weight = if weight > 0 { weight } else { 1 };
+        self
+    }
+
+    /// The most that this host sends on the channel to each peer, in bytes a second, where a message
+    /// counts 8 bytes more than its payload; a packet is one message, or one for each fragment of
+    /// about [`max_datagram`](Config::max_datagram). 0 counts as 1. Default `u32::MAX`: no cap.
+    ///
+    /// No second has more than that and one message, and what a host that is stepped seldom sends in
+    /// one step. Time that is not used is not saved up: after silence one message goes out at once, the
+    /// next one when that is paid for. What was lost is sent again without being counted. Caps hold
+    /// under both policies, and can be [changed](crate::Host::set_channel_rate) at any time.
+    ///
+    /// ```
+    /// use porous_proto::{Channel, Priority};
+    ///
+    /// let _downloads = Channel::new(Priority::Low).rate(50_000);
+    /// ```
+    #[must_use]
+    pub const fn rate(mut self, bytes_a_second: u32) -> Self {
+        self.rate = if bytes_a_second > 0 {
+            bytes_a_second
+        } else {
+            1
+        };
+        self
+    }
+}
+
+/// Of low priority.
+impl Default for Channel {
+    fn default() -> Self {
+        Self::new(Priority::Low)
     }
 }
 

@@ -28,7 +28,7 @@ use self::session::Session;
 pub(crate) use self::state::Cause;
 pub use self::state::PeerState;
 pub(crate) use self::tick::Tick;
-use crate::config::{Config, Policy};
+use crate::config::{Channel, Config, Policy};
 use crate::event::{DisconnectReason, Ignored};
 use crate::frame::{Connect, ConnectionId, Offer, RefusalData, Short};
 use crate::stats::PeerStats;
@@ -42,7 +42,7 @@ pub(crate) const LINGER: Duration = Duration::from_secs(30);
 const EXCUSES_MAX: u8 = 3;
 
 /// What the peer needs of the host's configuration.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Limits {
     send_budget: u64,
     connect_timeout: Duration,
@@ -52,6 +52,7 @@ struct Limits {
     policy: Policy,
     keepalive: Duration,
     first_id: u64,
+    channels: Box<[Channel]>,
 }
 
 /// Who is at the other end.
@@ -154,6 +155,7 @@ impl Peer {
                 policy: config.policy,
                 keepalive: config.keepalive,
                 first_id: config.first_id,
+                channels: config.channel_settings().into(),
             },
             remote: None,
             handshake: None,

@@ -43,6 +43,28 @@ impl Peer {
         Ok(())
     }
 
+    /// Changes the cap of a channel.
+    pub(crate) fn set_channel_rate(
+        &mut self,
+        now: Instant,
+        channel: ChannelId,
+        rate: u32,
+    ) -> Result<(), SendError> {
+        let session = self.session.as_mut().ok_or(match self.state {
+            PeerState::Connecting => SendError::NotConnected,
+            PeerState::Connected
+            | PeerState::Disconnecting
+            | PeerState::Disconnected
+            | PeerState::Zombie => SendError::UnknownPeer,
+        })?;
+        if channel.0 >= session.agreement().channels {
+            return Err(SendError::UnknownChannel);
+        }
+        session.set_channel_rate(channel.0, rate.max(1), now);
+        self.refresh_session_deadline();
+        Ok(())
+    }
+
     /// Whether there is something to tell that can come of sending: the end, or room to send.
     pub(crate) fn has_news(&self) -> bool {
         self.outbox.ended.is_some() || self.owes_writable()

@@ -72,7 +72,8 @@ impl Session {
             context,
             nonces,
             transfer: Transfer::new(params, first_id),
-            sequencing: Sequencing::new(agreement.sequencing(limits.policy), first_id, age),
+            sequencing: Sequencing::new(agreement.sequencing(limits.policy), first_id, age)
+                .with_channels(&limits.channels),
             sent: Counts::default(),
             received: Counts::default(),
         }
@@ -119,6 +120,11 @@ impl Session {
     pub(crate) fn send(&mut self, channel: u8, payload: Bytes, options: SendOptions) {
         self.sent.count(options.mode, payload.len());
         self.sequencing.send(channel, payload, options);
+    }
+
+    /// Changes the cap of a channel.
+    pub(crate) fn set_channel_rate(&mut self, channel: u8, rate: u32, now: Instant) {
+        self.sequencing.set_rate(channel, rate, now);
     }
 
     /// Drops unreliable packets that have waited too long.

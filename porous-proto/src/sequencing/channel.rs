@@ -8,6 +8,7 @@ use super::lanes::Lane;
 use super::receiver::Receiver;
 use super::sender::Sender;
 use super::window_ack::Reports;
+use crate::config::Channel as Settings;
 
 /// One channel of one peer.
 #[derive(Debug)]
@@ -27,12 +28,16 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    pub(crate) fn new(params: &SequencingParams, first_id: u64) -> Self {
+    pub(crate) fn new(
+        params: &SequencingParams,
+        settings: Option<&Settings>,
+        first_id: u64,
+    ) -> Self {
         Self {
             sender: Sender::new(params.window, first_id),
             receiver: Receiver::new(first_id),
             reports: Reports::new(first_id),
-            lane: Lane::new(1, u32::MAX),
+            lane: Lane::new(settings.copied().unwrap_or_default()),
             in_turn: false,
             blocked: false,
             arrived: false,

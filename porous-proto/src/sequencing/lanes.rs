@@ -9,7 +9,7 @@ use alloc::collections::BinaryHeap;
 use core::cmp::Reverse;
 
 use super::bucket::Bucket;
-use crate::config::{Policy, Priority};
+use crate::config::{Channel as Settings, Policy, Priority};
 use crate::frame::Message;
 use crate::time::Instant;
 
@@ -37,11 +37,11 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    pub(super) const fn new(weight: u8, rate: u32) -> Self {
+    pub(super) const fn new(settings: Settings) -> Self {
         Self {
-            weight,
+            weight: settings.weight,
             end: 0,
-            bucket: Bucket::new(rate),
+            bucket: Bucket::new(settings.rate),
         }
     }
 }

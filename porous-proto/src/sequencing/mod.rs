@@ -34,7 +34,7 @@ use self::ageing::Ageing;
 use self::channel::Channel;
 use self::lanes::Lanes;
 pub(crate) use self::receiver::Verdict;
-use crate::config::{Policy, Priority};
+use crate::config::{Channel as Settings, Policy, Priority};
 use crate::frame::{Channels, Control, Message, Mode, PACKET_CHARGE, Packet};
 use crate::options::SendOptions;
 use crate::time::Instant;
@@ -105,6 +105,7 @@ pub(crate) struct Totals {
 #[derive(Debug)]
 pub(crate) struct Sequencing {
     params: SequencingParams,
+    settings: Box<[Settings]>,
     /// Made on first use.
     channels: Vec<Option<Box<Channel>>>,
     totals: Totals,
@@ -132,6 +133,7 @@ impl Sequencing {
         channels.resize_with(usize::from(params.channels), || None);
         Self {
             params,
+            settings: Box::default(),
             channels,
             totals: Totals::default(),
             lanes: Lanes::new(params.policy),
@@ -145,6 +147,12 @@ impl Sequencing {
         }
     }
 
+    /// With settings of each channel; those of the others are the default.
+    pub(crate) fn with_channels(mut self, settings: &[Settings]) -> Self {
+        self.settings = settings.into();
+        self
+    }
+
     pub(crate) const fn totals(&self) -> &Totals {
         &self.totals
     }
@@ -156,7 +164,8 @@ impl Sequencing {
     fn get_mut(&mut self, channel: u8) -> Option<(&mut Channel, &SequencingParams, &mut Totals)> {
         let slot = self.channels.get_mut(usize::from(channel))?;
         let (first, params) = (self.first_id, &self.params);
-        let made = slot.get_or_insert_with(|| Box::new(Channel::new(params, first)));
+        let settings = self.settings.get(usize::from(channel));
+        let made = slot.get_or_insert_with(|| Box::new(Channel::new(params, settings, first)));
         Some((made, params, &mut self.totals))
     }
 
@@ -180,6 +189,20 @@ impl Sequencing {
         };
         if !core::mem::replace(&mut made.in_turn, true) {
             self.lanes.push(level, channel, &made.lane);
+        }
+    }
+
+    /// Changes the cap of a channel. If it was held back, it is looked at anew.
+    pub(crate) fn set_rate(&mut self, channel: u8, rate: u32, now: Instant) {
+        let Some((made, ..)) = self.get_mut(channel) else {
+            return;
+        };
+        made.lane.bucket.set_rate(rate, now);
+        if self.lanes.let_go(channel) {
+            if let Some((made, ..)) = self.get_mut(channel) {
+                made.in_turn = false;
+            }
+            self.wants_turn(channel);
         }
     }
 

@@ -4,6 +4,7 @@ mod ageing;
 mod desync;
 mod edges;
 mod incomplete;
+mod lanes;
 mod naive;
 mod order;
 mod tombstones;

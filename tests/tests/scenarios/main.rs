@@ -14,6 +14,7 @@ mod figures;
 mod flow;
 mod handshake;
 mod idle;
+mod lanes;
 mod latency;
 mod limits;
 mod readers;

@@ -49,8 +49,9 @@ impl Lane {
 /// A channel that waits for its turn: the least one is next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Turn {
+    /// When its last message ended.
     start: u64,
-    /// Who came first, among those that start at the same time.
+    /// Who came first, among those with the same.
     number: u64,
     channel: u8,
 }
@@ -83,14 +84,13 @@ impl Lanes {
         }
     }
 
-    /// The channel waits for its turn, behind others that began as late.
+    /// The channel waits for its turn: who sent last long ago goes first.
     pub(super) fn push(&mut self, priority: Priority, channel: u8, lane: &Lane) {
-        let level = &mut self.levels[priority as usize];
         let start = match self.policy {
             Policy::Paper => 0,
-            Policy::Modern => level.clock.max(lane.end),
+            Policy::Modern => lane.end,
         };
-        level.turns.push(Reverse(Turn {
+        self.levels[priority as usize].turns.push(Reverse(Turn {
             start,
             number: self.next_number,
             channel,
@@ -104,7 +104,8 @@ impl Lanes {
         Some(turn.channel)
     }
 
-    /// The channel whose turn it was sends a message that counts so many bytes.
+    /// The channel whose turn it was sends a message that counts so many bytes. It begins now, if
+    /// the channel was silent: nothing is owed to it.
     pub(super) fn sent(&mut self, priority: Priority, lane: &mut Lane, bytes: u64) {
         let clock = &mut self.levels[priority as usize].clock;
         *clock = lane.end.max(*clock);

@@ -79,12 +79,23 @@ fn no_channel_waits_for_longer_than_a_message_of_each_other() {
     for _ in 0..300 {
         assert_eq!(next(&mut sender), Some((0, 1000)));
     }
-    // Who comes late is owed nothing, and owes nothing.
     for channel in [1, 2] {
         fill(&mut sender, channel, 1, 10);
     }
     let turns: Vec<_> = (0..3).map(|_| next(&mut sender).unwrap().0).collect();
     assert!(turns.contains(&1) && turns.contains(&2), "{turns:?}");
+}
+
+#[test]
+fn who_was_silent_is_owed_nothing() {
+    let mut sender = sender(Policy::Modern, &[weight(1), weight(1)]);
+    fill(&mut sender, 0, 1, 500_000);
+    for _ in 0..300 {
+        assert_eq!(next(&mut sender), Some((0, 1000)));
+    }
+    fill(&mut sender, 1, 1, 100_000);
+    let turns: Vec<_> = (0..20).map(|_| next(&mut sender).unwrap().0).collect();
+    assert_eq!(turns.iter().filter(|&&channel| channel == 1).count(), 10);
 }
 
 #[test]

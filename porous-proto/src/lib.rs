@@ -141,5 +141,5 @@ pub use frame::{Integrity, Malformed, Mode, RefusalData};
 pub use host::{Address, ChannelId, Host, PeerId};
 pub use options::SendOptions;
 pub use peer::{Peer, PeerState};
-pub use stats::{HostStats, ModeCounts, PeerStats};
+pub use stats::{ChannelStats, HostStats, ModeCounts, PeerStats};
 pub use time::Instant;

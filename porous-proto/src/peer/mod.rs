@@ -31,7 +31,7 @@ pub(crate) use self::tick::Tick;
 use crate::config::{Channel, Config, Policy};
 use crate::event::{DisconnectReason, Ignored};
 use crate::frame::{Connect, ConnectionId, Offer, RefusalData, Short};
-use crate::stats::PeerStats;
+use crate::stats::{PeerStats, Rate};
 use crate::time::Instant;
 
 /// How long a disconnected peer answers for its connection: longer than a cookie lives, so that a
@@ -104,6 +104,8 @@ struct Traffic {
     datagrams_received: u64,
     bytes_sent: u64,
     bytes_received: u64,
+    send_rate: Rate,
+    receive_rate: Rate,
 }
 
 /// What the host has to tell the application.
@@ -287,7 +289,8 @@ impl Peer {
     }
 
     /// A datagram of so many bytes was taken.
-    pub(crate) const fn count_received(&mut self, bytes: usize) {
+    pub(crate) fn count_received(&mut self, bytes: usize, now: Instant) {
+        (self.traffic.receive_rate).note(self.traffic.bytes_received, now);
         self.traffic.datagrams_received += 1;
         self.traffic.bytes_received += bytes as u64;
     }

@@ -14,7 +14,7 @@ use crate::frame::{
 };
 use crate::options::SendOptions;
 use crate::sequencing::{Delivered, Sequencing, Verdict, cost};
-use crate::stats::ModeCounts;
+use crate::stats::{ChannelStats, ModeCounts};
 use crate::time::Instant;
 use crate::transfer::{Arrival, Delivery, NextMessage, Source, Transfer, TransferParams};
 use crate::wire::NoRoom;
@@ -120,6 +120,10 @@ impl Session {
     pub(crate) fn send(&mut self, channel: u8, payload: Bytes, options: SendOptions) {
         self.sent.count(options.mode, payload.len());
         self.sequencing.send(channel, payload, options);
+    }
+
+    pub(crate) fn channel_stats(&self, channel: u8) -> ChannelStats {
+        self.sequencing.channel_stats(channel)
     }
 
     /// Changes the cap of a channel.
@@ -342,6 +346,10 @@ impl Source for Upward<'_> {
 
     fn skipped(&mut self, message: &Message<Bytes>) {
         self.0.skipped(message);
+    }
+
+    fn sent(&mut self, message: &Message<Bytes>) {
+        self.0.sent(message);
     }
 
     fn acknowledged(&mut self, message: &Message<Bytes>) {

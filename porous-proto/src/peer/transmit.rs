@@ -28,6 +28,7 @@ impl Peer {
             None
         });
         if let Some(len) = len {
+            (self.traffic.send_rate).note(self.traffic.bytes_sent, tick.now);
             self.traffic.datagrams_sent += 1;
             self.traffic.bytes_sent += len as u64;
         }

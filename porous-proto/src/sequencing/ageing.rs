@@ -18,8 +18,9 @@ pub(super) struct Ageing {
     now: Instant,
     /// Nothing is too old before this. Packets are sent in the meantime, so it may be early.
     due: Instant,
-    /// Unreliable packets were sent since the last look.
+    /// Packets were sent since the last look, and unreliable ones.
     pub(super) fresh: bool,
+    pub(super) ages: bool,
 }
 
 impl Ageing {
@@ -29,6 +30,7 @@ impl Ageing {
             now: Instant::ZERO,
             due: Instant::NEVER,
             fresh: false,
+            ages: false,
         }
     }
 
@@ -57,8 +59,10 @@ impl Sequencing {
     /// time. Those that have become too old are dropped.
     pub(crate) fn look(&mut self, now: Instant) {
         self.ageing.now = now;
-        if core::mem::take(&mut self.ageing.fresh) {
+        if core::mem::take(&mut self.ageing.ages) {
             self.ageing.note(now);
+        }
+        if core::mem::take(&mut self.ageing.fresh) {
             // `send` has given their channels a turn.
             for channel in self.lanes.channels() {
                 if let Some(made) = self.channels[usize::from(channel)].as_deref_mut() {

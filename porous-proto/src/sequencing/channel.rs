@@ -9,6 +9,7 @@ use super::receiver::Receiver;
 use super::sender::Sender;
 use super::window_ack::Reports;
 use crate::config::Channel as Settings;
+use crate::stats::QueueTime;
 
 /// One channel of one peer.
 #[derive(Debug)]
@@ -17,6 +18,7 @@ pub(crate) struct Channel {
     pub(crate) receiver: Receiver,
     pub(crate) reports: Reports,
     pub(super) lane: Lane,
+    pub(super) queue_time: QueueTime,
     /// It waits for its turn to send, or its cap holds it back.
     pub(crate) in_turn: bool,
     /// It is in the queue of channels that wait for room.
@@ -37,6 +39,7 @@ impl Channel {
             sender: Sender::new(params.window, first_id),
             receiver: Receiver::new(first_id),
             reports: Reports::new(first_id),
+            queue_time: QueueTime::default(),
             lane: Lane::new(settings.copied().unwrap_or_default()),
             in_turn: false,
             blocked: false,

@@ -37,6 +37,7 @@ pub(crate) use self::receiver::Verdict;
 use crate::config::{Channel as Settings, Policy, Priority};
 use crate::frame::{Channels, Control, Message, Mode, PACKET_CHARGE, Packet};
 use crate::options::SendOptions;
+use crate::stats::ChannelStats;
 use crate::time::Instant;
 use crate::work;
 
@@ -178,7 +179,8 @@ impl Sequencing {
             return;
         };
         made.sender.queue(payload, options, totals);
-        self.ageing.fresh |= options.mode == Mode::Unreliable;
+        self.ageing.ages |= options.mode == Mode::Unreliable;
+        self.ageing.fresh = true;
         self.wants_turn(channel);
     }
 
@@ -246,6 +248,28 @@ impl Sequencing {
             }
             None => true,
         }
+    }
+
+    /// A message is in the next frame. If it is the first of its packet, that has waited until now.
+    pub(crate) fn sent(&mut self, message: &Message<Bytes>) {
+        let now = self.ageing.now();
+        if let Some((channel, id)) = sent_packet(message) {
+            if let Some((made, params, _)) = self.get_mut(channel) {
+                if let Some(since) = made.sender.take_since(id, params) {
+                    let waited = now.saturating_duration_since(since);
+                    made.queue_time.sample(waited, now);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn channel_stats(&self, channel: u8) -> ChannelStats {
+        self.get(channel)
+            .map_or_else(ChannelStats::default, |made| ChannelStats {
+                queue_time: made.queue_time.smoothed(),
+                queue_time_longest: made.queue_time.longest(),
+                waiting: made.sender.waiting_count(),
+            })
     }
 
     /// A message arrived at the remote host.

@@ -1,6 +1,7 @@
 //! What becomes of frames: acknowledged, or considered dropped, by acknowledgements or by time
 //! (§3.1.2, §3.1.5).
 
+use super::queue::Late;
 use super::recovery::{Congestion, Due, Flight, Recovery};
 use super::store::Delivery;
 use super::{Acked, Probe, Record, Source, Transfer};
@@ -29,7 +30,8 @@ impl Transfer {
         self.queue.settle();
         if let (Recovery::Modern(modern), Some(sent)) = (&mut self.recovery, newest) {
             let elapsed = now.saturating_duration_since(sent);
-            modern.sample(elapsed, block.held_back(), now);
+            let path = modern.sample(elapsed, block.held_back(), now);
+            self.figures.on_round_trip(path, now);
             self.pings.on_sample(now);
         }
         self.drop_overtaken(source, now);
@@ -39,8 +41,8 @@ impl Transfer {
         let mut from = low;
         while let Some(id) = self.queue.first_open(from, high) {
             from = id + 1;
-            if let Some(sent) = self.queue.take_late(id) {
-                self.on_late(id, sent, now);
+            if let Some(late) = self.queue.take_late(id) {
+                self.on_late(id, &late, now);
             }
             let Some(mut record) = self.queue.take(id) else {
                 continue;
@@ -58,6 +60,7 @@ impl Transfer {
                 }
             }
             if record.bytes > 0 {
+                self.figures.on_acknowledged(now);
                 let (bandwidth, rtt) = (self.params.bandwidth, self.recovery.average());
                 self.congestion
                     .on_acknowledged(record.bytes, bandwidth, rtt);
@@ -66,11 +69,14 @@ impl Transfer {
     }
 
     /// A frame was acknowledged that was considered dropped.
-    fn on_late(&mut self, id: u64, sent: Instant, now: Instant) {
+    fn on_late(&mut self, id: u64, late: &Late, now: Instant) {
+        if late.had_data {
+            self.figures.on_spurious(now);
+        }
         match &mut self.recovery {
             // It was not lost, T_rto was too short (P1): the estimate has to know, or a line that is
             // slower than its pings would drop everything for ever.
-            Recovery::Paper(rtt) => rtt.sample(now.saturating_duration_since(sent)),
+            Recovery::Paper(rtt) => rtt.sample(now.saturating_duration_since(late.sent)),
             Recovery::Modern(modern) => {
                 if modern.on_spurious(id, self.later_acks.next().saturating_sub(1)) {
                     self.congestion.undo();
@@ -181,7 +187,7 @@ impl Transfer {
         };
         self.queue.settle();
         if record.bytes > 0 {
-            self.frames_lost += 1;
+            self.figures.on_lost(now);
             match &mut self.recovery {
                 Recovery::Paper(rtt) => {
                     let rto = rtt.resend_timeout(self.step);

@@ -67,7 +67,7 @@ impl Transfer {
         record.eliciting = plan.messages > 0;
         record.reliable = self.store.has_reliable(&record.contents);
         record.reported = plan.ack.as_ref().map(|(_, largest)| *largest);
-        self.frames_sent += u64::from(plan.data);
+        self.figures.sent += u64::from(plan.data);
         if plan.data {
             self.pings.on_data(now, self.recovery.average());
             self.ack_timer.on_data(now);
@@ -171,6 +171,7 @@ impl Transfer {
                 plan.len += len;
                 plan.messages += 1;
                 plan.data = true;
+                source.sent(&front.message);
                 self.send_queue
                     .shift(&mut self.store, priority, &mut plan.contents);
             }

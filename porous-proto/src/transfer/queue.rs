@@ -39,6 +39,16 @@ pub(crate) struct Record {
     pub(crate) contents: List,
     /// It was considered dropped.
     dropped: bool,
+    /// It was so while it counted in flight.
+    dropped_data: bool,
+}
+
+/// A frame that was acknowledged after it was considered dropped.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Late {
+    pub(crate) sent: Instant,
+    /// Whether it counted in flight.
+    pub(crate) had_data: bool,
 }
 
 impl Record {
@@ -54,6 +64,7 @@ impl Record {
             reported: None,
             contents,
             dropped: false,
+            dropped_data: false,
         }
     }
 }
@@ -191,20 +202,21 @@ impl TransferQueue {
         let record = self.take(id)?;
         if let Some(left) = self.record_mut(id) {
             left.dropped = true;
+            left.dropped_data = record.bytes > 0;
             self.open.set(id);
         }
         Some(record)
     }
 
-    /// When the frame was sent, if it was considered dropped and is acknowledged for the first
-    /// time now.
-    pub(crate) fn take_late(&mut self, id: u64) -> Option<Instant> {
+    /// The frame, if it was considered dropped and is acknowledged for the first time now.
+    pub(crate) fn take_late(&mut self, id: u64) -> Option<Late> {
         let record = self.record_mut(id)?;
-        let (sent, late) = (record.sent, core::mem::take(&mut record.dropped));
-        if late {
-            self.open.clear(id);
+        if !core::mem::take(&mut record.dropped) {
+            return None;
         }
-        late.then_some(sent)
+        let (sent, had_data) = (record.sent, record.dropped_data);
+        self.open.clear(id);
+        Some(Late { sent, had_data })
     }
 
     fn record(&self, id: u64) -> Option<&Record> {

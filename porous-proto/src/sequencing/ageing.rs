@@ -8,7 +8,6 @@ use bytes::Bytes;
 use super::{Sequencing, sent_packet};
 use crate::frame::{Message, Mode};
 use crate::time::Instant;
-use crate::work;
 
 /// How old an unreliable packet may become, and when that is looked at next.
 #[derive(Clone, Copy, Debug)]
@@ -72,23 +71,6 @@ impl Sequencing {
         }
         self.drop_expired(now);
         self.release_held(now);
-    }
-
-    /// Channels that their caps held back until now get a turn.
-    fn release_held(&mut self, now: Instant) {
-        while let Some(channel) = self.lanes.release(now) {
-            work::count(1);
-            let level = self.params.priority(channel);
-            if let Some(made) = self.channels[usize::from(channel)].as_deref_mut() {
-                made.lane.bucket.release(now);
-                self.lanes.push(level, channel, &made.lane);
-            }
-        }
-    }
-
-    /// When a channel that its cap holds back may send.
-    pub(crate) fn lane_deadline(&self) -> Instant {
-        self.lanes.due()
     }
 
     /// Whether this is the beginning of an unreliable packet that has become too old while it was

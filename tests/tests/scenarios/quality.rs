@@ -75,8 +75,8 @@ fn loss_is_told_each_way_within_a_percent_of_the_truth() {
                 let missing = share(there.frames_missing, all);
                 let told = format!("{truth}: {lost}, {missing}; {context}");
                 // Frames without data are not in the first figure, the last ones not in the second.
-                assert!(lost.abs_diff(truth) <= 20, "{told}");
-                assert!(missing.abs_diff(truth) <= 20, "{told}");
+                assert!(lost.abs_diff(truth) <= 5, "{told}");
+                assert!(missing.abs_diff(truth) <= 5, "{told}");
                 // Six to twelve hundred frames vary by three percent at most.
                 assert!(
                     u64::from(here.loss_sent).abs_diff(truth) <= 300,
@@ -178,16 +178,12 @@ fn queue_times_are_those_of_each_channel() {
         assert_eq!(channel(&pair, 1).waiting, 9, "{context}");
         pair.world.run_for(1500 * MS);
         let told = channel(&pair, 1);
-        // A tenth of a second each.
-        assert_eq!(
-            (told.waiting, told.queue_time_longest),
-            (0, 900 * MS),
-            "{context}"
-        );
-        assert!(
-            (400 * MS..600 * MS).contains(&told.queue_time),
-            "{told:?}; {context}"
-        );
+        // A tenth of a second each, and what a sentinel takes.
+        let context = format!("{told:?}; {context}");
+        let longest = told.queue_time_longest;
+        assert!((900 * MS..925 * MS).contains(&longest), "{context}");
+        assert_eq!(told.waiting, 0, "{context}");
+        assert!((400 * MS..600 * MS).contains(&told.queue_time), "{context}");
     }
 }
 

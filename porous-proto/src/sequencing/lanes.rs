@@ -3,7 +3,9 @@
 //!
 //! The sharing is start-time fair queueing (Goyal, Vin, Cheng 1996): the channel goes first whose
 //! last message ended first, on a clock on which a byte takes 1 / weight. Bytes are shared as by
-//! deficit round robin, but no turn is longer than one message, however large the weights are.
+//! deficit round robin, but a turn is as short as can be, however large the weights are: messages
+//! of one channel in a row are shorter on the wire than those that alternate (`docs/wire.md`), so
+//! that it is one message, or small ones together.
 
 use alloc::collections::BinaryHeap;
 use core::cmp::Reverse;
@@ -18,6 +20,9 @@ const BYTE: u64 = 1 << 16;
 
 /// A message counts so many bytes beside its payload: about what its head takes.
 const HEAD: u64 = 8;
+
+/// Small messages of a turn count less than this together, before the last one.
+const TURN: u64 = 256;
 
 /// What a message counts, for shares and caps.
 pub(super) fn cost<B: AsRef<[u8]>>(message: &Message<B>) -> u64 {
@@ -60,6 +65,9 @@ struct Turn {
 #[derive(Debug, Default)]
 struct Level {
     turns: BinaryHeap<Reverse<Turn>>,
+    /// The channel that goes on with its turn, and what is left of that.
+    current: Option<Turn>,
+    left: u64,
     /// When the latest message began.
     clock: u64,
 }
@@ -86,32 +94,55 @@ impl Lanes {
 
     /// The channel waits for its turn: who sent last long ago goes first.
     pub(super) fn push(&mut self, priority: Priority, channel: u8, lane: &Lane) {
+        let turn = self.turn(channel, lane);
+        self.levels[priority as usize].turns.push(Reverse(turn));
+    }
+
+    fn turn(&mut self, channel: u8, lane: &Lane) -> Turn {
         let start = match self.policy {
             Policy::Paper => 0,
             Policy::Modern => lane.end,
         };
-        self.levels[priority as usize].turns.push(Reverse(Turn {
-            start,
-            number: self.next_number,
-            channel,
-        }));
+        let number = self.next_number;
         self.next_number += 1;
+        Turn {
+            start,
+            number,
+            channel,
+        }
     }
 
     /// The channel whose turn it is, which leaves the queue.
     pub(super) fn pop(&mut self, priority: Priority) -> Option<u8> {
-        let Reverse(turn) = self.levels[priority as usize].turns.pop()?;
+        let level = &mut self.levels[priority as usize];
+        if let Some(turn) = level.current.take() {
+            return Some(turn.channel);
+        }
+        level.left = match self.policy {
+            Policy::Paper => 0,
+            Policy::Modern => TURN,
+        };
+        let Reverse(turn) = level.turns.pop()?;
         Some(turn.channel)
     }
 
     /// The channel whose turn it was sends a message that counts so many bytes. It begins now, if
-    /// the channel was silent: nothing is owed to it.
-    pub(super) fn sent(&mut self, priority: Priority, lane: &mut Lane, bytes: u64) {
-        let clock = &mut self.levels[priority as usize].clock;
-        *clock = lane.end.max(*clock);
+    /// the channel was silent: nothing is owed to it. It goes on if its turn is not over, or waits
+    /// for the next.
+    pub(super) fn sent(&mut self, priority: Priority, channel: u8, lane: &mut Lane, bytes: u64) {
+        let level = &mut self.levels[priority as usize];
+        level.clock = lane.end.max(level.clock);
         let takes = bytes.saturating_mul(BYTE) / u64::from(lane.weight.max(1));
-        lane.end = clock.saturating_add(takes);
+        lane.end = level.clock.saturating_add(takes);
         lane.bucket.spend(bytes);
+        let turn = self.turn(channel, lane);
+        let level = &mut self.levels[priority as usize];
+        level.left = level.left.saturating_sub(bytes);
+        if level.left > 0 {
+            level.current = Some(turn);
+        } else {
+            level.turns.push(Reverse(turn));
+        }
     }
 
     /// The channel's cap holds it back until then.
@@ -143,8 +174,11 @@ impl Lanes {
 
     /// All channels, in no order that means anything.
     pub(super) fn channels(&self) -> impl Iterator<Item = u8> {
-        let turns = self.levels.iter().flat_map(|level| level.turns.iter());
-        let turns = turns.map(|Reverse(turn)| turn.channel);
+        let turns = self.levels.iter().flat_map(|level| {
+            let waiting = level.turns.iter().map(|Reverse(turn)| turn);
+            waiting.chain(&level.current)
+        });
+        let turns = turns.map(|turn| turn.channel);
         turns.chain(self.held.iter().map(|Reverse((_, channel))| *channel))
     }
 }

@@ -38,8 +38,7 @@ impl Sequencing {
             let next = (made.sender).next_message(channel, &self.params, &mut self.totals);
             if let Some((message, options)) = next {
                 let cost = lanes::cost(&message);
-                self.lanes.sent(priority, &mut made.lane, cost);
-                self.lanes.push(priority, channel, &made.lane);
+                self.lanes.sent(priority, channel, &mut made.lane, cost);
                 return Some((message, options));
             }
             made.in_turn = false;

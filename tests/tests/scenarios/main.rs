@@ -17,6 +17,7 @@ mod idle;
 mod lanes;
 mod latency;
 mod limits;
+mod overhead;
 mod quality;
 mod readers;
 mod refusals;

@@ -1,4 +1,4 @@
-//! The rate cap of a channel: a token bucket in integers (`docs/deviations.md` B1).
+//! The rate cap of a channel: a token bucket in integers (`docs/deviations.md` T21).
 
 use core::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Channels share a line by priority, weight and cap (`docs/deviations.md` T21, B1).
+//! Channels share a line by priority, weight and cap (`docs/deviations.md` T21).
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use core::time::Duration;

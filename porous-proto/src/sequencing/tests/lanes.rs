@@ -1,4 +1,4 @@
-//! Shares and caps of channels (`docs/deviations.md` T21, B1).
+//! Shares and caps of channels (`docs/deviations.md` T21).
 
 use alloc::vec;
 

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{Args, Parser, Subcommand, value_parser};
+use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
+use porous_std::Policy;
 
 use crate::USAGE;
 
@@ -24,6 +25,24 @@ pub(crate) enum Command {
     /// Simulates worlds in virtual time
     #[command(subcommand)]
     Sim(SimCommand),
+}
+
+/// Which rules hosts follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PolicyArg {
+    /// The published ones
+    Paper,
+    /// What we recommend
+    Modern,
+}
+
+impl PolicyArg {
+    pub(crate) const fn policy(self) -> Policy {
+        match self {
+            Self::Paper => Policy::Paper,
+            Self::Modern => Policy::Modern,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -48,6 +67,9 @@ pub(crate) struct SwarmArgs {
     /// The first seed
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) first: u64,
+    /// The rules that all hosts follow [default: each seed draws them, host by host]
+    #[arg(long)]
+    pub(crate) policy: Option<PolicyArg>,
     /// No world is begun after so many minutes
     #[arg(long, value_name = "M", value_parser = value_parser!(u32).range(1..))]
     pub(crate) minutes: Option<u32>,
@@ -104,6 +126,9 @@ pub(crate) struct DemoArgs {
     /// What each direction of each client's link carries, in kbit/s; 0 is without limit
     #[arg(long, value_name = "KBIT", default_value_t = 0, value_parser = value_parser!(u32).range(..=10_000_000))]
     pub(crate) rate: u32,
+    /// The rules that all hosts follow
+    #[arg(long, default_value = "modern")]
+    pub(crate) policy: PolicyArg,
     /// Decides what the links do; drawn anew for each run if not given
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
@@ -189,6 +214,7 @@ mod tests {
         );
         assert_eq!((args.loss, args.duplicate, args.reorder), (2.0, 0.0, 0.0));
         assert_eq!((args.rate, args.seed), (0, None));
+        assert_eq!(args.policy, PolicyArg::Modern);
         assert_eq!((args.file, args.json), (None, None));
     }
 

@@ -25,12 +25,12 @@ pub enum Priority {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Policy {
     /// The paper's, as printed.
-    #[default]
     Paper,
     /// Losses are told by acknowledgements alone, and repaired sooner: thresholds that learn from
     /// reordering, probes that never touch the congestion window, and no penalty for what was not
-    /// lost after all (RFC 9002, RFC 8985). Its congestion control is still the paper's, and so are
-    /// the defaults: this policy is not complete.
+    /// lost after all (RFC 9002, RFC 8985). Its congestion control is still the paper's: this policy
+    /// is not complete.
+    #[default]
     Modern,
 }
 
@@ -106,8 +106,8 @@ impl Default for Config {
 }
 
 impl Config {
-    /// What we recommend: one low-priority channel, 1024 peers, the published rules with windows
-    /// of 4096 frames and packets.
+    /// What we recommend: one low-priority channel, 1024 peers, [`Policy::Modern`] with windows of
+    /// 4096 frames and packets.
     ///
     /// ```
     /// let _config = porous_proto::Config::new();
@@ -136,7 +136,7 @@ impl Config {
             timeout: Duration::from_secs(10),
             disconnect_timeout: Duration::from_secs(5),
             unreliable_age: Duration::from_secs(2),
-            policy: Policy::Paper,
+            policy: Policy::Modern,
             keepalive: Duration::from_secs(15),
             first_id: 0,
         }

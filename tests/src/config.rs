@@ -1,5 +1,5 @@
 //! The configurations that scenarios begin with: the library's own, but that ids may begin
-//! elsewhere than at 0, and that all may follow the modern policy.
+//! elsewhere than at 0, and that all may follow the paper's policy.
 
 use std::sync::OnceLock;
 
@@ -17,14 +17,14 @@ fn first_id() -> u64 {
     *FIRST.get_or_init(read)
 }
 
-/// The environment variable that, if it is there, makes the modern policy that of all hosts.
-pub const MODERN: &str = "POROUS_MODERN";
+/// The environment variable that, if it is there, makes the paper's policy that of all hosts.
+pub const PAPER: &str = "POROUS_PAPER";
 
 fn policy() -> Policy {
-    static MODERN_IS_SET: OnceLock<bool> = OnceLock::new();
-    match MODERN_IS_SET.get_or_init(|| std::env::var_os(MODERN).is_some()) {
-        true => Policy::Modern,
-        false => Policy::Paper,
+    static PAPER_IS_SET: OnceLock<bool> = OnceLock::new();
+    match PAPER_IS_SET.get_or_init(|| std::env::var_os(PAPER).is_some()) {
+        true => Policy::Paper,
+        false => Policy::Modern,
     }
 }
 

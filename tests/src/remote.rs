@@ -1,6 +1,8 @@
 //! Peers that are no hosts: they speak through [`encoder`] alone, and may say
 //! what no host would.
 
+use alloc::collections::BTreeMap;
+
 use porous_proto::{Address, Disposition, Ecn, Host, Instant};
 use porous_sim::ChaCha8Rng;
 
@@ -22,6 +24,8 @@ pub struct Remote<A = u8> {
     pub next: u64,
     /// The newest frame that the host has sent, and the width of its id.
     pub newest: (u32, u8),
+    /// The frames that came from the host, and their nonce bits.
+    pub heard: BTreeMap<u32, bool>,
     /// What shapes datagrams.
     pub shape: Shape,
 }
@@ -59,6 +63,7 @@ impl<A: Address + Into<u64>> Remote<A> {
             connection_id: answer[24..28].to_vec(),
             next: 0,
             newest: (0, 1),
+            heard: BTreeMap::new(),
             shape: Shape {
                 id_bytes: 2,
                 window: 1 << offer.windows[1],
@@ -90,6 +95,7 @@ impl<A: Address + Into<u64>> Remote<A> {
             connection_id,
             next: 0,
             newest: (0, 1),
+            heard: BTreeMap::new(),
             shape: Shape {
                 id_bytes: 2,
                 window,
@@ -98,8 +104,12 @@ impl<A: Address + Into<u64>> Remote<A> {
         }
     }
 
-    /// The next frame: its id is used up.
-    pub fn short(&mut self, ack: Option<Ack>, messages: Vec<Message>) -> Short {
+    /// The next frame: its id is used up. The sum of the acknowledgement's nonces is made right, as
+    /// far as it speaks of frames that came.
+    pub fn short(&mut self, mut ack: Option<Ack>, messages: Vec<Message>) -> Short {
+        if let Some(ack) = &mut ack {
+            ack.nonces ^= self.nonces_of(ack);
+        }
         let id = self.next;
         self.next += 1;
         Short {
@@ -120,9 +130,47 @@ impl<A: Address + Into<u64>> Remote<A> {
             let mut low = [0; 4];
             let low_bytes = &datagram[1 + ID_LEN..];
             low[..usize::from(width)].copy_from_slice(&low_bytes[..usize::from(width)]);
-            self.newest = (u32::from_le_bytes(low), width);
+            let id = expand(u32::from_le_bytes(low), width, self.newest.0);
+            self.newest = (id, width);
+            self.heard.insert(id, first & 2 != 0);
         }
     }
+
+    /// The sum of the nonces of the frames that came and that this acknowledges.
+    fn nonces_of(&self, ack: &Ack) -> bool {
+        let mut ids = vec![ack.largest];
+        let below = |n: u32| ack.largest.checked_sub(n);
+        ids.extend((0..32).filter_map(|bit| {
+            let is_set = ack.map >> bit & 1 == 1;
+            below(bit + 1).filter(|_| is_set)
+        }));
+        let mut end = u64::from(ack.largest).saturating_sub(32);
+        for (gap, length) in &ack.ranges {
+            end = end.saturating_sub((*gap).into());
+            let start = end.saturating_sub((*length).into());
+            let range = |id: u64| u32::try_from(id).unwrap_or(u32::MAX);
+            ids.extend(
+                self.heard
+                    .range(range(start)..range(end))
+                    .map(|(&id, _)| id),
+            );
+            end = start;
+        }
+        let bits = ids.iter().map(|id| self.heard.get(id) == Some(&true));
+        bits.fold(false, |sum, bit| sum ^ bit)
+    }
+}
+
+/// The id that these low bytes stand for, near the newest one that is known.
+fn expand(low: u32, width: u8, newest: u32) -> u32 {
+    if width == 4 {
+        return low;
+    }
+    let reach = 1_i64 << (8 * width - 2);
+    let next = i64::from(newest) + 1;
+    let start = (next - 3 * reach).max(0);
+    let ahead = (i64::from(low) - start).rem_euclid(4 * reach);
+    u32::try_from(start + ahead).unwrap_or(low)
 }
 
 /// The next datagram to this address. Those to others are lost.

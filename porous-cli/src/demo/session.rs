@@ -176,6 +176,7 @@ fn connect_timeout(args: &DemoArgs) -> Duration {
 /// What every host of the demo has in common.
 fn config(args: &DemoArgs, base: Config) -> io::Result<Config> {
     let config = base
+        .policy(args.policy.policy())
         .application_id(APPLICATION)
         .connect_timeout(connect_timeout(args));
     config.channels(&CHANNELS).map_err(io::Error::other)

@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use porous_sim::swarm::{self, Outcome, Report};
 
 use crate::USAGE;
-use crate::args::SwarmArgs;
+use crate::args::{PolicyArg, SwarmArgs};
 use clock::Clock;
 
 /// Runs the swarm.
@@ -42,8 +42,9 @@ pub(crate) fn main(args: &SwarmArgs) -> ExitCode {
 
 /// How many worlds failed.
 fn run(args: &SwarmArgs, trace: Option<File>) -> io::Result<u64> {
+    let (first, policy) = (args.first, args.policy.map(PolicyArg::policy));
     if let Some(mut trace) = trace {
-        let outcome = swarm::run(args.first, true);
+        let outcome = swarm::run(args.first, policy, true);
         trace.write_all(outcome.text.unwrap_or_default().as_bytes())?;
     }
     let clock = Clock::start();
@@ -58,15 +59,21 @@ fn run(args: &SwarmArgs, trace: Option<File>) -> io::Result<u64> {
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
 
     let (mut sum, mut worlds, mut failed) = (Report::default(), 0_u64, 0);
-    swarm::sweep(args.first, args.seeds, threads, stop, |outcome| {
-        sum.add(&outcome.report);
-        worlds += 1;
-        if let Some(failure) = &outcome.failure {
-            failed += 1;
-            bar.suspend(|| tell(&outcome, failure));
-        }
-        bar.inc(1);
-    });
+    swarm::sweep(
+        first..first + args.seeds,
+        policy,
+        threads,
+        stop,
+        |outcome| {
+            sum.add(&outcome.report);
+            worlds += 1;
+            if let Some(failure) = &outcome.failure {
+                failed += 1;
+                bar.suspend(|| tell(&outcome, failure));
+            }
+            bar.inc(1);
+        },
+    );
     bar.finish_and_clear();
     let written = write!(
         io::stdout().lock(),

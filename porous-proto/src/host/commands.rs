@@ -9,7 +9,7 @@ use crate::error::{ConnectError, ListenError, SendError, UnknownPeer};
 use crate::event::{Disconnect, Listen, Received};
 use crate::frame::ConnectionId;
 use crate::options::SendOptions;
-use crate::peer::Peer;
+use crate::peer::{Identity, Peer};
 use crate::time::Instant;
 
 /// How often a connection id that is in use is drawn anew.
@@ -65,10 +65,19 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             .draw_connection_id()
             .ok_or(ConnectError::OutOfConnectionIds)?;
         let nonce = self.rng.next_u64().max(1);
-        let peer = Peer::outgoing(tick.now, nonce, connection_id, &self.config);
+        let identity = self.identity(nonce, connection_id);
+        let peer = Peer::outgoing(tick.now, identity, &self.config);
         let id = self.peers.insert(to, peer);
         self.settle(id.slot);
         Ok(id)
+    }
+
+    pub(super) fn identity(&self, nonce: u64, connection_id: ConnectionId) -> Identity {
+        Identity {
+            nonce,
+            connection_id,
+            secret: self.cookies.hash(&nonce),
+        }
     }
 
     /// A connection id that no peer of this host has.

@@ -204,7 +204,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         };
         self.replace_older_newcomer(tick, from);
         let pending = self.must_prove(from);
-        let identity = (connect.nonce_peer, connection_id);
+        let identity = self.identity(connect.nonce_peer, connection_id);
         let mut peer = Peer::incoming(tick.now, identity, connect, agreement, &self.config);
         if self.listen == Listen::Ask {
             peer.ask();

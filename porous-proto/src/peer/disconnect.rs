@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use core::time::Duration;
 
+use super::session::Session;
 use super::state::{Cause, PeerState};
 use super::{Deadline, LINGER, Peer};
 use crate::event::{Disconnect, DisconnectReason};
@@ -64,11 +65,11 @@ impl Peer {
 
     /// Goes on to disconnect once everything is flushed (`deviations.md` C13).
     pub(super) fn check_flushed(&mut self, now: Instant) {
-        let flushed = self
-            .session
-            .as_ref()
-            .is_none_or(|session| session.is_flushed());
-        if self.closing.is_some() && self.state == PeerState::Connected && flushed {
+        if self.closing.is_none() || self.state != PeerState::Connected {
+            return;
+        }
+        let flushed = |session: &mut Box<Session>| session.flush();
+        if self.session.as_mut().is_none_or(flushed) {
             self.close(now);
         }
     }

@@ -53,6 +53,19 @@ struct Limits {
     keepalive: Duration,
     first_id: u64,
     channels: Box<[Channel]>,
+    /// What nobody else knows.
+    secret: u64,
+}
+
+/// What a new peer is known by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Identity {
+    /// Our random id (§2.3).
+    pub(crate) nonce: u64,
+    /// What the remote host is to put into its datagrams.
+    pub(crate) connection_id: ConnectionId,
+    /// What nobody else is to know.
+    pub(crate) secret: u64,
 }
 
 /// Who is at the other end.
@@ -142,11 +155,11 @@ pub(crate) enum News {
 }
 
 impl Peer {
-    fn new(now: Instant, nonce: u64, connection_id: ConnectionId, config: &Config) -> Self {
+    fn new(now: Instant, identity: Identity, config: &Config) -> Self {
         Self {
             state: PeerState::Connecting,
-            nonce,
-            connection_id,
+            nonce: identity.nonce,
+            connection_id: identity.connection_id,
             inbound: false,
             limits: Limits {
                 send_budget: u64::from(config.send_budget),
@@ -158,6 +171,7 @@ impl Peer {
                 keepalive: config.keepalive,
                 first_id: config.first_id,
                 channels: config.channel_settings().into(),
+                secret: identity.secret,
             },
             remote: None,
             handshake: None,
@@ -179,13 +193,8 @@ impl Peer {
     }
 
     /// A peer that we connect to.
-    pub(crate) fn outgoing(
-        now: Instant,
-        nonce: u64,
-        connection_id: ConnectionId,
-        config: &Config,
-    ) -> Self {
-        let mut peer = Self::new(now, nonce, connection_id, config);
+    pub(crate) fn outgoing(now: Instant, identity: Identity, config: &Config) -> Self {
+        let mut peer = Self::new(now, identity, config);
         peer.outbox.told = true;
         peer.handshake = Some(Box::new(Handshake::new(now)));
         peer.deadlines
@@ -197,12 +206,12 @@ impl Peer {
     /// [admitted](Self::admit), or the application [asked](Self::ask).
     pub(crate) fn incoming(
         now: Instant,
-        (nonce, connection_id): (u64, ConnectionId),
+        identity: Identity,
         request: &Connect,
         agreement: Agreement,
         config: &Config,
     ) -> Self {
-        let mut peer = Self::new(now, nonce, connection_id, config);
+        let mut peer = Self::new(now, identity, config);
         peer.inbound = true;
         peer.adopt(request, agreement);
         peer.deadlines

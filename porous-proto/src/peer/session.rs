@@ -66,6 +66,7 @@ impl Session {
             timeout: limits.timeout,
             policy: limits.policy,
             keepalive: limits.keepalive,
+            secret: limits.secret,
         };
         Self {
             agreement,
@@ -112,9 +113,11 @@ impl Session {
         self.sequencing.totals().undelivered
     }
 
-    /// Whether everything was sent, and acknowledged if it must be.
-    pub(crate) const fn is_flushed(&self) -> bool {
-        self.sequencing.totals().undelivered == 0 && self.sequencing.totals().unsent == 0
+    /// Whether everything was sent, and acknowledged if it must be, both ways: the remote host is to
+    /// know what it need not send again.
+    pub(crate) fn flush(&mut self) -> bool {
+        let totals = self.sequencing.totals();
+        totals.undelivered == 0 && totals.unsent == 0 && !self.transfer.hurry_ack()
     }
 
     pub(crate) fn send(&mut self, channel: u8, payload: Bytes, options: SendOptions) {
@@ -207,6 +210,12 @@ impl Session {
         }
         if arrival == Arrival::New {
             self.make_room(&messages)?;
+        }
+        // A violation, but the last one to be found: it needs a frame that is new.
+        if let (Arrival::New, Some(acked)) = (arrival, &acked) {
+            if !self.transfer.believes(acked) {
+                return Err(Ignored::BadAck);
+            }
         }
         // From here on the datagram is taken.
         self.transfer.set_step(tick.step);

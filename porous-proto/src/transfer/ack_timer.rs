@@ -1,4 +1,5 @@
-//! When it is acknowledged what came, if nothing else is sent (RFC 9000 §13.2.1).
+//! When it is acknowledged what came, if nothing else is sent (RFC 9000 §13.2.1;
+//! `docs/deviations.md` T19).
 
 use core::time::Duration;
 
@@ -88,6 +89,13 @@ impl AckTimer {
     /// An acknowledgement leaves.
     pub(crate) const fn on_sent(&mut self) {
         (self.due, self.pending, self.full) = (Instant::NEVER, false, 0);
+    }
+
+    /// What is owed leaves at once. False if nothing is.
+    pub(crate) fn hurry(&mut self) -> bool {
+        self.pending |= !self.due.is_never();
+        self.due = Instant::NEVER;
+        self.pending
     }
 
     pub(crate) const fn due(&self) -> Instant {

@@ -14,19 +14,7 @@ impl Transfer {
     pub(crate) fn on_ack(&mut self, acked: &Acked<'_>, source: &mut impl Source, now: Instant) {
         let Acked { largest, block } = *acked;
         let newest = self.queue.waits_since(largest);
-        self.acknowledge(largest, largest, source, now);
-        for bit in 0..32 {
-            if block.map >> bit & 1 == 1 && largest > bit {
-                self.acknowledge(largest - 1 - bit, largest - 1 - bit, source, now);
-            }
-        }
-        let mut top = largest.saturating_sub(33);
-        for range in &block.ranges {
-            let high = top - u64::from(range.gap);
-            let length = u64::from(range.length);
-            self.acknowledge(high + 1 - length, high, source, now);
-            top = (high + 1).saturating_sub(length + 1);
-        }
+        acked.for_each_range(|low, high| self.acknowledge(low, high, source, now));
         self.queue.settle();
         if let (Recovery::Modern(modern), Some(sent)) = (&mut self.recovery, newest) {
             let elapsed = now.saturating_duration_since(sent);
@@ -61,6 +49,8 @@ impl Transfer {
             }
             if record.bytes > 0 {
                 self.figures.on_acknowledged(now);
+            }
+            if record.bytes > 0 && self.nonces.is_trusted() {
                 let (bandwidth, rtt) = (self.params.bandwidth, self.recovery.average());
                 self.congestion
                     .on_acknowledged(record.bytes, bandwidth, rtt);
@@ -218,6 +208,7 @@ impl Transfer {
                 Delivery::Unreliable | Delivery::Latest => source.lost(&outgoing.message),
             }
         }
+        // The modern policy needs none: a probe moves the window on (`docs/deviations.md` T10).
         let is_paper = matches!(self.recovery, Recovery::Paper(_));
         if is_paper && !reliable && record.tracked {
             self.sentinels.on_dropped(id, record.noop);
@@ -225,11 +216,12 @@ impl Transfer {
     }
 
     pub(super) fn forget_oldest_if_full(&mut self, source: &mut impl Source) {
-        if self.queue.is_full() {
-            if let Some((id, _)) = self.queue.oldest() {
-                if let Some(record) = self.queue.take(id) {
-                    self.salvage(id, record, source);
-                }
+        while self.queue.is_full() {
+            let Some((id, _)) = self.queue.oldest() else {
+                return;
+            };
+            if let Some(record) = self.queue.take(id) {
+                self.salvage(id, record, source);
             }
             self.queue.settle();
         }

@@ -79,6 +79,7 @@ impl Transfer {
         self.widths.note(self.queue.next(), now);
         record.repeats = plan.repeats;
         self.queue.push(record);
+        self.leave_out();
     }
 
     fn plan(&mut self, source: &mut impl Source, now: Instant, max: usize) -> Option<Plan> {
@@ -210,7 +211,7 @@ impl Transfer {
             connection_id: self.params.connection_id,
             id,
             id_width: self.widths.choose(id, self.later_acks.next(), now),
-            nonce: false,
+            nonce: self.nonces.bit(id),
             ack_now: false,
         }
     }

@@ -10,6 +10,7 @@ mod audit;
 mod congestion;
 mod figures;
 mod loss;
+mod nonces;
 mod ping;
 mod probe;
 mod queue;
@@ -32,6 +33,7 @@ use self::answers::Answers;
 use self::congestion::Paper;
 pub(crate) use self::figures::Figures;
 use self::loss::LaterAcks;
+use self::nonces::Nonces;
 use self::ping::Pings;
 use self::probe::Probe;
 use self::queue::{Record, TransferQueue};
@@ -73,6 +75,8 @@ pub(crate) struct TransferParams {
     pub(crate) policy: Policy,
     /// Under the modern policy a silent connection is heard of so often.
     pub(crate) keepalive: Duration,
+    /// What nobody else knows.
+    pub(crate) secret: u64,
 }
 
 /// An acknowledgement block with its ids recovered.
@@ -80,6 +84,33 @@ pub(crate) struct TransferParams {
 pub(crate) struct Acked<'a> {
     pub(crate) largest: u64,
     pub(crate) block: &'a AckBlock,
+}
+
+impl Acked<'_> {
+    /// Calls `each` for the acknowledged ids, first to last of those that follow each other, from
+    /// the newest down.
+    pub(crate) fn for_each_range(&self, mut each: impl FnMut(u64, u64)) {
+        let mut run = (self.largest, self.largest);
+        for bit in 0..u64::from(u32::BITS).min(self.largest) {
+            let id = self.largest - 1 - bit;
+            if self.block.map >> bit & 1 == 0 {
+                continue;
+            }
+            if id + 1 < run.0 {
+                each(run.0, run.1);
+                run.1 = id;
+            }
+            run.0 = id;
+        }
+        each(run.0, run.1);
+        let mut top = self.largest.saturating_sub(33);
+        for range in &self.block.ranges {
+            let high = top - u64::from(range.gap);
+            let length = u64::from(range.length);
+            each(high + 1 - length, high);
+            top = (high + 1).saturating_sub(length + 1);
+        }
+    }
 }
 
 /// The transfer layer of one peer.
@@ -90,6 +121,7 @@ pub(crate) struct Transfer {
     send_queue: SendQueue,
     queue: TransferQueue,
     widths: Widths,
+    nonces: Nonces,
     received: Received,
     later_acks: LaterAcks,
     recovery: Recovery,
@@ -109,12 +141,17 @@ pub(crate) struct Transfer {
 impl Transfer {
     /// Both hosts' ids start at 0 (`docs/deviations.md` C21); tests start elsewhere.
     pub(crate) fn new(params: TransferParams, first: u64) -> Self {
-        Self {
+        let secret = match params.policy {
+            Policy::Paper => None,
+            Policy::Modern => Some(params.secret),
+        };
+        let mut new = Self {
             params,
             store: Store::new(),
             send_queue: SendQueue::new(),
             queue: TransferQueue::new(params.window, first),
             widths: Widths::new(params.policy, first),
+            nonces: Nonces::new(secret),
             received: Received::new(params.behind, params.window, first),
             later_acks: LaterAcks::new(first),
             recovery: Recovery::new(params.policy),
@@ -127,7 +164,9 @@ impl Transfer {
             ack_timer: AckTimer::new(params.policy),
             step: Duration::ZERO,
             figures: Figures::new(),
-        }
+        };
+        new.leave_out();
+        new
     }
 
     /// The average time between steps (7).
@@ -198,8 +237,20 @@ impl Transfer {
         self.received.classify(id)
     }
 
+    /// The next id may be one that is left out.
+    fn leave_out(&mut self) {
+        while self.nonces.skips(self.queue.next()) {
+            self.queue.leave_out();
+        }
+    }
+
+    /// Whether the remote host can know what it acknowledges (`deviations.md` T26).
+    pub(crate) fn believes(&mut self, acked: &Acked<'_>) -> bool {
+        self.nonces.check(acked)
+    }
+
     /// Recovers the ids of a block. None if it acknowledges a frame that was never sent
-    /// (`deviations.md` T4), or ids below 0.
+    /// (`deviations.md` T4), ids below 0, or more than a host keeps in mind.
     pub(crate) fn check_ack<'a>(&self, block: &'a AckBlock) -> Option<Acked<'a>> {
         let anchor = self.later_acks.next();
         let largest =
@@ -207,11 +258,12 @@ impl Transfer {
         if largest >= self.queue.next() || !map_is_real(largest, block.map) {
             return None;
         }
+        let oldest = (largest + 1).saturating_sub(received::span(self.params.window));
         let mut top = largest.checked_sub(33);
         for range in &block.ranges {
             let high = top?.checked_sub(u64::from(range.gap))?;
             let length = u64::from(range.length);
-            if length > high + 1 {
+            if length > high + 1 || high + 1 - length < oldest {
                 return None;
             }
             top = (high + 1).checked_sub(length + 1);
@@ -239,6 +291,11 @@ impl Transfer {
     /// When what was received has to be acknowledged.
     pub(crate) const fn ack_deadline(&self) -> Instant {
         self.ack_timer.due()
+    }
+
+    /// Acknowledges at once what was received. False if all of it is acknowledged.
+    pub(crate) fn hurry_ack(&mut self) -> bool {
+        self.ack_timer.hurry()
     }
 
     pub(crate) fn on_pong(&mut self, id: u16, now: Instant) {

@@ -17,6 +17,11 @@ const MAP_BITS: u64 = 32;
 /// The ids that the ring begins with room for.
 const SPAN_MIN: u64 = 256;
 
+/// How many ids behind the newest are reported at most, with a window of N_P.
+pub(super) fn span(window: u64) -> u64 {
+    window.max(SPAN_MIN)
+}
+
 /// What to think of an arriving frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
@@ -58,7 +63,7 @@ impl Received {
             advance: Advance::new(first),
             bits: Bits::new(SPAN_MIN),
             nonces: Bits::new(SPAN_MIN),
-            span_max: window.max(SPAN_MIN),
+            span_max: span(window),
             floor: first,
             confirm_from: 0,
             reports: 0,
@@ -114,10 +119,11 @@ impl Received {
             self.confirm_from = own_next;
             self.reports = 0;
         }
-        self.bits.set(id);
-        if nonce {
+        // A duplicate may be a forgery.
+        if nonce && !self.bits.get(id) {
             self.nonces.set(id);
         }
+        self.bits.set(id);
         is_new
     }
 

@@ -3,6 +3,7 @@
 mod edges;
 mod fates;
 mod modern;
+mod nonces;
 
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -120,6 +121,7 @@ impl Side {
             timeout: Duration::from_secs(10),
             policy,
             keepalive: Duration::from_secs(15),
+            secret: 7,
         };
         let mut transfer = Transfer::new(params, 0);
         transfer

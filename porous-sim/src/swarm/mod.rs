@@ -30,22 +30,24 @@ pub use contract::{Contract, Life};
 pub use report::{Outcome, Report};
 pub use sweep::sweep;
 
+use porous_proto::Policy;
+
 use crate::Seed;
 use stage::Stage;
 
-/// Runs the world of one seed, and tells how it went. With `text`, all that happened is kept as
-/// lines.
+/// Runs the world of one seed, and tells how it went. All hosts follow this policy, or each the one
+/// that the seed draws for it. With `text`, all that happened is kept as lines.
 ///
 /// A failure is a panic inside, which is caught: the hook of the process is called as always.
 ///
 /// ```
-/// let outcome = porous_sim::swarm::run(1, false);
+/// let outcome = porous_sim::swarm::run(1, None, false);
 /// assert_eq!(outcome.failure, None, "replay with porous sim swarm --first 1 --seeds 1");
 /// assert!(outcome.report.datagrams > 100);
 /// ```
 #[must_use]
-pub fn run(seed: u64, text: bool) -> Outcome {
-    let mut stage = match Stage::new(Seed::new(seed), text) {
+pub fn run(seed: u64, policy: Option<Policy>, text: bool) -> Outcome {
+    let mut stage = match Stage::new(Seed::new(seed), policy, text) {
         Ok(stage) => stage,
         Err(error) => panic!("seed {seed} draws a bad configuration: {error}"),
     };

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use porous_proto::{Config, ConfigError, Integrity, Priority};
+use porous_proto::{Config, ConfigError, Integrity, Policy, Priority};
 
 use super::draw::Draw;
 use crate::Seed;
@@ -45,7 +45,7 @@ impl Plan {
     /// # Errors
     ///
     /// None: all values are within their ranges.
-    pub(super) fn new(seed: Seed) -> Result<Self, ConfigError> {
+    pub(super) fn new(seed: Seed, policy: Option<Policy>) -> Result<Self, ConfigError> {
         let mut draw = Draw::new(seed, "topology", 0);
         let hosts = draw.pick(&[2, 2, 2, 2, 3, 3, 4, 6]);
         let checksum = draw.often(70);
@@ -79,6 +79,9 @@ impl Plan {
             let config = common.clone().integrity(integrity(
                 checksum && (shape < 2 || index == 0 || draw.often(50)),
             ));
+            // A stream of its own, as it came later: the worlds of old seeds stayed what they were.
+            let drawn = Draw::new(seed, "policy", index).pick(&[Policy::Paper, Policy::Modern]);
+            let config = config.policy(policy.unwrap_or(drawn));
             // Either all are peers of each other, and listen, or the first is everybody's server.
             let (listens, dials) = match shape {
                 0 | 1 => (index > 0 || shape == 0, (0..index).collect()),

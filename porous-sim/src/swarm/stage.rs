@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::cell::RefCell;
 use core::time::Duration;
 
-use porous_proto::{ConfigError, Instant, Listen, Mode, PeerId};
+use porous_proto::{ConfigError, Instant, Listen, Mode, PeerId, Policy};
 
 use super::actor::{Actor, Pattern};
 use super::checks::Trial;
@@ -77,8 +77,8 @@ pub(super) struct Stage {
 
 impl Stage {
     /// The hosts of this seed, which have not met yet.
-    pub(super) fn new(seed: Seed, text: bool) -> Result<Self, ConfigError> {
-        let plan = Plan::new(seed)?;
+    pub(super) fn new(seed: Seed, policy: Option<Policy>, text: bool) -> Result<Self, ConfigError> {
+        let plan = Plan::new(seed, policy)?;
         let strangers = LinkConfig::new().delay(Duration::from_millis(10));
         let mut world = World::new(seed, strangers);
         if text {

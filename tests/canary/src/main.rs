@@ -38,7 +38,7 @@ fn frames(n: u64) {
 
 /// A world of the swarm.
 fn world(n: u64) {
-    let outcome = porous_sim::swarm::run(n + 1, false);
+    let outcome = porous_sim::swarm::run(n + 1, None, false);
     assert_eq!(outcome.failure, None);
 }
 

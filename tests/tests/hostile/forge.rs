@@ -1,5 +1,7 @@
 //! What strangers send: datagrams as an honest host would write them, and the ways to forge them.
 
+use alloc::collections::BTreeMap;
+
 use porous_proto::{DisconnectReason, Disposition, Event, Ignored, PeerState};
 use porous_sim::{ChaCha8Rng, Seed};
 use porous_tests::encoder::{self, Offer, Shape};
@@ -102,6 +104,7 @@ pub(crate) fn remote(address: u32, nonces: [u64; 2], offer: &Offer, answer: &[u8
         connection_id: answer[24..24 + len].to_vec(),
         next: 0,
         newest: (0, 0), // nothing yet
+        heard: BTreeMap::new(),
         shape: Shape {
             id_bytes: 2,
             window: 1 << offer.windows[1],

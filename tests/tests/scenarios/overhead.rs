@@ -81,12 +81,9 @@ fn datagrams_are_as_short_as_the_table_says() {
             let context = format!("{load:?} {id_len}: {overheads:?}");
             let all: usize = overheads.values().sum();
             assert!(all >= 480, "{context}");
-            // The others tell of windows as well, or of a sentinel.
+            // The others tell of windows as well, of a sentinel, or of an id that was left out.
             let usual = overheads.get(&(expected - less));
-            assert!(
-                usual.is_some_and(|usual| 10 * usual >= 9 * all),
-                "{context}"
-            );
+            assert!(usual.is_some_and(|usual| 4 * usual >= 3 * all), "{context}");
             assert!(widths.iter().all(|&width| width == 1), "{context}");
         }
     }

@@ -76,7 +76,8 @@ fn loss_is_told_each_way_within_a_percent_of_the_truth() {
                 let told = format!("{truth}: {lost}, {missing}; {context}");
                 // Frames without data are not in the first figure, the last ones not in the second.
                 assert!(lost.abs_diff(truth) <= 5, "{told}");
-                assert!(missing.abs_diff(truth) <= 5, "{told}");
+                // One id in 512 may be left out.
+                assert!(missing.abs_diff(truth) <= 25, "{told}");
                 // Six to twelve hundred frames vary by three percent at most.
                 assert!(
                     u64::from(here.loss_sent).abs_diff(truth) <= 300,
@@ -105,7 +106,10 @@ fn reordering_alone_is_no_loss() {
             here.frames_spurious, here.frames_lost,
             "{here:?}; {context}"
         );
-        assert_eq!(there.frames_missing, 0, "{there:?}; {context}");
+        // One id in 512 may be left out.
+        let left_out = 1 + there.frames_received / 512;
+        let most = if policy == Policy::Paper { 0 } else { left_out };
+        assert!(there.frames_missing <= most, "{there:?}; {context}");
     }
 }
 

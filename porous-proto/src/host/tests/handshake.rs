@@ -114,7 +114,7 @@ fn who_cannot_be_given_a_connection_id_is_refused_as_by_a_full_host() {
         let id = ConnectionId::new(&[n]).unwrap();
         if host.peers.by_connection_id(id).is_none() {
             let config = Config::new().connection_id_len(1).unwrap();
-            let peer = crate::peer::Peer::outgoing(Instant::ZERO, 1, id, &config);
+            let peer = crate::peer::Peer::outgoing(Instant::ZERO, host.identity(1, id), &config);
             host.peers.insert(2000 + u32::from(n), peer);
         }
     }

@@ -25,6 +25,7 @@ fn session(config: &Config) -> Session {
         keepalive: Duration::ZERO,
         first_id: 0,
         channels: config.channel_settings().into(),
+        secret: 0,
     };
     Session::new(agreement, [1, 2], ConnectionId::EMPTY, &limits)
 }

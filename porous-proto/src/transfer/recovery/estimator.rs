@@ -1,4 +1,5 @@
-//! Round-trip times that acknowledgements tell (RFC 9002 §5, RFC 7323 appendix G), in integers.
+//! Round-trip times that acknowledgements tell (RFC 9002 §5, RFC 7323 appendix G;
+//! `docs/deviations.md` T13), in integers.
 
 use core::time::Duration;
 

@@ -1,0 +1,176 @@
+//! Acknowledgements of what never came gain nothing (`deviations.md` T26).
+
+use super::*;
+use crate::transfer::received::Received;
+
+/// A sender, and what its peer knows.
+struct Pair {
+    side: Side,
+    received: Received,
+}
+
+impl Pair {
+    fn new() -> Self {
+        Self {
+            side: Side::with(Policy::Modern),
+            received: Received::new(256, 4096, 0),
+        }
+    }
+
+    /// Sends a frame with one message, if the window allows, which comes or not. Its id, if it comes.
+    fn send(&mut self, comes: bool) -> Option<u64> {
+        let Side {
+            transfer,
+            script,
+            now,
+        } = &mut self.side;
+        script.low.push_back(message(1, 400, Delivery::Unreliable));
+        let mut buf = [0; MTU];
+        let len = transfer.poll_transmit(script, *now, &mut buf).unwrap();
+        let (Some(len), true) = (len, comes) else {
+            return None;
+        };
+        let datagram = crate::frame::decode(&buf[..len], 0).unwrap();
+        let Rest::Short(short) = datagram.rest else {
+            unreachable!()
+        };
+        let id = self.received.expand(short.id_low, short.id_width, *now);
+        let id = id.unwrap();
+        self.received
+            .record(id, short.id_width, short.nonce, 0, *now);
+        Some(id)
+    }
+
+    /// Acknowledges as this block says. Whether it is believed.
+    fn acknowledge(&mut self, block: &AckBlock) -> bool {
+        let Side {
+            transfer,
+            script,
+            now,
+        } = &mut self.side;
+        let Some(acked) = transfer.check_ack(block) else {
+            return false;
+        };
+        let believed = transfer.believes(&acked);
+        if believed {
+            transfer.on_ack(&acked, script, *now);
+        }
+        believed
+    }
+
+    fn honest(&self) -> AckBlock {
+        self.received.report(Duration::ZERO).unwrap().0
+    }
+
+    fn window(&self) -> u32 {
+        self.side.transfer.window()
+    }
+}
+
+#[test]
+fn whoever_says_what_came_is_believed() {
+    let mut pair = Pair::new();
+    for n in 0_u32..5000 {
+        let id = pair.send(n % 7 != 3);
+        pair.side.now = pair.side.now + Duration::from_millis(1);
+        if n % 7 != 3 {
+            let block = pair.honest();
+            assert!(pair.acknowledge(&block), "frame {id:?}");
+        }
+    }
+    // What was left out: one id of each 512.
+    let ids = pair.received.next();
+    assert!((5000 + 9..=5000 + 10).contains(&ids), "{ids}");
+    assert!(pair.side.transfer.nonces.is_trusted());
+}
+
+#[test]
+fn a_frame_that_did_not_come_cannot_be_acknowledged_by_guessing() {
+    let mut pair = Pair::new();
+    let mut believed = 0;
+    for _ in 0..200 {
+        pair.send(false);
+        // All of it came, and the bits sum up to nothing.
+        let newest = u32::try_from(pair.side.transfer.queue.next() - 1).unwrap();
+        let everything = AckBlock {
+            largest_low: newest,
+            largest_width: 4,
+            delay: None,
+            map: u32::MAX,
+            nonce: false,
+            ranges: arrayvec::ArrayVec::new(),
+        };
+        believed += u32::from(pair.acknowledge(&everything));
+        pair.side.now = pair.side.now + Duration::from_millis(50);
+        let Side {
+            transfer,
+            script,
+            now,
+        } = &mut pair.side;
+        transfer.handle_timeout(script, *now);
+    }
+    assert!((60..140).contains(&believed), "{believed}");
+    // Half of the blocks were believed, and the window grew by the first few at most.
+    assert!(pair.window() <= 16 * 512, "{}", pair.window());
+}
+
+#[test]
+fn after_a_wrong_sum_the_window_grows_only_when_64_were_right() {
+    let mut pair = Pair::new();
+    pair.send(true);
+    let mut block = pair.honest();
+    block.nonce = !block.nonce;
+    assert!(!pair.acknowledge(&block));
+    let before = pair.window();
+    for right in 1..70 {
+        pair.send(true);
+        let block = pair.honest();
+        assert!(pair.acknowledge(&block));
+        assert_eq!(pair.window() > before, right >= 64, "{right}");
+    }
+}
+
+#[test]
+fn an_id_that_was_left_out_cannot_be_acknowledged() {
+    let mut pair = Pair::new();
+    let mut last = 0;
+    let left_out = loop {
+        let id = pair.send(true).unwrap();
+        if id > last + 1 {
+            break last + 1;
+        }
+        last = id;
+        let block = pair.honest();
+        assert!(pair.acknowledge(&block));
+    };
+    // Both sums are wrong then.
+    for nonce in [false, true] {
+        let mut block = pair.honest();
+        block.map |= 1 << (pair.received.next() - 2 - left_out);
+        block.nonce = nonce;
+        assert!(!pair.acknowledge(&block));
+    }
+    let block = pair.honest();
+    assert!(pair.acknowledge(&block));
+}
+
+#[test]
+fn nobody_remembers_more_than_the_window() {
+    let mut pair = Pair::new();
+    for _ in 0..5000 {
+        pair.send(true);
+        let block = pair.honest();
+        pair.acknowledge(&block);
+    }
+    // Down to the oldest of 4096 ids, and to the one below.
+    for (length, possible) in [(4096 - 33, true), (4096 - 32, false)] {
+        let mut block = pair.honest();
+        block.ranges.clear();
+        block.ranges.push(crate::frame::AckRange { gap: 0, length });
+        assert_eq!(
+            pair.side.transfer.check_ack(&block).is_some(),
+            possible,
+            "{length}"
+        );
+    }
+}

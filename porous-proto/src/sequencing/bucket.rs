@@ -80,6 +80,24 @@ impl Bucket {
     }
 }
 
+#[cfg(any(test, feature = "audit"))]
+impl Bucket {
+    /// # Panics
+    ///
+    /// If more than one message is owed, or more was saved up than a late look allows.
+    pub(super) fn audit(&self, longest: u64) {
+        let rate = i64::from(self.rate);
+        assert!(
+            self.credit <= rate.saturating_mul(micros(LATE_MAX)),
+            "{self:?}"
+        );
+        let owed = i64::try_from(longest)
+            .unwrap_or(i64::MAX)
+            .saturating_mul(SECOND);
+        assert!(self.credit >= -owed, "{self:?}");
+    }
+}
+
 fn micros(duration: Duration) -> i64 {
     i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
 }

@@ -39,6 +39,8 @@ impl Bucket {
     /// Another cap. What was sent is paid back by the new one.
     pub(super) fn set_rate(&mut self, rate: u32, now: Instant) {
         self.fill(now, Duration::ZERO);
+        // What a late look saved up was of the old one.
+        self.credit = self.credit.min(0);
         self.rate = rate;
     }
 
@@ -188,6 +190,17 @@ mod tests {
         assert_eq!(bucket.hold(at(1_000_000)), Some(at(1_990_000)));
         bucket.set_rate(u32::MAX, at(1_000_000));
         assert_eq!(bucket.hold(at(1_000_000)), None);
+    }
+
+    #[test]
+    fn what_was_saved_up_is_of_the_old_cap() {
+        let mut bucket = Bucket::new(1_000_000);
+        bucket.spend(1000);
+        bucket.release(at(101_000));
+        bucket.set_rate(1000, at(101_000));
+        assert_eq!(bucket.hold(at(101_000)), None);
+        bucket.spend(100);
+        assert_eq!(bucket.hold(at(101_000)), Some(at(201_000)));
     }
 
     #[test]

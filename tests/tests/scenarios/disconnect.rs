@@ -104,6 +104,27 @@ fn what_is_queued_in_both_directions_is_flushed_by_its_sender_only() {
     assert_told(&mut pair, A, (DisconnectReason::ByUs(1), 0), "the flush");
 }
 
+/// Who sends often lets acknowledgements wait for its own frames (T19): who leaves has no more of them.
+#[test]
+fn who_leaves_acknowledges_first_what_came() {
+    const MS: Duration = Duration::from_millis(1);
+    for after in 4..16 {
+        let mut pair = quiet_pair(seed(), line());
+        for n in 0..60 {
+            assert_eq!(pair.send(A, 0, Mode::Reliable, vec![n]), Ok(()));
+            assert_eq!(pair.send(B, 0, Mode::Unreliable, vec![n]), Ok(()));
+            pair.world.run_for(16 * MS);
+        }
+        // The last packet from A comes 4 ms later.
+        pair.world.run_for(after * MS);
+        disconnect(&mut pair, B, flush(3));
+        pair.world.run_for(Duration::from_secs(1));
+        let told = (DisconnectReason::ByPeer(3), 0);
+        assert_told(&mut pair, A, told, &format!("{after} ms later"));
+        assert_eq!(pair.receive_all(B).len(), 60);
+    }
+}
+
 #[test]
 fn at_once_loses_what_is_queued_and_says_how_much() {
     let mut pair = quiet_pair(seed(), line());

@@ -260,6 +260,9 @@ impl Stage {
         let actor = &mut self.actors[index];
         let channel = u8::try_from(actor.draw.below(channels.into())).unwrap_or(0);
         let packet = self.contract.packet(side, peer, len);
+        if packet.len() > max {
+            return false; // a handshake that was damaged, and no room for a number
+        }
         let host = self.world.host_mut(address);
         match host.send(peer, ChannelId(channel), packet.clone(), mode) {
             Ok(()) => {

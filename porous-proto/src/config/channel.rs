@@ -1,5 +1,7 @@
 //! What a host wants of each of its channels, beyond how many there are.
 
+use alloc::boxed::Box;
+
 use super::{Config, Priority};
 use crate::ChannelId;
 use crate::error::ConfigError;
@@ -137,6 +139,15 @@ impl Config {
         }
         self.channels[id.0 as usize] = channel;
         Ok(self)
+    }
+
+    /// The channels, if any of them has a weight or a cap: else none, which costs a peer nothing.
+    pub(crate) fn lanes(&self) -> Box<[Channel]> {
+        let is_plain = |channel: &Channel| (channel.weight, channel.rate) == (1, u32::MAX);
+        if self.channel_settings().iter().all(is_plain) {
+            return Box::default();
+        }
+        self.channel_settings().into()
     }
 
     /// The channels that this host has.

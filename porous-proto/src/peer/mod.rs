@@ -52,7 +52,8 @@ struct Limits {
     policy: Policy,
     keepalive: Duration,
     first_id: u64,
-    channels: Box<[Channel]>,
+    /// The settings of channels that are not the default.
+    lanes: Box<[Channel]>,
     /// What nobody else knows.
     secret: u64,
 }
@@ -170,7 +171,7 @@ impl Peer {
                 policy: config.policy,
                 keepalive: config.keepalive,
                 first_id: config.first_id,
-                channels: config.channel_settings().into(),
+                lanes: config.lanes(),
                 secret: identity.secret,
             },
             remote: None,

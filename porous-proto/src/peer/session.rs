@@ -74,7 +74,7 @@ impl Session {
             nonces,
             transfer: Transfer::new(params, first_id),
             sequencing: Sequencing::new(agreement.sequencing(limits.policy), first_id, age)
-                .with_channels(&limits.channels),
+                .with_channels(&limits.lanes),
             sent: Counts::default(),
             received: Counts::default(),
         }

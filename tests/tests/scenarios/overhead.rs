@@ -1,7 +1,7 @@
 //! What a datagram takes beside the packets in it: the table in `docs/wire.md`, "Overhead".
 #![expect(clippy::unwrap_used, reason = "a test")]
 
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
 
 use core::time::Duration;
 

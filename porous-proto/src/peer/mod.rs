@@ -298,13 +298,6 @@ impl Peer {
             .set(Deadline::Silence, tick.now + self.limits.timeout);
     }
 
-    /// A datagram of so many bytes was taken.
-    pub(crate) fn count_received(&mut self, bytes: usize, now: Instant) {
-        (self.traffic.receive_rate).note(self.traffic.bytes_received, now);
-        self.traffic.datagrams_received += 1;
-        self.traffic.bytes_received += bytes as u64;
-    }
-
     fn refresh_session_deadline(&mut self) {
         let at = match (&self.session, self.state) {
             (Some(session), PeerState::Connected) => session.deadline(),

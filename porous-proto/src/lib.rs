@@ -131,7 +131,7 @@ mod wire;
 #[doc(hidden)]
 pub mod work;
 
-pub use config::{Config, Policy, Priority};
+pub use config::{Channel, Config, Order, Policy, Priority};
 pub use error::{AnswerError, ConfigError, ConnectError, ListenError, SendError, UnknownPeer};
 pub use event::{
     Disconnect, DisconnectReason, Disposition, Ecn, Event, Ignored, Listen, Received, Refusal,
@@ -141,5 +141,5 @@ pub use frame::{Integrity, Malformed, Mode, RefusalData};
 pub use host::{Address, ChannelId, Host, PeerId};
 pub use options::SendOptions;
 pub use peer::{Peer, PeerState};
-pub use stats::{HostStats, ModeCounts, PeerStats};
+pub use stats::{ChannelStats, HostStats, ModeCounts, PeerStats};
 pub use time::Instant;

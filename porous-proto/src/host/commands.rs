@@ -124,6 +124,35 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         Ok(())
     }
 
+    /// Changes the [cap](crate::Channel::rate) of a channel to one peer, in bytes a second, from 1
+    /// to `u32::MAX`, which is none; 0 counts as 1. What the old cap held back is looked at anew.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::UnknownPeer`], [`SendError::UnknownChannel`], or
+    /// [`SendError::NotConnected`] while it is not known how many channels there are.
+    ///
+    /// ```
+    /// use porous_proto::ChannelId;
+    /// # use porous_proto::doc::example_pair;
+    ///
+    /// # let (mut host, peer) = example_pair();
+    /// host.set_channel_rate(peer, ChannelId(0), 20_000)?;
+    /// # Ok::<(), porous_proto::SendError>(())
+    /// ```
+    pub fn set_channel_rate(
+        &mut self,
+        peer: PeerId,
+        channel: ChannelId,
+        bytes_a_second: u32,
+    ) -> Result<(), SendError> {
+        let now = self.now;
+        let target = self.peers.get_mut(peer).ok_or(SendError::UnknownPeer)?;
+        target.set_channel_rate(now, channel, bytes_a_second)?;
+        self.settle(peer.slot);
+        Ok(())
+    }
+
     /// The next packet that has arrived from a peer and can be delivered, of any channel (§3.2.3).
     /// Consuming packets is what lets the remote host send more.
     ///

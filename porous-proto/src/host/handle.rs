@@ -48,7 +48,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         match taken {
             Ok(slot) => {
                 if let Some((_, peer)) = self.peers.at_mut(slot) {
-                    peer.count_received(datagram.len());
+                    peer.count_received(datagram.len(), tick.now);
                 }
                 self.settle(slot);
                 let peer = self.peers.id(slot);

@@ -6,6 +6,7 @@ use crate::ChannelId;
 use crate::error::SendError;
 use crate::event::Received;
 use crate::options::SendOptions;
+use crate::stats::ChannelStats;
 use crate::time::Instant;
 
 impl Peer {
@@ -41,6 +42,47 @@ impl Peer {
         }
         session.send(channel.0, packet, options);
         Ok(())
+    }
+
+    /// Changes the cap of a channel.
+    pub(crate) fn set_channel_rate(
+        &mut self,
+        now: Instant,
+        channel: ChannelId,
+        rate: u32,
+    ) -> Result<(), SendError> {
+        let session = self.session.as_mut().ok_or(match self.state {
+            PeerState::Connecting => SendError::NotConnected,
+            PeerState::Connected
+            | PeerState::Disconnecting
+            | PeerState::Disconnected
+            | PeerState::Zombie => SendError::UnknownPeer,
+        })?;
+        if channel.0 >= session.agreement().channels {
+            return Err(SendError::UnknownChannel);
+        }
+        session.set_channel_rate(channel.0, rate.max(1), now);
+        self.refresh_session_deadline();
+        Ok(())
+    }
+
+    /// What is measured of a channel; nothing while connecting, and of a peer that has ended.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use porous_proto::ChannelId;
+    /// # use porous_proto::doc::example_pair;
+    ///
+    /// let (host, peer) = example_pair();
+    /// let channel = host.peer(peer).map(|peer| peer.channel_stats(ChannelId(0)));
+    /// assert!(channel.is_some_and(|channel| channel.queue_time < Duration::from_millis(100)));
+    /// ```
+    #[must_use]
+    pub fn channel_stats(&self, channel: ChannelId) -> ChannelStats {
+        let session = self.session.as_ref();
+        session.map_or_else(ChannelStats::default, |session| {
+            session.channel_stats(channel.0)
+        })
     }
 
     /// Whether there is something to tell that can come of sending: the end, or room to send.

@@ -14,7 +14,7 @@ use crate::frame::{
 };
 use crate::options::SendOptions;
 use crate::sequencing::{Delivered, Sequencing, Verdict, cost};
-use crate::stats::ModeCounts;
+use crate::stats::{ChannelStats, ModeCounts};
 use crate::time::Instant;
 use crate::transfer::{Arrival, Delivery, NextMessage, Source, Transfer, TransferParams};
 use crate::wire::NoRoom;
@@ -73,7 +73,8 @@ impl Session {
             context,
             nonces,
             transfer: Transfer::new(params, first_id),
-            sequencing: Sequencing::new(agreement.sequencing(), first_id, age),
+            sequencing: Sequencing::new(agreement.sequencing(limits.policy), first_id, age)
+                .with_channels(&limits.lanes),
             sent: Counts::default(),
             received: Counts::default(),
         }
@@ -124,6 +125,15 @@ impl Session {
         self.sequencing.send(channel, payload, options);
     }
 
+    pub(crate) fn channel_stats(&self, channel: u8) -> ChannelStats {
+        self.sequencing.channel_stats(channel)
+    }
+
+    /// Changes the cap of a channel.
+    pub(crate) fn set_channel_rate(&mut self, channel: u8, rate: u32, now: Instant) {
+        self.sequencing.set_rate(channel, rate, now);
+    }
+
     /// Drops unreliable packets that have waited too long.
     pub(crate) fn drop_expired(&mut self, now: Instant) {
         self.sequencing.drop_expired(now);
@@ -157,6 +167,7 @@ impl Session {
             .min(self.sequencing.report_deadline())
             .min(self.sequencing.give_up_deadline())
             .min(self.sequencing.expiry_deadline())
+            .min(self.sequencing.lane_deadline())
     }
 
     pub(crate) fn handle_timeout(&mut self, tick: Tick) {
@@ -344,6 +355,10 @@ impl Source for Upward<'_> {
 
     fn skipped(&mut self, message: &Message<Bytes>) {
         self.0.skipped(message);
+    }
+
+    fn sent(&mut self, message: &Message<Bytes>) {
+        self.0.sent(message);
     }
 
     fn acknowledged(&mut self, message: &Message<Bytes>) {

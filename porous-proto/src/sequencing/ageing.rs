@@ -17,8 +17,9 @@ pub(super) struct Ageing {
     now: Instant,
     /// Nothing is too old before this. Packets are sent in the meantime, so it may be early.
     due: Instant,
-    /// Unreliable packets were sent since the last look.
+    /// Packets were sent since the last look, and unreliable ones.
     pub(super) fresh: bool,
+    pub(super) ages: bool,
 }
 
 impl Ageing {
@@ -28,6 +29,7 @@ impl Ageing {
             now: Instant::ZERO,
             due: Instant::NEVER,
             fresh: false,
+            ages: false,
         }
     }
 
@@ -35,6 +37,10 @@ impl Ageing {
     fn end(&self, since: Instant) -> Instant {
         // It may become exactly as old as that.
         since + self.age + Duration::from_micros(1)
+    }
+
+    pub(super) const fn now(&self) -> Instant {
+        self.now
     }
 
     fn note(&mut self, since: Instant) {
@@ -52,16 +58,19 @@ impl Sequencing {
     /// time. Those that have become too old are dropped.
     pub(crate) fn look(&mut self, now: Instant) {
         self.ageing.now = now;
-        if core::mem::take(&mut self.ageing.fresh) {
+        if core::mem::take(&mut self.ageing.ages) {
             self.ageing.note(now);
+        }
+        if core::mem::take(&mut self.ageing.fresh) {
             // `send` has given their channels a turn.
-            for &channel in self.sending.iter().flatten() {
+            for channel in self.lanes.channels() {
                 if let Some(made) = self.channels[usize::from(channel)].as_deref_mut() {
                     made.sender.look(now);
                 }
             }
         }
         self.drop_expired(now);
+        self.release_held(now);
     }
 
     /// Whether this is the beginning of an unreliable packet that has become too old while it was

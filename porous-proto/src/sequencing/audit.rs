@@ -39,6 +39,10 @@ impl Sequencing {
             audit.entries += entries;
             let served = made.in_turn || made.blocked || !made.sender.has_more();
             assert!(served, "channel {channel} has more and no turn");
+            let number = |&other: &u8| usize::from(other) == channel;
+            let turns = self.lanes.channels().filter(number).count();
+            assert_eq!(turns, usize::from(made.in_turn), "channel {channel}");
+            made.lane.bucket.audit(super::lanes::longest(&self.params));
             let ready = made.receiver.is_ready(&self.params);
             assert_eq!(made.ready, ready, "channel {channel}");
             assert!(made.arrived || !ready, "channel {channel} is not offered");

@@ -19,7 +19,7 @@ pub(crate) struct Waiting {
     pub(crate) options: SendOptions,
     /// Its place among all packets of the channel.
     place: u64,
-    /// When it was first looked at, if it is unreliable, else `NEVER`: `send` is told no time.
+    /// When it was first looked at: `send` is told no time.
     pub(crate) since: Instant,
 }
 
@@ -89,12 +89,18 @@ impl Backlog {
         }
     }
 
-    /// The unreliable packets that were sent since the last look wait from now on.
+    /// The packets that were sent since the last look wait from now on.
     pub(crate) fn look(&mut self, now: Instant) {
         let fresh = |waiting: &&mut Waiting| waiting.since.is_never();
-        for waiting in self.unreliable.iter_mut().rev().take_while(fresh) {
-            waiting.since = now;
+        for queue in [&mut self.unreliable, &mut self.others] {
+            for waiting in queue.iter_mut().rev().take_while(fresh) {
+                waiting.since = now;
+            }
         }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.unreliable.len() + self.others.len()
     }
 
     /// Since when the oldest unreliable packet waits: `NEVER` if it was not looked at.

@@ -5,11 +5,13 @@ mod ageing;
 #[cfg(any(test, feature = "audit"))]
 mod audit;
 mod backlog;
+mod bucket;
 mod channel;
 mod check;
 mod dependency;
 mod entry;
 mod fragment;
+mod lanes;
 mod partials;
 mod receive_queue;
 mod receiver;
@@ -19,6 +21,7 @@ mod sender;
 mod sentinel;
 #[cfg(test)]
 mod tests;
+mod turns;
 mod window_ack;
 
 use alloc::boxed::Box;
@@ -30,8 +33,9 @@ use bytes::Bytes;
 
 use self::ageing::Ageing;
 use self::channel::Channel;
+use self::lanes::Lanes;
 pub(crate) use self::receiver::Verdict;
-use crate::config::Priority;
+use crate::config::{Channel as Settings, Policy, Priority};
 use crate::frame::{Channels, Control, Message, Mode, PACKET_CHARGE, Packet};
 use crate::options::SendOptions;
 use crate::time::Instant;
@@ -43,6 +47,8 @@ pub(crate) struct SequencingParams {
     pub(crate) channels: u8,
     /// With which priority we send on each channel.
     pub(crate) priorities: Channels,
+    /// How channels of a priority share.
+    pub(crate) policy: Policy,
     /// N_Q.
     pub(crate) window: u64,
     /// M: N_Q / 8 (§3.2.1).
@@ -100,12 +106,12 @@ pub(crate) struct Totals {
 #[derive(Debug)]
 pub(crate) struct Sequencing {
     params: SequencingParams,
+    settings: Box<[Settings]>,
     /// Made on first use.
     channels: Vec<Option<Box<Channel>>>,
     totals: Totals,
-    /// Channels with something to send, by priority: they take turns by message
-    /// (`docs/deviations.md` T21, Q15).
-    sending: [VecDeque<u8>; 2],
+    /// Channels with something to send (`docs/deviations.md` T21, Q15).
+    lanes: Lanes,
     /// Channels that wait for room in their window or in the remote's budget.
     blocked: VecDeque<u8>,
     /// Channels in which something arrived since they were last read empty.
@@ -128,9 +134,10 @@ impl Sequencing {
         channels.resize_with(usize::from(params.channels), || None);
         Self {
             params,
+            settings: Box::default(),
             channels,
             totals: Totals::default(),
-            sending: [VecDeque::new(), VecDeque::new()],
+            lanes: Lanes::new(params.policy),
             blocked: VecDeque::new(),
             arrived: VecDeque::new(),
             reports: VecDeque::new(),
@@ -139,6 +146,12 @@ impl Sequencing {
             ageing: Ageing::new(age),
             first_id,
         }
+    }
+
+    /// With settings of each channel; those of the others are the default.
+    pub(crate) fn with_channels(mut self, settings: &[Settings]) -> Self {
+        self.settings = settings.into();
+        self
     }
 
     pub(crate) const fn totals(&self) -> &Totals {
@@ -152,7 +165,8 @@ impl Sequencing {
     fn get_mut(&mut self, channel: u8) -> Option<(&mut Channel, &SequencingParams, &mut Totals)> {
         let slot = self.channels.get_mut(usize::from(channel))?;
         let (first, params) = (self.first_id, &self.params);
-        let made = slot.get_or_insert_with(|| Box::new(Channel::new(params, first)));
+        let settings = self.settings.get(usize::from(channel));
+        let made = slot.get_or_insert_with(|| Box::new(Channel::new(params, settings, first)));
         Some((made, params, &mut self.totals))
     }
 
@@ -165,39 +179,9 @@ impl Sequencing {
             return;
         };
         made.sender.queue(payload, options, totals);
-        self.ageing.fresh |= options.mode == Mode::Unreliable;
+        self.ageing.ages |= options.mode == Mode::Unreliable;
+        self.ageing.fresh = true;
         self.wants_turn(channel);
-    }
-
-    fn wants_turn(&mut self, channel: u8) {
-        let level = self.params.priority(channel);
-        if let Some((made, ..)) = self.get_mut(channel) {
-            if !core::mem::replace(&mut made.in_turn, true) {
-                self.sending[level as usize].push_back(channel);
-            }
-        }
-    }
-
-    /// The next new message of this priority, and how it is to be sent. A channel that had its turn
-    /// waits for the others.
-    pub(crate) fn next_message(
-        &mut self,
-        priority: Priority,
-    ) -> Option<(Message<Bytes>, SendOptions)> {
-        for _ in 0..self.sending[priority as usize].len() {
-            work::count(1);
-            let channel = self.sending[priority as usize].pop_front()?;
-            let (made, params, totals) = self.get_mut(channel)?;
-            if let Some(next) = made.sender.next_message(channel, params, totals) {
-                self.sending[priority as usize].push_back(channel);
-                return Some(next);
-            }
-            made.in_turn = false;
-            if made.sender.has_more() && !core::mem::replace(&mut made.blocked, true) {
-                self.blocked.push_back(channel);
-            }
-        }
-        None
     }
 
     /// Whether a message that waits is still of use: its packet has not been passed by the receive

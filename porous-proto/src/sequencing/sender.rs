@@ -51,8 +51,10 @@ pub(crate) struct Sender {
     /// The packets from n_b to the newest that was begun.
     sent: VecDeque<Sent>,
     last_reliable: Option<u64>,
-    /// Since when the newest of them had waited, if it is unreliable: else `NEVER`.
+    /// Since when the newest of them had waited.
     begun: Instant,
+    /// Nothing of that was sent yet.
+    unsent: bool,
 }
 
 impl Sender {
@@ -65,6 +67,7 @@ impl Sender {
             sent: VecDeque::new(),
             last_reliable: None,
             begun: Instant::NEVER,
+            unsent: false,
         }
     }
 
@@ -160,7 +163,7 @@ impl Sender {
             return;
         };
         let mode = options.mode;
-        self.begun = since;
+        (self.begun, self.unsent) = (since, true);
         let count = fragment_count(payload.len(), params.fragment_size);
         let dependency = dependency(id, self.last_reliable, params.window);
         if mode == Mode::Reliable {
@@ -219,6 +222,22 @@ impl Sender {
         }
     }
 
+    /// Something of the packet is sent: since when it had waited, if that is the first.
+    pub(super) fn take_since(&mut self, id: u32, params: &SequencingParams) -> Option<Instant> {
+        let is_newest = self.unsent && self.expand(id, params) == self.next_id().checked_sub(1);
+        if !is_newest {
+            return None;
+        }
+        self.unsent = false;
+        Some(self.begun)
+    }
+
+    /// Packets of which nothing was sent.
+    pub(super) fn waiting_count(&self) -> u32 {
+        let waiting = self.waiting.len() + usize::from(self.unsent && !self.sent.is_empty());
+        u32::try_from(waiting).unwrap_or(u32::MAX)
+    }
+
     /// An unreliable packet of which nothing was sent is not sent.
     pub(super) fn skip(&mut self, id: u32, params: &SequencingParams, totals: &mut Totals) {
         self.lost(id, params, totals);
@@ -228,6 +247,7 @@ impl Sender {
         };
         totals.queued -= u64::from(core::mem::take(&mut sent.queued));
         totals.expired += 1;
+        self.unsent = false;
         // It is the newest: if anything of it is left to be sent, it is the current one.
         if self.current.take().is_some() {
             totals.unsent -= 1;

@@ -4,6 +4,7 @@ mod ageing;
 mod desync;
 mod edges;
 mod incomplete;
+mod lanes;
 mod naive;
 mod order;
 mod tombstones;
@@ -22,6 +23,7 @@ fn params(window: u64, spacing: u64) -> SequencingParams {
     SequencingParams {
         channels: 2,
         priorities: Channels::new(2),
+        policy: Policy::Paper,
         window,
         spacing,
         id_bits: 16,

@@ -19,7 +19,8 @@ impl Transfer {
         self.queue.settle();
         if let (Recovery::Modern(modern), Some(sent)) = (&mut self.recovery, newest) {
             let elapsed = now.saturating_duration_since(sent);
-            modern.sample(elapsed, block.held_back(), now);
+            let path = modern.sample(elapsed, block.held_back(), now);
+            self.figures.on_round_trip(path, now);
             self.pings.on_sample(now);
         }
         self.drop_overtaken(source, now);
@@ -47,6 +48,9 @@ impl Transfer {
                     source.acknowledged(&outgoing.message);
                 }
             }
+            if record.bytes > 0 {
+                self.figures.on_acknowledged(now);
+            }
             if record.bytes > 0 && self.nonces.is_trusted() {
                 let (bandwidth, rtt) = (self.params.bandwidth, self.recovery.average());
                 self.congestion
@@ -57,6 +61,9 @@ impl Transfer {
 
     /// A frame was acknowledged that was considered dropped.
     fn on_late(&mut self, id: u64, late: Late, now: Instant) {
+        if late.counted {
+            self.figures.on_spurious(now);
+        }
         match &mut self.recovery {
             // It was not lost, T_rto was too short (P1): the estimate has to know, or a line that is
             // slower than its pings would drop everything for ever.
@@ -175,7 +182,7 @@ impl Transfer {
         };
         self.queue.settle();
         if record.bytes > 0 {
-            self.frames_lost += 1;
+            self.figures.on_lost(now);
             match &mut self.recovery {
                 Recovery::Paper(rtt) => {
                     let rto = rtt.resend_timeout(self.step);

@@ -30,6 +30,9 @@ pub(crate) trait Source {
     /// A message was not, and is not sent.
     fn skipped(&mut self, message: &Message<Bytes>);
 
+    /// The message is in the next frame, for the first time or once more.
+    fn sent(&mut self, message: &Message<Bytes>);
+
     /// The message arrived.
     fn acknowledged(&mut self, message: &Message<Bytes>);
 

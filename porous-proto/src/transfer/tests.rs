@@ -80,6 +80,8 @@ impl Source for Script {
         unreachable!("everything is current");
     }
 
+    fn sent(&mut self, _: &Message<Bytes>) {}
+
     fn acknowledged(&mut self, message: &Message<Bytes>) {
         self.acknowledged.push(name(message));
     }

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use porous_proto::{Config, ConfigError, Integrity, Policy, Priority};
+use porous_proto::{Channel, ChannelId, Config, ConfigError, Integrity, Policy, Priority};
 
 use super::draw::Draw;
 use crate::Seed;
@@ -130,6 +130,7 @@ fn role(
         .map(|_| draw.pick(&[Priority::Low, Priority::High]))
         .collect();
     let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+    let (config, slowest) = lanes(config.channels(&channels)?, &channels, draw)?;
     let datagram = draw.pick(&[512, 1200, 1200, 1200, 1452, 4000]);
     let max_packet = number(draw.log(16, if heavy { 1 << 20 } else { 1 << 15 }));
     let spare = number(draw.log(64, 4 << 20));
@@ -141,7 +142,6 @@ fn role(
     let timeout = draw.millis(3000, 20_000);
     let send_budget = number(draw.log(256, 4 << 20));
     let mut config = config
-        .channels(&channels)?
         .max_datagram(datagram)?
         .receive_budget(max_packet, max_packet.saturating_add(spare))?
         .windows(number(windows[0]), number(windows[1]))?
@@ -163,6 +163,7 @@ fn role(
         config = config.bandwidth(number(limits[0]), number(limits[1]))?;
         backlog = backlog.min(20 * limits[0]).min(20 * limits[1]);
     }
+    backlog = backlog.min(20 * slowest);
     if draw.often(30) {
         config = config.reply_limits(number(draw.log(2, 1000)), number(draw.log(20, 20_000)))?;
     }
@@ -181,4 +182,27 @@ fn role(
         send_budget: send_budget.into(),
         backlog,
     })
+}
+
+/// Weights of half of all hosts' channels, and caps of some: the lowest one, too.
+fn lanes(
+    mut config: Config,
+    priorities: &[Priority],
+    draw: &mut Draw,
+) -> Result<(Config, u64), ConfigError> {
+    let mut slowest = u64::from(u32::MAX);
+    if draw.often(50) {
+        return Ok((config, slowest));
+    }
+    for (id, &priority) in (0..).map(ChannelId).zip(priorities) {
+        let weight = u8::try_from(draw.log(1, 255)).unwrap_or(1);
+        let mut channel = Channel::new(priority).weight(weight);
+        if draw.often(10) {
+            let rate = draw.log(3000, 1_000_000);
+            slowest = slowest.min(rate);
+            channel = channel.rate(u32::try_from(rate).unwrap_or(u32::MAX));
+        }
+        config = config.channel(id, channel)?;
+    }
+    Ok((config, slowest))
 }

@@ -189,6 +189,9 @@ impl Stage {
         let pattern = self.actors[index].pattern;
         let peers: Vec<PeerId> = self.live(index).collect();
         for peer in peers {
+            if self.actors[index].draw.often(2) {
+                self.cap(index, peer);
+            }
             for _ in 0..pattern.count {
                 let draw = &mut self.actors[index].draw;
                 let mode = [Mode::Unreliable, Mode::Reliable, Mode::Passive];
@@ -205,6 +208,19 @@ impl Stage {
                 }
             }
         }
+    }
+
+    /// Caps a channel anew, so that what waits still leaves soon.
+    fn cap(&mut self, index: usize, peer: PeerId) {
+        let slowest = self.plan.roles[index].backlog / 20 + 1;
+        let address = self.actors[index].address;
+        let draw = &mut self.actors[index].draw;
+        let rate = u32::try_from(draw.log(slowest, 1 << 32)).unwrap_or(u32::MAX);
+        let channel = u8::try_from(draw.below(8)).unwrap_or(0);
+        let host = self.world.host_mut(address);
+        // There may be fewer channels, and the peer may have ended.
+        let changed = host.set_channel_rate(peer, ChannelId(channel), rate);
+        self.report.fault("other caps", u64::from(changed.is_ok()));
     }
 
     /// The peers to which a host is connected.
@@ -249,6 +265,9 @@ impl Stage {
             .saturating_sub(2);
         let options = SendOptions::new(mode).redundancy(copies);
         let packet = self.contract.packet(side, peer, len);
+        if packet.len() > max {
+            return false; // a handshake that was damaged, and no room for a number
+        }
         let host = self.world.host_mut(address);
         match host.send(peer, ChannelId(channel), packet.clone(), options) {
             Ok(()) => {

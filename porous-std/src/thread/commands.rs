@@ -211,6 +211,30 @@ impl HostThread {
         self.command(Command::AskPeerStats(peer))
     }
 
+    /// Changes the cap of a channel to a peer, in bytes a second
+    /// ([`Host::set_channel_rate`](crate::Host::set_channel_rate)); nothing happens if there is no
+    /// such peer or channel.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if it was not queued.
+    ///
+    /// ```
+    /// use porous_std::{ChannelId, Config, PeerId, UdpHost};
+    ///
+    /// let mut host = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
+    /// host.set_channel_rate(PeerId::from_u64(0), ChannelId(0), 20_000)?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn set_channel_rate(
+        &mut self,
+        peer: PeerId,
+        channel: ChannelId,
+        bytes_a_second: u32,
+    ) -> Result<(), ThreadError> {
+        self.command(Command::SetChannelRate(peer, channel, bytes_a_second))
+    }
+
     /// Whether a command can be queued.
     fn ready(&self) -> Result<(), ThreadError> {
         if self.thread.is_none() {

@@ -154,6 +154,7 @@ pub(crate) enum Command {
     /// The game knows that the peer is choked: from here on it sends nothing to it.
     Stopped(PeerId),
     Disconnect(PeerId, Disconnect),
+    SetChannelRate(PeerId, ChannelId, u32),
     AskStats,
     AskPeerStats(PeerId),
     /// End: who is still there is disconnected like this.

@@ -151,6 +151,11 @@ impl<C: Conditioner> Worker<C> {
                 // If it has ended already, its event is on the way.
                 None
             }
+            Command::SetChannelRate(peer, channel, rate) => {
+                // Of a peer that has ended the game hears soon.
+                let _unknown = host.set_channel_rate(peer, channel, rate);
+                None
+            }
             Command::AskStats => Some(Output::Stats {
                 host: Box::new(host.stats()),
                 socket: host.socket_stats(),

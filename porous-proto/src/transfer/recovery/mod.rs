@@ -9,6 +9,7 @@ mod modern;
 
 use core::time::Duration;
 
+pub(crate) use self::minimum::Minimum;
 pub(crate) use self::modern::{Congestion, Due, Flight, Modern};
 use super::rtt::Rtt;
 use crate::config::Policy;

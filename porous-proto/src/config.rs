@@ -1,9 +1,11 @@
 //! What a host is configured with before it connects to anyone (§2.1).
 
+mod channel;
 mod local;
 
 use core::time::Duration;
 
+pub use self::channel::{Channel, Order};
 use crate::error::ConfigError;
 use crate::frame::{Channels, Integrity, Offer, PACKET_CHARGE};
 
@@ -73,8 +75,7 @@ pub enum Policy {
 pub struct Config {
     pub(crate) application_id: u64,
     pub(crate) channel_count: u8,
-    /// One bit a channel.
-    pub(crate) high_priority: [u32; 8],
+    pub(crate) channels: [Channel; 255],
     pub(crate) max_datagram: u16,
     pub(crate) max_packet: u32,
     pub(crate) receive_budget: u32,
@@ -116,7 +117,7 @@ impl Config {
         Self {
             application_id: 0,
             channel_count: 1,
-            high_priority: [0; 8],
+            channels: [Channel::new(Priority::Low); 255],
             max_datagram: 1200,
             max_packet: 1 << 20,
             receive_budget: 4 << 20,
@@ -182,7 +183,8 @@ impl Config {
     }
 
     /// The channels and the priority with which this host sends on each. A connection has as many
-    /// channels as the host with fewer. Default: one of low priority.
+    /// channels as the host with fewer. Default: one of low priority. [`channel`](Self::channel)
+    /// says more about one of them.
     ///
     /// # Errors
     ///
@@ -200,12 +202,9 @@ impl Config {
             return Err(ConfigError::Channels);
         }
         self.channel_count = priorities.len() as u8;
-        self.high_priority = [0; 8];
         let mut channel = 0;
         while channel < priorities.len() {
-            if matches!(priorities[channel], Priority::High) {
-                self.high_priority[channel / 32] |= 1 << (channel % 32);
-            }
+            self.channels[channel] = Channel::new(priorities[channel]);
             channel += 1;
         }
         Ok(self)
@@ -347,9 +346,8 @@ impl Config {
     /// What the handshake says of this configuration (§2.3).
     pub(crate) fn offer(&self) -> Offer {
         let mut channels = Channels::new(self.channel_count);
-        for channel in 0..self.channel_count {
-            let word = self.high_priority[usize::from(channel / 32)];
-            channels.set_high(channel, word >> (channel % 32) & 1 == 1);
+        for (number, channel) in (0..=u8::MAX).zip(self.channel_settings()) {
+            channels.set_high(number, channel.priority == Priority::High);
         }
         Offer {
             application: self.application_id,

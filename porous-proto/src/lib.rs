@@ -131,7 +131,7 @@ mod wire;
 #[doc(hidden)]
 pub mod work;
 
-pub use config::{Config, Policy, Priority};
+pub use config::{Channel, Config, Order, Policy, Priority};
 pub use error::{AnswerError, ConfigError, ConnectError, ListenError, SendError, UnknownPeer};
 pub use event::{
     Disconnect, DisconnectReason, Disposition, Ecn, Event, Ignored, Listen, Received, Refusal,

@@ -134,8 +134,8 @@ pub mod work;
 pub use config::{Channel, Config, Order, Policy, Priority};
 pub use error::{AnswerError, ConfigError, ConnectError, ListenError, SendError, UnknownPeer};
 pub use event::{
-    Disconnect, DisconnectReason, Disposition, Ecn, Event, Ignored, Listen, Received, Refusal,
-    Transmit,
+    Disconnect, DisconnectReason, Disposition, Ecn, Event, Ignored, Listen, Outcome, Received,
+    Refusal, Transmit,
 };
 pub use frame::{Integrity, Malformed, Mode, RefusalData};
 pub use host::{Address, ChannelId, Host, PeerId};

@@ -17,6 +17,7 @@ mod tick;
 mod transmit;
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use core::time::Duration;
 
 pub(crate) use self::agreement::Agreement;
@@ -28,9 +29,10 @@ use self::session::Session;
 pub(crate) use self::state::Cause;
 pub use self::state::PeerState;
 pub(crate) use self::tick::Tick;
-use crate::config::{Config, Policy};
+use crate::config::{Channel, Config, Policy};
 use crate::event::{DisconnectReason, Ignored};
 use crate::frame::{Connect, ConnectionId, Offer, RefusalData, Short};
+use crate::sequencing::{Receipt, Receipts};
 use crate::stats::PeerStats;
 use crate::time::Instant;
 
@@ -42,7 +44,7 @@ pub(crate) const LINGER: Duration = Duration::from_secs(30);
 const EXCUSES_MAX: u8 = 3;
 
 /// What the peer needs of the host's configuration.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Limits {
     send_budget: u64,
     connect_timeout: Duration,
@@ -52,6 +54,7 @@ struct Limits {
     policy: Policy,
     keepalive: Duration,
     first_id: u64,
+    channels: Arc<[Channel]>,
 }
 
 /// Who is at the other end.
@@ -120,6 +123,10 @@ struct Outbox {
     /// A `send` failed with `Full`, and `Writable` is owed.
     writable_owed: bool,
     writable_waits: bool,
+    /// Packets with a receipt that the application has not taken.
+    open_receipts: u32,
+    /// What was open at the end.
+    last_receipts: Receipts,
     ended: Option<(DisconnectReason, u32)>,
 }
 
@@ -130,6 +137,7 @@ pub(crate) enum News {
     Connected,
     Readable,
     Writable,
+    Receipt(Receipt),
     /// Why, and how many packets were not delivered. `told`: the application knows the peer.
     Ended {
         reason: DisconnectReason,
@@ -154,6 +162,7 @@ impl Peer {
                 policy: config.policy,
                 keepalive: config.keepalive,
                 first_id: config.first_id,
+                channels: config.channel_settings().into(),
             },
             remote: None,
             handshake: None,

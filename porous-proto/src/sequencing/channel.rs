@@ -2,11 +2,13 @@
 //! the layer.
 
 use alloc::collections::VecDeque;
+use core::time::Duration;
 
 use super::SequencingParams;
 use super::receiver::Receiver;
 use super::sender::Sender;
 use super::window_ack::Reports;
+use crate::config::Order;
 
 /// One channel of one peer.
 #[derive(Debug)]
@@ -25,10 +27,14 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    pub(crate) fn new(params: &SequencingParams, first_id: u64) -> Self {
+    pub(crate) fn new(
+        params: &SequencingParams,
+        first_id: u64,
+        (order, age): (Order, Duration),
+    ) -> Self {
         Self {
-            sender: Sender::new(params.window, first_id),
-            receiver: Receiver::new(first_id),
+            sender: Sender::new(params.window, first_id, age),
+            receiver: Receiver::new(first_id, order),
             reports: Reports::new(first_id),
             in_turn: false,
             blocked: false,

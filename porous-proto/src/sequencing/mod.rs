@@ -11,6 +11,7 @@ mod dependency;
 mod entry;
 mod fragment;
 mod partials;
+mod promises;
 mod receive_queue;
 mod receiver;
 mod reports;
@@ -19,10 +20,12 @@ mod sender;
 mod sentinel;
 #[cfg(test)]
 mod tests;
+mod unordered;
 mod window_ack;
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -30,8 +33,9 @@ use bytes::Bytes;
 
 use self::ageing::Ageing;
 use self::channel::Channel;
+pub(crate) use self::promises::{Receipt, Receipts};
 pub(crate) use self::receiver::Verdict;
-use crate::config::Priority;
+use crate::config::{self, Order, Priority};
 use crate::frame::{Channels, Control, Message, Mode, PACKET_CHARGE, Packet};
 use crate::options::SendOptions;
 use crate::time::Instant;
@@ -88,18 +92,24 @@ pub(crate) struct Totals {
     pub(crate) kept_unreliable: u64,
     /// Consumed or skipped since a window acknowledgement was last prompted.
     pub(crate) passed: u64,
-    /// Unreliable packets that waited too long to be sent.
+    /// Packets that waited too long to be sent, or to be sent again.
     pub(crate) expired: u64,
+    /// Packets that a newer one with the same key took the place of.
+    pub(crate) replaced: u64,
+    pub(crate) cancelled: u64,
     /// Incomplete unreliable packets that were given up.
     pub(crate) incomplete: u64,
     /// Complete ones that made room for others.
     pub(crate) evicted: u64,
+    pub(crate) receipts: Receipts,
 }
 
 /// The sequencing layer of one peer.
 #[derive(Debug)]
 pub(crate) struct Sequencing {
     params: SequencingParams,
+    /// What this host wants of each channel; of those that have none here, the default.
+    settings: Arc<[config::Channel]>,
     /// Made on first use.
     channels: Vec<Option<Box<Channel>>>,
     totals: Totals,
@@ -123,11 +133,17 @@ pub(crate) struct Sequencing {
 impl Sequencing {
     /// Both hosts' ids start at 0 (`docs/deviations.md` Q12); tests start elsewhere. Unreliable
     /// packets that are older than `age` are not sent.
-    pub(crate) fn new(params: SequencingParams, first_id: u64, age: Duration) -> Self {
+    pub(crate) fn new(
+        params: SequencingParams,
+        settings: Arc<[config::Channel]>,
+        first_id: u64,
+        age: Duration,
+    ) -> Self {
         let mut channels = Vec::new();
         channels.resize_with(usize::from(params.channels), || None);
         Self {
             params,
+            settings,
             channels,
             totals: Totals::default(),
             sending: [VecDeque::new(), VecDeque::new()],
@@ -151,8 +167,11 @@ impl Sequencing {
 
     fn get_mut(&mut self, channel: u8) -> Option<(&mut Channel, &SequencingParams, &mut Totals)> {
         let slot = self.channels.get_mut(usize::from(channel))?;
-        let (first, params) = (self.first_id, &self.params);
-        let made = slot.get_or_insert_with(|| Box::new(Channel::new(params, first)));
+        let (first, params, age) = (self.first_id, &self.params, self.ageing.age);
+        let settings = self.settings.get(usize::from(channel));
+        let order = settings.map_or(Order::Ordered, |settings| settings.order);
+        let make = || Box::new(Channel::new(params, first, (order, age)));
+        let made = slot.get_or_insert_with(make);
         Some((made, params, &mut self.totals))
     }
 
@@ -165,7 +184,7 @@ impl Sequencing {
             return;
         };
         made.sender.queue(payload, options, totals);
-        self.ageing.fresh |= options.mode == Mode::Unreliable;
+        self.ageing.fresh = true;
         self.wants_turn(channel);
     }
 
@@ -201,13 +220,13 @@ impl Sequencing {
     }
 
     /// Whether a message that waits is still of use: its packet has not been passed by the receive
-    /// window (`docs/deviations.md` Q9), and is not too old to be begun (T8).
+    /// window (`docs/deviations.md` Q9), is not too old to be begun (T8), and was not given up (D1).
     pub(crate) fn is_current(&self, message: &Message<Bytes>) -> bool {
         match sent_packet(message) {
             Some((channel, id)) => {
                 self.get(channel)
                     .is_some_and(|made| made.sender.is_current(id, &self.params))
-                    && !self.is_too_old(message)
+                    && !self.is_given_up(message)
             }
             None => true,
         }
@@ -215,25 +234,33 @@ impl Sequencing {
 
     /// A message arrived at the remote host.
     pub(crate) fn acknowledged(&mut self, message: &Message<Bytes>) {
-        if let Message::Packet(Packet {
-            channel, id, mode, ..
-        }) = *message
-        {
-            if let Some((made, params, totals)) = self.get_mut(channel) {
-                made.sender.acknowledged(id, params, totals);
+        match *message {
+            Message::Packet(Packet {
+                channel, id, mode, ..
+            }) => {
+                if let Some((made, params, totals)) = self.get_mut(channel) {
+                    made.sender.acknowledged(id, params, totals);
+                }
+                if mode == Mode::Unreliable {
+                    self.unblock_senders();
+                }
             }
-            if mode == Mode::Unreliable {
-                self.unblock_senders();
+            Message::Control(Control::Tombstone { channel, id, .. }) => {
+                if let Some((made, params, totals)) = self.get_mut(channel) {
+                    made.sender.buried(id, params, totals);
+                }
             }
+            Message::Control(_) => {}
         }
     }
 
-    /// A message that is not sent again was dropped.
-    pub(crate) fn lost(&mut self, message: &Message<Bytes>) {
+    /// A message that is not sent again was dropped. Whether it matters if it arrives nevertheless.
+    pub(crate) fn lost(&mut self, message: &Message<Bytes>) -> bool {
+        let mut matters = false;
         match *message {
             Message::Packet(Packet { channel, id, .. }) => {
                 if let Some((made, params, totals)) = self.get_mut(channel) {
-                    made.sender.lost(id, params, totals);
+                    matters = made.sender.lost(id, params, totals);
                 }
                 self.unblock_senders();
             }
@@ -246,6 +273,35 @@ impl Sequencing {
             }
             Message::Control(_) => {}
         }
+        matters
+    }
+
+    /// Cancels the packets with this receipt: whether there were any.
+    pub(crate) fn cancel(&mut self, channel: u8, token: u64) -> bool {
+        let Some(Some(made)) = self.channels.get_mut(usize::from(channel)) else {
+            return false;
+        };
+        let any = made
+            .sender
+            .cancel(channel, token, &self.params, &mut self.totals);
+        if any {
+            self.wants_turn(channel);
+            self.unblock_senders();
+        }
+        any
+    }
+
+    /// The next receipt that is to be told.
+    pub(crate) fn next_receipt(&mut self) -> Option<Receipt> {
+        self.totals.receipts.pop()
+    }
+
+    /// The connection has ended: what is open is lost. All receipts that are to be told.
+    pub(crate) fn close(&mut self) -> Receipts {
+        for made in self.channels.iter_mut().flatten() {
+            made.sender.close(&mut self.totals);
+        }
+        core::mem::take(&mut self.totals.receipts)
     }
 
     /// The remote receive window passed the packet `id`: Q_t moves on (16).
@@ -293,7 +349,7 @@ impl Sequencing {
         self.has_arrived(channel);
     }
 
-    /// Takes in a tombstone: a reliable packet that is consumed as empty.
+    /// Takes in a tombstone: a reliable or passive packet that is consumed as empty.
     pub(crate) fn on_tombstone(&mut self, channel: u8, id: u32, dependency: u32) {
         let Some((made, params, totals)) = self.get_mut(channel) else {
             return;

@@ -6,7 +6,9 @@ mod edges;
 mod incomplete;
 mod naive;
 mod order;
+mod promises;
 mod tombstones;
+mod unordered;
 
 use alloc::vec::Vec;
 
@@ -46,8 +48,8 @@ impl Wire {
 
     fn starting_at(params: SequencingParams, first: u64) -> Self {
         Self {
-            sender: Sequencing::new(params, first, AGE),
-            receiver: Sequencing::new(params, first, AGE),
+            sender: Sequencing::new(params, [].into(), first, AGE),
+            receiver: Sequencing::new(params, [].into(), first, AGE),
             messages: Vec::new(),
         }
     }
@@ -101,6 +103,20 @@ impl Wire {
                 }
                 other => unreachable!("{other:?}"),
             }
+        }
+    }
+
+    /// As [`arrive`](Self::arrive), of packets that come too late.
+    #[track_caller]
+    fn arrive_late(&mut self, names: &str) {
+        for name in names.split_whitespace() {
+            let late = |message: &&Message<Bytes>| is_called(message, name);
+            let Some(Message::Packet(packet)) = self.messages.iter().find(late) else {
+                unreachable!()
+            };
+            let packet = borrow(packet);
+            assert_eq!(self.receiver.check_packet(&packet), Verdict::Stale);
+            self.receiver.on_packet(&packet, NOW);
         }
     }
 

@@ -97,7 +97,7 @@ impl Transfer {
             messages: 0,
         };
         self.plan_control(&mut plan, source, now, max);
-        self.plan_probe(&mut plan, now, max);
+        self.plan_probe(&mut plan, source, now, max);
         let repeated = plan.messages;
         self.plan_data(&mut plan, source, max);
         plan.repeats &= plan.messages == repeated;

@@ -1,8 +1,8 @@
 //! Probes: frames that repeat what is reliable and on its way, whatever the windows say, so that
 //! an acknowledgement tells what became of it (RFC 9002 §6.2.4; `docs/deviations.md` P6).
 
-use super::Transfer;
 use super::assembly::Plan;
+use super::{Source, Transfer};
 use crate::frame::{Control, MAX_MESSAGES};
 use crate::time::Instant;
 
@@ -46,7 +46,13 @@ impl Probe {
 
 impl Transfer {
     /// Repeats in the next frame what fits, the oldest first.
-    pub(super) fn plan_probe(&mut self, plan: &mut Plan, now: Instant, max: usize) {
+    pub(super) fn plan_probe(
+        &mut self,
+        plan: &mut Plan,
+        source: &impl Source,
+        now: Instant,
+        max: usize,
+    ) {
         let Some(mut probe) = self.probe.take() else {
             return;
         };
@@ -60,6 +66,9 @@ impl Transfer {
             if let Some(contents) = self.queue.reliable_contents(id) {
                 let (layout, len, messages) = (&mut plan.layout, &mut plan.len, &mut plan.messages);
                 self.store.repeat(contents, &mut plan.contents, |message| {
+                    if !source.is_current(message) {
+                        return false;
+                    }
                     let more = layout.length(message);
                     is_full |= *len + more > max || *messages >= MAX_MESSAGES;
                     if !is_full {

@@ -6,7 +6,7 @@ const TICK: Duration = Duration::from_micros(1);
 
 #[test]
 fn only_unreliable_packets_become_too_old() {
-    let mut sender = Sequencing::new(params(16, 2), 0, AGE);
+    let mut sender = Sequencing::new(params(16, 2), [].into(), 0, AGE);
     for mode in [Mode::Unreliable, Mode::Reliable, Mode::Passive] {
         sender.send(0, Bytes::from_static(b"abc"), mode);
     }
@@ -23,7 +23,7 @@ fn only_unreliable_packets_become_too_old() {
 
 #[test]
 fn the_age_of_a_packet_counts_from_the_first_look_after_it_was_sent() {
-    let mut sender = Sequencing::new(params(16, 2), 0, AGE);
+    let mut sender = Sequencing::new(params(16, 2), [].into(), 0, AGE);
     let second = Duration::from_secs(1);
     for channel in [0, 1, 0] {
         let payload = Bytes::from_static(b"abc");
@@ -41,7 +41,7 @@ fn the_age_of_a_packet_counts_from_the_first_look_after_it_was_sent() {
 
 #[test]
 fn a_packet_that_has_begun_to_be_sent_goes_on() {
-    let mut sender = Sequencing::new(params(16, 2), 0, AGE);
+    let mut sender = Sequencing::new(params(16, 2), [].into(), 0, AGE);
     for payload in [&[7; 25], &[8; 25]] {
         sender.send(0, Bytes::from_static(payload), Mode::Unreliable);
     }
@@ -59,7 +59,7 @@ fn a_packet_that_has_begun_to_be_sent_goes_on() {
 fn what_waited_behind_a_packet_that_became_too_old_is_sent() {
     let mut small = params(16, 2);
     small.remote_budget = 200;
-    let mut sender = Sequencing::new(small, 0, AGE);
+    let mut sender = Sequencing::new(small, [].into(), 0, AGE);
     // The first one will never fit.
     sender.send(0, Bytes::from_static(&[7; 150]), Mode::Unreliable);
     sender.send(0, Bytes::from_static(&[8]), Mode::Reliable);

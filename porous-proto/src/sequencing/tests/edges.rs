@@ -187,7 +187,7 @@ fn packets_beyond_the_agreed_maximum_are_refused() {
 
 /// The first part of a packet that is sent on.
 fn half_sent(mode: Mode) -> Sequencing {
-    let mut sender = Sequencing::new(params(16, 2), 0, AGE);
+    let mut sender = Sequencing::new(params(16, 2), [].into(), 0, AGE);
     sender.send(0, Bytes::from_static(&[7; 25]), mode);
     assert!(sender.next_message(Priority::Low).is_some());
     sender

@@ -31,7 +31,7 @@ fn whole(mode: Mode, id: u32, payload: &[u8]) -> Packet<&[u8]> {
 fn receiver(budget: u64) -> Sequencing {
     let mut params = params(64, 8);
     params.receive_budget = budget;
-    Sequencing::new(params, 0, AGE)
+    Sequencing::new(params, [].into(), 0, AGE)
 }
 
 /// As a session takes a packet in.

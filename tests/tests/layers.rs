@@ -20,11 +20,12 @@ const STOREYS: [&[&str]; 10] = [
 ];
 
 /// What all layers above the wire talk in. These may know each other.
-const VOCABULARY: &[&str] = &["config", "error", "event", "stats", "time"];
+const VOCABULARY: &[&str] = &["config", "error", "event", "options", "stats", "time"];
 
 /// Who refers upwards all the same, and to what. Events and packets name peers and channels in the
 /// words of the application, which the host defines; a refusal is read as the application is told.
-const EXCEPTIONS: [(&str, &str); 4] = [
+const EXCEPTIONS: [(&str, &str); 5] = [
+    ("config/channel.rs", "ChannelId"),
     ("event.rs", "PeerId"),
     ("event.rs", "ChannelId"),
     ("peer/packets.rs", "ChannelId"),

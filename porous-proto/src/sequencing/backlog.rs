@@ -116,7 +116,8 @@ impl Backlog {
         self.queue.is_empty()
     }
 
-    /// Adds a packet, and gives back the one whose place it takes.
+    /// Adds a packet, and gives back the one whose place it takes, as it has the same key
+    /// (`docs/deviations.md` D3).
     pub(crate) fn push(&mut self, payload: Bytes, options: SendOptions) -> Option<Waiting> {
         let waiting = Waiting {
             payload,

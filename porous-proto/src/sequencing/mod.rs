@@ -276,34 +276,6 @@ impl Sequencing {
         matters
     }
 
-    /// Cancels the packets with this receipt: whether there were any.
-    pub(crate) fn cancel(&mut self, channel: u8, token: u64) -> bool {
-        let Some(Some(made)) = self.channels.get_mut(usize::from(channel)) else {
-            return false;
-        };
-        let any = made
-            .sender
-            .cancel(channel, token, &self.params, &mut self.totals);
-        if any {
-            self.wants_turn(channel);
-            self.unblock_senders();
-        }
-        any
-    }
-
-    /// The next receipt that is to be told.
-    pub(crate) fn next_receipt(&mut self) -> Option<Receipt> {
-        self.totals.receipts.pop()
-    }
-
-    /// The connection has ended: what is open is lost. All receipts that are to be told.
-    pub(crate) fn close(&mut self) -> Receipts {
-        for made in self.channels.iter_mut().flatten() {
-            made.sender.close(&mut self.totals);
-        }
-        core::mem::take(&mut self.totals.receipts)
-    }
-
     /// The remote receive window passed the packet `id`: Q_t moves on (16).
     pub(crate) fn on_window(&mut self, channel: u8, id: u32) {
         if let Some((made, _, totals)) = self.get_mut(channel) {

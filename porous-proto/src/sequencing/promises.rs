@@ -5,7 +5,7 @@ use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::backlog::Waiting;
 use super::sender::Sender;
-use super::{SequencingParams, Totals, cost};
+use super::{Sequencing, SequencingParams, Totals, cost};
 use crate::event::Outcome;
 use crate::frame::{Control, Mode};
 use crate::options::SendOptions;
@@ -21,7 +21,7 @@ pub(crate) struct Receipt {
     pub(crate) again: bool,
 }
 
-/// The receipts that are to be told.
+/// The receipts that are to be told (`docs/deviations.md` D2).
 #[derive(Debug, Default)]
 pub(crate) struct Receipts(VecDeque<Receipt>);
 
@@ -189,21 +189,18 @@ impl Promises {
     }
 }
 
-impl Sender {
+impl Totals {
     /// A packet that waited is not sent.
-    pub(super) fn drop_waiting(
-        &mut self,
-        dropped: &Waiting,
-        outcome: Outcome,
-        totals: &mut Totals,
-    ) {
-        totals.queued -= cost(dropped.payload.len());
-        totals.unsent -= 1;
-        totals.undelivered -= u32::from(dropped.options.mode != Mode::Unreliable);
+    pub(super) fn drop_waiting(&mut self, dropped: &Waiting, outcome: Outcome) {
+        self.queued -= cost(dropped.payload.len());
+        self.unsent -= 1;
+        self.undelivered -= u32::from(dropped.options.mode != Mode::Unreliable);
         let token = dropped.options.receipt;
-        totals.receipts.tell(token, outcome, false);
+        self.receipts.tell(token, outcome, false);
     }
+}
 
+impl Sender {
     /// Drops what has expired.
     pub(super) fn drop_expired(
         &mut self,
@@ -213,7 +210,7 @@ impl Sender {
         totals: &mut Totals,
     ) {
         while let Some(dropped) = self.waiting.pop_expired(now) {
-            self.drop_waiting(&dropped, Outcome::Expired, totals);
+            totals.drop_waiting(&dropped, Outcome::Expired);
             totals.expired += 1;
         }
         if let Some(current) = &self.current {
@@ -283,7 +280,7 @@ impl Sender {
         }
     }
 
-    /// Cancels the packets with this receipt. Whether there were any of which something would be
+    /// Cancels the packets with this receipt (`docs/deviations.md` D4). Whether there were any of which something would be
     /// sent, or sent again if it is lost.
     pub(super) fn cancel(
         &mut self,
@@ -294,7 +291,7 @@ impl Sender {
     ) -> bool {
         let mut any = false;
         while let Some(dropped) = self.waiting.pop_receipt(token) {
-            self.drop_waiting(&dropped, Outcome::Cancelled, totals);
+            totals.drop_waiting(&dropped, Outcome::Cancelled);
             totals.cancelled += 1;
             any = true;
         }
@@ -339,5 +336,35 @@ impl Sender {
             totals.receipts.tell(token, Outcome::Lost, false);
         }
         self.promises.close(&mut totals.receipts);
+    }
+}
+
+impl Sequencing {
+    /// Cancels the packets with this receipt: whether there were any.
+    pub(crate) fn cancel(&mut self, channel: u8, token: u64) -> bool {
+        let Some(Some(made)) = self.channels.get_mut(usize::from(channel)) else {
+            return false;
+        };
+        let any = made
+            .sender
+            .cancel(channel, token, &self.params, &mut self.totals);
+        if any {
+            self.wants_turn(channel);
+            self.unblock_senders();
+        }
+        any
+    }
+
+    /// The next receipt that is to be told.
+    pub(crate) fn next_receipt(&mut self) -> Option<Receipt> {
+        self.totals.receipts.pop()
+    }
+
+    /// The connection has ended: what is open is lost. All receipts that are to be told.
+    pub(crate) fn close(&mut self) -> Receipts {
+        for made in self.channels.iter_mut().flatten() {
+            made.sender.close(&mut self.totals);
+        }
+        core::mem::take(&mut self.totals.receipts)
     }
 }

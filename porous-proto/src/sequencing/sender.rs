@@ -94,7 +94,7 @@ impl Sender {
         totals.unsent += 1;
         totals.undelivered += u32::from(options.mode != Mode::Unreliable);
         if let Some(older) = self.waiting.push(payload, options) {
-            self.drop_waiting(&older, Outcome::Cancelled, totals);
+            totals.drop_waiting(&older, Outcome::Cancelled);
             totals.replaced += 1;
         }
     }

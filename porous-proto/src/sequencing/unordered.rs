@@ -82,7 +82,7 @@ impl Receiver {
         let complete = self.queue.first_complete(limit);
         let limit = complete.unwrap_or(limit);
         let delivered = self.queue.last_delivered(limit);
-        let from = delivered.map_or(self.base(), |id| id + 1);
+        let from = delivered.map_or_else(|| self.base(), |id| id + 1);
         let mut marked = last_marked(from, limit.max(from), params.spacing);
         while let Some(id) = marked.filter(|&id| id >= from) {
             if self.queue.get(id).is_some_and(Entry::is_sentinel) {

@@ -175,7 +175,7 @@ impl Pair {
             let packet = self.contract.packet(side, peer, packets.len());
             let (id, mode) = (ChannelId(channel), packets.mode());
             match self.hosts[side].send(peer, id, packet.clone(), mode) {
-                Ok(()) => self.contract.sent(side, peer, channel, mode, packet),
+                Ok(()) => self.contract.sent(side, peer, channel, mode.into(), packet),
                 Err(SendError::Full) => {
                     self.contract.begin(side, peer, false).full = true;
                     return;

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use porous_proto::{Config, ConfigError, Integrity, Priority};
+use porous_proto::{Channel, ChannelId, Config, ConfigError, Integrity, Priority};
 
 use super::draw::Draw;
 use crate::Seed;
@@ -12,6 +12,8 @@ use crate::Seed;
 #[derive(Clone, Debug)]
 pub(super) struct Role {
     pub(super) config: Config,
+    /// The channels that it reads without an order.
+    pub(super) unordered: Vec<u8>,
     /// Whether it lets others in, and whether its application is asked first.
     pub(super) listens: bool,
     pub(super) asks: bool,
@@ -160,12 +162,21 @@ fn role(
     if draw.often(30) {
         config = config.reply_limits(number(draw.log(2, 1000)), number(draw.log(20, 20_000)))?;
     }
+    let mut unordered = Vec::new();
+    for (number, &priority) in (0..=u8::MAX).zip(&channels) {
+        if draw.often(30) {
+            let channel = Channel::new(priority).unordered();
+            config = config.channel(ChannelId(number), channel)?;
+            unordered.push(number);
+        }
+    }
     let nat = draw.often(40).then(|| draw.millis(20_000, 120_000));
     let tick = draw
         .often(40)
         .then(|| Duration::from_secs(1) / number(draw.between(10, 128)));
     Ok(Role {
         config,
+        unordered,
         listens,
         asks: draw.often(20),
         dials: Vec::new(),

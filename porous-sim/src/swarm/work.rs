@@ -7,6 +7,8 @@ use porous_proto::{ChannelId, Event, Mode, PeerId, SendError};
 
 use super::actor::{Meta, Pattern};
 use super::checks::Trial;
+use super::contract::Wishes;
+use super::draw::Draw;
 use super::stage::{Stage, micros};
 
 /// After a long form was changed, so long may a handshake take.
@@ -48,8 +50,8 @@ impl Stage {
                 }
                 Event::Connected { peer, address } => self.connected(index, peer, address),
                 Event::Disconnected { peer, .. } => self.ended(index, peer),
-                Event::Readable { .. } | Event::Writable { .. } => {}
-                other => panic!("another event: {other:?}"),
+                Event::Readable { .. } | Event::Writable { .. } | Event::Receipt { .. } => {}
+                _ => panic!("another event: {event:?}"),
             }
         }
     }
@@ -243,11 +245,14 @@ impl Stage {
         }
         let actor = &mut self.actors[index];
         let channel = u8::try_from(actor.draw.below(channels.into())).unwrap_or(0);
+        let wishes = wishes(&mut actor.draw, mode, self.contract.token());
+        let fickle = wishes.fickle.then(|| actor.draw.often(50));
         let packet = self.contract.packet(side, peer, len);
         let host = self.world.host_mut(address);
-        match host.send(peer, ChannelId(channel), packet.clone(), mode) {
+        match host.send(peer, ChannelId(channel), packet.clone(), wishes.options()) {
             Ok(()) => {
-                self.contract.sent(side, peer, channel, mode, packet);
+                self.contract.sent(side, peer, channel, wishes, packet);
+                self.cancel(index, (peer, channel), wishes.receipt, fickle);
                 true
             }
             Err(SendError::Full) => {
@@ -264,6 +269,29 @@ impl Stage {
         }
     }
 
+    /// Cancels a packet that was sent just now, or the one that was to be cancelled later.
+    fn cancel(
+        &mut self,
+        index: usize,
+        at: (PeerId, u8),
+        token: Option<u64>,
+        at_once: Option<bool>,
+    ) {
+        let (Some(token), Some(at_once)) = (token, at_once) else {
+            return;
+        };
+        let actor = &mut self.actors[index];
+        let cancelled = if at_once {
+            Some((at, token))
+        } else {
+            actor.regretted.replace((at, token))
+        };
+        if let Some(((peer, channel), token)) = cancelled {
+            let host = self.world.host_mut(actor.address);
+            host.cancel(peer, ChannelId(channel), token);
+        }
+    }
+
     /// How many bytes may wait, so that they can leave within a minute over a good line.
     pub(super) fn backlog(&self, index: usize, peer: PeerId) -> usize {
         let remote = self.actors[index]
@@ -277,5 +305,16 @@ impl Stage {
             .min()
             .unwrap_or(0);
         usize::try_from(slowest).unwrap_or(usize::MAX)
+    }
+}
+
+/// What a packet of this mode is sent with.
+fn wishes(draw: &mut Draw, mode: Mode, token: u64) -> Wishes {
+    let receipt = draw.often(30).then_some(token);
+    Wishes {
+        mode,
+        ttl: draw.often(15).then(|| draw.millis(10, 3000)),
+        receipt,
+        fickle: receipt.is_some() && draw.often(20),
     }
 }

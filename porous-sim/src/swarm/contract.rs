@@ -12,7 +12,7 @@ use crate::{Model, SimAddress};
 
 /// Packets of at least so many bytes begin with their number, and tell whose they are. Shorter ones
 /// are sent when others have told which peers of two hosts are the ends of one connection.
-const NAMED: usize = 4;
+pub(super) const NAMED: usize = 4;
 
 /// A peer as its application knows it.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use porous_proto::{ChannelId, Event, Mode, PeerId, SendError};
 
 use super::actor::{Meta, Pattern};
 use super::checks::Trial;
-use super::contract::Wishes;
+use super::contract::{NAMED, Wishes};
 use super::draw::Draw;
 use super::stage::{Stage, micros};
 
@@ -247,6 +247,9 @@ impl Stage {
         let channel = u8::try_from(actor.draw.below(channels.into())).unwrap_or(0);
         let wishes = wishes(&mut actor.draw, mode, self.contract.token());
         let fickle = wishes.fickle.then(|| actor.draw.often(50));
+        // What may not come must differ from what has to.
+        let given_up = wishes.ttl.is_some() || wishes.fickle;
+        let len = if given_up { len.max(NAMED) } else { len };
         let packet = self.contract.packet(side, peer, len);
         let host = self.world.host_mut(address);
         match host.send(peer, ChannelId(channel), packet.clone(), wishes.options()) {

@@ -214,10 +214,20 @@ fn a_connection_that_ends_leaves_no_receipt_open() {
 /// What was sent, and what became of it.
 #[derive(Debug, Default)]
 struct Fate {
+    token: u64,
     channel: u8,
     options: Option<SendOptions>,
     told: Vec<Outcome>,
     delivered: bool,
+}
+
+impl Fate {
+    /// It has a time to live.
+    fn is_mortal(&self) -> bool {
+        let plain = SendOptions::new(Mode::Reliable);
+        let token = self.token;
+        self.options.unwrap() != plain.receipt(token)
+    }
 }
 
 /// Random numbers.
@@ -280,6 +290,7 @@ fn assert_true(story: &Story, corrections: &mut usize) {
             }
             Outcome::Lost => assert!(!reliable, "{context}"),
             Outcome::Cancelled => assert!(cancelled.contains(number), "{context}"),
+            Outcome::Expired if reliable => assert!(fate.is_mortal(), "{context}"),
             Outcome::Expired => {}
             _ => panic!("{context}"),
         }
@@ -303,6 +314,7 @@ impl Story {
         let packet = self.draws.packet(number);
         if self.pair.send(Pair::A, channel, options, packet).is_ok() {
             let fate = Fate {
+                token: number,
                 channel,
                 options: Some(options),
                 ..Fate::default()

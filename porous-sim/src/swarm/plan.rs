@@ -162,14 +162,7 @@ fn role(
     if draw.often(30) {
         config = config.reply_limits(number(draw.log(2, 1000)), number(draw.log(20, 20_000)))?;
     }
-    let mut unordered = Vec::new();
-    for (number, &priority) in (0..=u8::MAX).zip(&channels) {
-        if draw.often(30) {
-            let channel = Channel::new(priority).unordered();
-            config = config.channel(ChannelId(number), channel)?;
-            unordered.push(number);
-        }
-    }
+    let unordered = read_unordered(&mut config, &channels, draw)?;
     let nat = draw.often(40).then(|| draw.millis(20_000, 120_000));
     let tick = draw
         .often(40)
@@ -186,4 +179,21 @@ fn role(
         send_budget: send_budget.into(),
         backlog,
     })
+}
+
+/// Some of the channels are read without an order: their numbers.
+fn read_unordered(
+    config: &mut Config,
+    channels: &[Priority],
+    draw: &mut Draw,
+) -> Result<Vec<u8>, ConfigError> {
+    let mut unordered = Vec::new();
+    for (number, &priority) in (0..=u8::MAX).zip(channels) {
+        if draw.often(30) {
+            let channel = Channel::new(priority).unordered();
+            *config = config.clone().channel(ChannelId(number), channel)?;
+            unordered.push(number);
+        }
+    }
+    Ok(unordered)
 }

@@ -46,7 +46,8 @@ pub enum Policy {
 /// than 2. Unreliable packets leave the send budget when they are sent: those in flight cost 80
 /// bytes each, at most 128 in each of N_P frames. Reliable ones leave it when the remote host says
 /// that it has passed them, and keep their bytes until their frames are acknowledged or dropped:
-/// at most N_P datagrams. What the budgets allow is given back when it is
+/// at most N_P datagrams. A packet that was sent with a time to live, a receipt or a key costs up to
+/// 256 bytes more while it waits or is on its way. What the budgets allow is given back when it is
 /// no longer used; what the windows take may stay until the peer ends.
 ///
 /// ```
@@ -70,7 +71,9 @@ pub enum Policy {
 /// - 1024 answers to those who are no peers may wait to be sent; further ones are dropped and
 ///   counted as [`TooManyReplies`](crate::Ignored::TooManyReplies).
 /// - While 4096 events wait for the application, nobody is let in: requests are refused with
-///   [`Full`](crate::Refusal::Full). Each peer that is there adds a handful of events at most.
+///   [`Full`](crate::Refusal::Full). Each peer that is there adds a handful of events at most, and
+///   one for each packet that was sent to it with a receipt, which takes 64 bytes of the
+///   [send budget](Self::send_budget) until then.
 #[derive(Clone, Debug)]
 pub struct Config {
     pub(crate) application_id: u64,

@@ -119,9 +119,16 @@ pub struct PeerStats {
     pub packet_bytes_received: ModeCounts,
     /// Pings and path challenges that came within 10 ms of an answer, and got none.
     pub answers_withheld: u64,
-    /// Unreliable packets that were never sent, as they had waited longer than
-    /// [`Config::unreliable_age`](crate::Config::unreliable_age). They count as sent, too.
+    /// Packets that were not sent, or not sent again, as their
+    /// [time to live](crate::SendOptions::ttl) was over; unreliable ones also that had waited longer
+    /// than [`Config::unreliable_age`](crate::Config::unreliable_age). They count as sent, too.
     pub packets_expired: u64,
+    /// Packets that were not sent, as a newer one with the same
+    /// [key](crate::SendOptions::key) took their place. They count as sent, too.
+    pub packets_replaced: u64,
+    /// Packets that were not sent, or not sent again, as they had been
+    /// [cancelled](crate::Host::cancel). They count as sent, too.
+    pub packets_cancelled: u64,
     /// Unreliable packets that came in part and were given up: no fragment came for 2 s, more than
     /// 32 of a channel were incomplete, or they made room for others.
     pub packets_incomplete: u64,

@@ -169,6 +169,6 @@ pub use socket::{SocketClosed, SocketStats};
 pub use porous_proto::{
     AnswerError, Channel, ChannelId, ChannelStats, Config, ConfigError, ConnectError, Disconnect,
     DisconnectReason, Event, Host, HostStats, Ignored, Integrity, Listen, ListenError, Malformed,
-    Mode, ModeCounts, Peer, PeerId, PeerState, PeerStats, Policy, Priority, Received, Refusal,
-    RefusalData, SendError, SendOptions, UnknownPeer,
+    Mode, ModeCounts, Order, Outcome, Peer, PeerId, PeerState, PeerStats, Policy, Priority,
+    Received, Refusal, RefusalData, SendError, SendOptions, UnknownPeer,
 };

@@ -133,6 +133,21 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
         self.host.set_channel_rate(peer, channel, bytes_a_second)
     }
 
+    /// Cancels the packets of a channel that were sent with this receipt: see [`Host::cancel`].
+    /// Whether there were any.
+    ///
+    /// ```
+    /// use porous_udp::{ChannelId, Config, Endpoint, bind};
+    ///
+    /// let mut client = Endpoint::new(bind("127.0.0.1:0")?, Config::client())?;
+    /// let peer = client.connect(([127, 0, 0, 1], 4000).into())?;
+    /// assert!(!client.cancel(peer, ChannelId(0), 7));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn cancel(&mut self, peer: PeerId, channel: ChannelId, token: u64) -> bool {
+        self.host.cancel(peer, channel, token)
+    }
+
     /// The next packet from this peer.
     ///
     /// ```

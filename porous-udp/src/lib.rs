@@ -85,6 +85,6 @@ pub use system::SystemSocket;
 pub use porous_proto::{
     AnswerError, Channel, ChannelId, ChannelStats, Config, ConfigError, ConnectError, Disconnect,
     DisconnectReason, Event, Host, HostStats, Ignored, Instant, Integrity, Listen, ListenError,
-    Malformed, Mode, ModeCounts, Peer, PeerId, PeerState, PeerStats, Policy, Priority, Received,
-    Refusal, RefusalData, SendError, SendOptions, UnknownPeer,
+    Malformed, Mode, ModeCounts, Order, Outcome, Peer, PeerId, PeerState, PeerStats, Policy,
+    Priority, Received, Refusal, RefusalData, SendError, SendOptions, UnknownPeer,
 };

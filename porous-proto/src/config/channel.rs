@@ -141,9 +141,9 @@ impl Config {
         Ok(self)
     }
 
-    /// The channels, if any of them has a weight or a cap: else none, which costs a peer nothing.
-    pub(crate) fn lanes(&self) -> Box<[Channel]> {
-        let is_plain = |channel: &Channel| (channel.weight, channel.rate) == (1, u32::MAX);
+    /// The channels, if any of them has more than a priority: else none, which costs a peer nothing.
+    pub(crate) fn settings(&self) -> Box<[Channel]> {
+        let is_plain = |channel: &Channel| *channel == Channel::new(channel.priority);
         if self.channel_settings().iter().all(is_plain) {
             return Box::default();
         }

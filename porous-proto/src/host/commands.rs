@@ -119,9 +119,45 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     ) -> Result<(), SendError> {
         let now = self.now;
         let target = self.peers.get_mut(peer).ok_or(SendError::UnknownPeer)?;
-        target.send(now, channel, packet.into(), options.into())?;
-        self.schedule.set_ready(peer.slot);
-        Ok(())
+        let sent = target.send(now, channel, packet.into(), options.into());
+        if target.has_receipts() {
+            self.settle(peer.slot); // of packets that it dropped to make room, or replaced
+        }
+        if sent.is_ok() {
+            self.schedule.set_ready(peer.slot);
+        }
+        sent
+    }
+
+    /// Cancels the packets of a channel that were sent with this
+    /// [receipt](SendOptions::receipt). What has not been sent never is; of what has been sent in
+    /// part or may have been lost, nothing is sent any more. What is on its way may arrive all the
+    /// same: the receipt tells. The others do not wait for it: a reliable packet that was cancelled
+    /// is passed over.
+    ///
+    /// Whether there was any such packet, of which something would have been sent, or sent again if
+    /// it is lost.
+    ///
+    /// ```
+    /// use porous_proto::{ChannelId, Event, Mode, Outcome, SendOptions};
+    /// # use porous_proto::doc::example_pair;
+    ///
+    /// # let (mut host, peer) = example_pair();
+    /// # while host.poll_event().is_some() {}
+    /// let order = SendOptions::new(Mode::Reliable).receipt(7);
+    /// host.send(peer, ChannelId(0), &b"build a tank"[..], order)?;
+    /// assert!(host.cancel(peer, ChannelId(0), 7));
+    /// let (token, outcome) = (7, Outcome::Cancelled);
+    /// assert_eq!(host.poll_event(), Some(Event::Receipt { peer, token, outcome }));
+    /// # Ok::<(), porous_proto::SendError>(())
+    /// ```
+    pub fn cancel(&mut self, peer: PeerId, channel: ChannelId, token: u64) -> bool {
+        let target = self.peers.get_mut(peer);
+        let any = target.is_some_and(|target| target.cancel(channel, token));
+        if any {
+            self.settle(peer.slot);
+        }
+        any
     }
 
     /// Changes the [cap](crate::Channel::rate) of a channel to one peer, in bytes a second, from 1

@@ -117,11 +117,12 @@ impl Peer {
             stats.packets_received = session.received.packets;
             stats.packet_bytes_received = session.received.bytes;
             stats.answers_withheld = transfer.answers.withheld;
-            (
-                stats.packets_expired,
-                stats.packets_incomplete,
-                stats.packets_evicted,
-            ) = session.dropped();
+            let totals = session.totals();
+            stats.packets_expired = totals.expired;
+            stats.packets_replaced = totals.replaced;
+            stats.packets_cancelled = totals.cancelled;
+            stats.packets_incomplete = totals.incomplete;
+            stats.packets_evicted = totals.evicted;
         }
         stats
     }

@@ -31,6 +31,7 @@ pub(crate) use self::tick::Tick;
 use crate::config::{Channel, Config, Policy};
 use crate::event::{DisconnectReason, Ignored};
 use crate::frame::{Connect, ConnectionId, Offer, RefusalData, Short};
+use crate::sequencing::{Receipt, Receipts};
 use crate::stats::{PeerStats, Rate};
 use crate::time::Instant;
 
@@ -53,7 +54,7 @@ struct Limits {
     keepalive: Duration,
     first_id: u64,
     /// The settings of channels that are not the default.
-    lanes: Box<[Channel]>,
+    settings: Box<[Channel]>,
     /// What nobody else knows.
     secret: u64,
 }
@@ -137,6 +138,10 @@ struct Outbox {
     /// A `send` failed with `Full`, and `Writable` is owed.
     writable_owed: bool,
     writable_waits: bool,
+    /// Packets with a receipt that the application has not taken.
+    open_receipts: u32,
+    /// What was open at the end.
+    last_receipts: Receipts,
     ended: Option<(DisconnectReason, u32)>,
 }
 
@@ -147,6 +152,7 @@ pub(crate) enum News {
     Connected,
     Readable,
     Writable,
+    Receipt(Receipt),
     /// Why, and how many packets were not delivered. `told`: the application knows the peer.
     Ended {
         reason: DisconnectReason,
@@ -171,7 +177,7 @@ impl Peer {
                 policy: config.policy,
                 keepalive: config.keepalive,
                 first_id: config.first_id,
-                lanes: config.lanes(),
+                settings: config.settings(),
                 secret: identity.secret,
             },
             remote: None,

@@ -13,7 +13,7 @@ use crate::frame::{
     ConnectionId, Context, Control, MAX_MESSAGES, Message, Mode, Packet, Short, verify,
 };
 use crate::options::SendOptions;
-use crate::sequencing::{Delivered, Sequencing, Verdict, cost};
+use crate::sequencing::{Delivered, Receipt, Receipts, Sequencing, Totals, Verdict, cost};
 use crate::stats::{ChannelStats, ModeCounts};
 use crate::time::Instant;
 use crate::transfer::{Arrival, Delivery, NextMessage, Source, Transfer, TransferParams};
@@ -74,7 +74,7 @@ impl Session {
             nonces,
             transfer: Transfer::new(params, first_id),
             sequencing: Sequencing::new(agreement.sequencing(limits.policy), first_id, age)
-                .with_channels(&limits.lanes),
+                .with_channels(&limits.settings),
             sent: Counts::default(),
             received: Counts::default(),
         }
@@ -139,11 +139,28 @@ impl Session {
         self.sequencing.drop_expired(now);
     }
 
-    /// Packets that were dropped by plan: expired where they waited, given up incomplete, evicted
-    /// complete.
-    pub(crate) const fn dropped(&self) -> (u64, u64, u64) {
-        let totals = self.sequencing.totals();
-        (totals.expired, totals.incomplete, totals.evicted)
+    /// What is counted of all channels.
+    pub(crate) const fn totals(&self) -> &Totals {
+        self.sequencing.totals()
+    }
+
+    /// Cancels the packets with this receipt: whether there were any.
+    pub(crate) fn cancel(&mut self, channel: u8, token: u64) -> bool {
+        self.sequencing.cancel(channel, token)
+    }
+
+    pub(crate) fn has_receipts(&self) -> bool {
+        !self.sequencing.totals().receipts.is_empty()
+    }
+
+    /// The next receipt that is to be told.
+    pub(crate) fn next_receipt(&mut self) -> Option<Receipt> {
+        self.sequencing.next_receipt()
+    }
+
+    /// The connection has ended: what is open is lost. All receipts that are to be told.
+    pub(crate) fn close(&mut self) -> Receipts {
+        self.sequencing.close()
     }
 
     pub(crate) fn receive(&mut self, now: Instant) -> Option<Delivered> {
@@ -365,8 +382,8 @@ impl Source for Upward<'_> {
         self.0.acknowledged(message);
     }
 
-    fn lost(&mut self, message: &Message<Bytes>) {
-        self.0.lost(message);
+    fn lost(&mut self, message: &Message<Bytes>) -> bool {
+        self.0.lost(message)
     }
 }
 

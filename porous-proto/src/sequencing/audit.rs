@@ -37,6 +37,12 @@ impl Sequencing {
             audit.sentinels += sentinels;
             assert_eq!(made.receiver.partials.len(), partial, "partial packets");
             audit.entries += entries;
+            let promised = made.sender.oldest_promise();
+            let base = made.sender.base();
+            assert!(
+                promised.is_none_or(|id| id >= base),
+                "{promised:?} was passed"
+            );
             let served = made.in_turn || made.blocked || !made.sender.has_more();
             assert!(served, "channel {channel} has more and no turn");
             let number = |&other: &u8| usize::from(other) == channel;

@@ -2,6 +2,7 @@
 //! the layer.
 
 use alloc::collections::VecDeque;
+use core::time::Duration;
 
 use super::SequencingParams;
 use super::lanes::Lane;
@@ -32,15 +33,16 @@ pub(crate) struct Channel {
 impl Channel {
     pub(crate) fn new(
         params: &SequencingParams,
-        settings: Option<&Settings>,
+        settings: Settings,
         first_id: u64,
+        age: Duration,
     ) -> Self {
         Self {
-            sender: Sender::new(params.window, first_id),
-            receiver: Receiver::new(first_id),
+            sender: Sender::new(params.window, first_id, age),
+            receiver: Receiver::new(first_id, settings.order),
             reports: Reports::new(first_id),
             queue_time: QueueTime::default(),
-            lane: Lane::new(settings.copied().unwrap_or_default()),
+            lane: Lane::new(settings),
             in_turn: false,
             blocked: false,
             arrived: false,

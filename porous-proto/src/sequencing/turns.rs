@@ -27,7 +27,7 @@ impl Sequencing {
         &mut self,
         priority: Priority,
     ) -> Option<(Message<Bytes>, SendOptions)> {
-        let now = self.ageing.now();
+        let now = self.ageing.now;
         while let Some(channel) = self.lanes.pop(priority) {
             work::count(1);
             let made = self.channels[usize::from(channel)].as_deref_mut()?;
@@ -82,7 +82,7 @@ impl Sequencing {
 
     /// A message is in the next frame. If it is the first of its packet, that has waited until now.
     pub(crate) fn sent(&mut self, message: &Message<Bytes>) {
-        let now = self.ageing.now();
+        let now = self.ageing.now;
         if let Some((channel, id)) = sent_packet(message) {
             if let Some((made, params, _)) = self.get_mut(channel) {
                 if let Some(since) = made.sender.take_since(id, params) {

@@ -1,11 +1,16 @@
 //! What becomes of frames: acknowledged, or considered dropped, by acknowledgements or by time
 //! (§3.1.2, §3.1.5).
 
+use alloc::vec::Vec;
+
+use bytes::Bytes;
+
 use super::queue::Late;
 use super::recovery::{Congestion, Due, Flight, Recovery};
 use super::store::Delivery;
 use super::{Acked, Probe, Record, Source, Transfer};
 use crate::canary::{Bug, strikes};
+use crate::frame::Message;
 use crate::time::Instant;
 
 impl Transfer {
@@ -30,8 +35,11 @@ impl Transfer {
         let mut from = low;
         while let Some(id) = self.queue.first_open(from, high) {
             from = id + 1;
-            if let Some(late) = self.queue.take_late(id) {
+            if let Some((late, lost)) = self.queue.take_late(id) {
                 self.on_late(id, late, now);
+                for message in &lost {
+                    source.acknowledged(message);
+                }
             }
             let Some(mut record) = self.queue.take(id) else {
                 continue;
@@ -199,12 +207,21 @@ impl Transfer {
                 }
             }
         }
-        self.salvage(id, record, source);
+        let lost = self.salvage(id, record, source);
+        self.queue.remember_lost(id, lost);
     }
 
-    fn salvage(&mut self, id: u64, mut record: Record, source: &mut impl Source) {
+    /// What of a frame is sent again waits to be, and the source hears of the rest. What of that is
+    /// to be remembered, as it may only be late.
+    fn salvage(
+        &mut self,
+        id: u64,
+        mut record: Record,
+        source: &mut impl Source,
+    ) -> Vec<Message<Bytes>> {
         let mut reliable = false;
         let is_paper = matches!(self.recovery, Recovery::Paper(_));
+        let mut remembered = Vec::new();
         while let Some(lost) = self.store.pop(&mut record.contents) {
             let Some(mut outgoing) = lost else { continue };
             match outgoing.delivery {
@@ -217,13 +234,18 @@ impl Transfer {
                     outgoing.copies = outgoing.copies.max(u8::from(!is_paper));
                     self.send_queue.push_again(&mut self.store, outgoing);
                 }
-                Delivery::Unreliable | Delivery::Latest => source.lost(&outgoing.message),
+                Delivery::Unreliable | Delivery::Latest => {
+                    if source.lost(&outgoing.message) {
+                        remembered.push(outgoing.message);
+                    }
+                }
             }
         }
         // The modern policy needs none: a probe moves the window on (`docs/deviations.md` T10).
         if is_paper && !reliable && record.tracked {
             self.sentinels.on_dropped(id, record.noop);
         }
+        remembered
     }
 
     pub(super) fn forget_oldest_if_full(&mut self, source: &mut impl Source) {

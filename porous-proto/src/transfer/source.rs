@@ -36,6 +36,7 @@ pub(crate) trait Source {
     /// The message arrived.
     fn acknowledged(&mut self, message: &Message<Bytes>);
 
-    /// A message that is not sent again was dropped.
-    fn lost(&mut self, message: &Message<Bytes>);
+    /// A message that is not sent again was dropped. Whether it is to be told if it has
+    /// [arrived](Self::acknowledged) nevertheless.
+    fn lost(&mut self, message: &Message<Bytes>) -> bool;
 }

@@ -86,8 +86,9 @@ impl Source for Script {
         self.acknowledged.push(name(message));
     }
 
-    fn lost(&mut self, message: &Message<Bytes>) {
+    fn lost(&mut self, message: &Message<Bytes>) -> bool {
         self.lost.push(name(message));
+        true
     }
 }
 

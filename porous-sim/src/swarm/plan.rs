@@ -12,6 +12,8 @@ use crate::Seed;
 #[derive(Clone, Debug)]
 pub(super) struct Role {
     pub(super) config: Config,
+    /// The channels that it reads without an order.
+    pub(super) unordered: Vec<u8>,
     /// Whether it lets others in, and whether its application is asked first.
     pub(super) listens: bool,
     pub(super) asks: bool,
@@ -130,7 +132,11 @@ fn role(
         .map(|_| draw.pick(&[Priority::Low, Priority::High]))
         .collect();
     let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
-    let (config, slowest) = lanes(config.channels(&channels)?, &channels, draw)?;
+    let (settings, slowest) = settings(&channels, draw);
+    let mut config = config.channels(&channels)?;
+    for (id, &channel) in (0..).map(ChannelId).zip(&settings) {
+        config = config.channel(id, channel)?;
+    }
     let datagram = draw.pick(&[512, 1200, 1200, 1200, 1452, 4000]);
     let max_packet = number(draw.log(16, if heavy { 1 << 20 } else { 1 << 15 }));
     let spare = number(draw.log(64, 4 << 20));
@@ -173,6 +179,7 @@ fn role(
         .then(|| Duration::from_secs(1) / number(draw.between(10, 128)));
     Ok(Role {
         config,
+        unordered: unordered(&settings),
         listens,
         asks: draw.often(20),
         dials: Vec::new(),
@@ -184,25 +191,32 @@ fn role(
     })
 }
 
-/// Weights of half of all hosts' channels, and caps of some: the lowest one, too.
-fn lanes(
-    mut config: Config,
-    priorities: &[Priority],
-    draw: &mut Draw,
-) -> Result<(Config, u64), ConfigError> {
+/// Settings of channels: half of all hosts have weights, and caps of some; some channels are read
+/// without an order. And the lowest cap.
+fn settings(priorities: &[Priority], draw: &mut Draw) -> (Vec<Channel>, u64) {
     let mut slowest = u64::from(u32::MAX);
-    if draw.often(50) {
-        return Ok((config, slowest));
-    }
-    for (id, &priority) in (0..).map(ChannelId).zip(priorities) {
-        let weight = u8::try_from(draw.log(1, 255)).unwrap_or(1);
-        let mut channel = Channel::new(priority).weight(weight);
-        if draw.often(10) {
+    let shares = draw.often(50);
+    let settings = priorities.iter().map(|&priority| {
+        let mut channel = Channel::new(priority);
+        if shares {
+            channel = channel.weight(u8::try_from(draw.log(1, 255)).unwrap_or(1));
+        }
+        if shares && draw.often(10) {
             let rate = draw.log(3000, 1_000_000);
             slowest = slowest.min(rate);
             channel = channel.rate(u32::try_from(rate).unwrap_or(u32::MAX));
         }
-        config = config.channel(id, channel)?;
-    }
-    Ok((config, slowest))
+        if draw.often(30) {
+            channel = channel.unordered();
+        }
+        channel
+    });
+    (settings.collect(), slowest)
+}
+
+/// The numbers of the channels that are read without an order.
+fn unordered(settings: &[Channel]) -> Vec<u8> {
+    let numbers = (0..=u8::MAX).zip(settings);
+    let unordered = numbers.filter(|(_, channel)| **channel == channel.unordered());
+    unordered.map(|(number, _)| number).collect()
 }

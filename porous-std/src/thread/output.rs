@@ -153,6 +153,7 @@ pub(crate) enum Command {
     Send(Outgoing),
     /// The game knows that the peer is choked: from here on it sends nothing to it.
     Stopped(PeerId),
+    Cancel(PeerId, ChannelId, u64),
     Disconnect(PeerId, Disconnect),
     SetChannelRate(PeerId, ChannelId, u32),
     AskStats,

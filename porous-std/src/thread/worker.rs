@@ -144,6 +144,10 @@ impl<C: Conditioner> Worker<C> {
                 self.choked.get_mut(&peer)?.stopped = true;
                 self.unchoke(peer)
             }
+            Command::Cancel(peer, channel, token) => {
+                host.cancel(peer, channel, token);
+                None
+            }
             Command::Disconnect(peer, how) => {
                 if host.disconnect(peer, how).is_ok() {
                     self.leaving.insert(peer);

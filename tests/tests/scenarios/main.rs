@@ -7,6 +7,7 @@ mod api;
 mod asking;
 mod clocks;
 mod connection_ids;
+mod delivery;
 mod determinism;
 mod disconnect;
 mod duplicates;

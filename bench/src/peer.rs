@@ -53,7 +53,7 @@ pub(crate) struct Variant {
 }
 
 /// All that is measured, in the order of the tables.
-pub(crate) const VARIANTS: [Variant; 9] = [
+pub(crate) const VARIANTS: [Variant; 10] = [
     Variant {
         name: "porous-paper",
         open: porous::paper,
@@ -61,6 +61,10 @@ pub(crate) const VARIANTS: [Variant; 9] = [
     Variant {
         name: "porous-modern",
         open: porous::modern,
+    },
+    Variant {
+        name: "porous-modern-r1",
+        open: porous::modern_copied,
     },
     Variant {
         name: "rusty_enet",

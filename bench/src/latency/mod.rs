@@ -10,10 +10,10 @@ use std::io;
 use std::path::Path as Folder;
 
 use self::flow::{Service, flow};
-use crate::peers::porous::{Porous, modern_pair, paper_pair};
+use crate::peers::porous::{Porous, modern_copied_pair, modern_pair, paper_pair};
 
 /// What is compared, in the order of the table.
-const VARIANTS: [Variant; 2] = [
+const VARIANTS: [Variant; 3] = [
     Variant {
         name: "paper",
         open: paper_pair,
@@ -21,6 +21,10 @@ const VARIANTS: [Variant; 2] = [
     Variant {
         name: "modern",
         open: modern_pair,
+    },
+    Variant {
+        name: "redundancy 1",
+        open: modern_copied_pair,
     },
 ];
 

@@ -1,7 +1,8 @@
-//! porous, under both policies.
+//! porous, under both policies, and with a copy of each reliable message.
 
 use porous_proto::{
     ChannelId, Config, Ecn, Event, Host, Instant, Listen, Mode, PeerId, Policy, Priority,
+    SendOptions,
 };
 use porous_sim::{ChaCha8Rng, Seed};
 
@@ -17,6 +18,11 @@ pub(crate) fn modern(seed: u64) -> Ends {
     boxed(modern_pair(seed))
 }
 
+/// With one copy of each reliable message in the spare bytes of a later datagram.
+pub(crate) fn modern_copied(seed: u64) -> Ends {
+    boxed(modern_copied_pair(seed))
+}
+
 /// The same, not as a peer among others.
 pub(crate) fn paper_pair(seed: u64) -> [Porous; 2] {
     pair([Config::paper(), Config::paper()], seed)
@@ -26,6 +32,11 @@ pub(crate) fn paper_pair(seed: u64) -> [Porous; 2] {
 pub(crate) fn modern_pair(seed: u64) -> [Porous; 2] {
     let configs = [Config::client(), Config::new()];
     pair(configs.map(|c| c.policy(Policy::Modern)), seed)
+}
+
+/// The same, not as a peer among others.
+pub(crate) fn modern_copied_pair(seed: u64) -> [Porous; 2] {
+    modern_pair(seed).map(|end| Porous { copies: 1, ..end })
 }
 
 fn boxed(pair: [Porous; 2]) -> Ends {
@@ -55,6 +66,8 @@ pub(crate) struct Porous {
     remote: u8,
     peer: Option<PeerId>,
     state: State,
+    /// Of each reliable message.
+    copies: u8,
     buf: Vec<u8>,
 }
 
@@ -66,6 +79,7 @@ impl Porous {
             remote,
             peer,
             state: State::Connecting,
+            copies: 0,
         }
     }
 
@@ -99,15 +113,15 @@ impl Endpoint for Porous {
     }
 
     fn send(&mut self, channel: u8, message: &[u8], reliable: bool) -> bool {
-        let mode = if reliable {
-            Mode::Reliable
+        let options = if reliable {
+            SendOptions::new(Mode::Reliable).redundancy(self.copies)
         } else {
-            Mode::Unreliable
+            Mode::Unreliable.into()
         };
         let Some(peer) = self.peer else { return false };
         let sent = self
             .host
-            .send(peer, ChannelId(channel), message.to_vec(), mode);
+            .send(peer, ChannelId(channel), message.to_vec(), options);
         sent.is_ok()
     }
 

@@ -119,7 +119,7 @@ fn an_application_that_only_sends_has_few_events() {
             unattended(scene, ENEMY, &frame);
             scene.now = scene.now + Duration::from_millis(1);
             for (_, said) in &scene.said {
-                enemy.hear_in_full(said);
+                enemy.hear(said);
             }
             let ack = scene.acknowledgement(&enemy);
             let frame = enemy.short(Some(ack), Vec::new()).encode(&enemy.shape);

@@ -3,7 +3,7 @@
 use bolero::TypeGenerator;
 use bolero::generator::{ValueGenerator, produce};
 use core::time::Duration;
-use porous_proto::{Config, ConfigError, Integrity, Mode, Priority};
+use porous_proto::{Channel, ChannelId, Config, ConfigError, Integrity, Mode, Priority};
 
 /// One operation. Numbers choose among what is there, whatever that is.
 #[derive(Clone, Copy, Debug, TypeGenerator)]
@@ -164,6 +164,9 @@ pub struct Setup {
     pub begun: bool,
     /// Connections are ended and begun anew.
     pub links: bool,
+    /// Of the first channel.
+    weight: u8,
+    capped: bool,
 }
 
 impl Setup {
@@ -202,11 +205,15 @@ impl Setup {
             0 => porous_proto::Policy::Modern,
             _ => porous_proto::Policy::Paper,
         };
+        let first = Channel::new(priority(0)).weight(self.weight);
+        // All that may wait leaves in a second or two.
+        let rate = if self.capped { 1_000_000 } else { u32::MAX };
         Ok(Config::new()
             .policy(policy)
             .windows(frames, packets)?
             .first_id(u64::saturating_sub(wraps, self.before.into()))
             .channels(&priorities)?
+            .channel(ChannelId(0), first.rate(rate))?
             .receive_budget(largest, budget)?
             .send_budget([1, 10_000, 1 << 20, 1 << 20][usize::from(self.send_budget)])
             .max_datagram(if self.datagram { 512 } else { 1200 })?

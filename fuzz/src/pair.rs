@@ -180,7 +180,7 @@ impl Pair {
             let copies = u8::try_from(packets.len() % 4).unwrap_or(0);
             let options = SendOptions::new(mode).redundancy(copies);
             match self.hosts[side].send(peer, id, packet.clone(), options) {
-                Ok(()) => self.contract.sent(side, peer, channel, mode, packet),
+                Ok(()) => self.contract.sent(side, peer, channel, mode.into(), packet),
                 Err(SendError::Full) => {
                     self.contract.begin(side, peer, false).full = true;
                     return;

@@ -6,8 +6,8 @@ use bolero::{TypeGenerator, check};
 use core::time::Duration;
 use porous_fuzz::drawn;
 use porous_proto::{
-    AnswerError, ChannelId, Config, ConnectError, Disconnect, Ecn, Host, Instant, Integrity,
-    Listen, Mode, Peer, PeerId, PeerState, Policy, SendError, SendOptions,
+    AnswerError, Channel, ChannelId, Config, ConnectError, Disconnect, Ecn, Host, Instant,
+    Integrity, Listen, Mode, Peer, PeerId, PeerState, Policy, SendError, SendOptions,
 };
 use porous_sim::{ChaCha8Rng, Seed};
 
@@ -28,6 +28,8 @@ struct Setup {
     max_peers: u8,
     timeouts: [Duration; 3],
     first_id: u64,
+    weight: u8,
+    rate: u32,
 }
 
 /// A call. The host is at 0, another at 1, and nobody at the other addresses.
@@ -36,6 +38,8 @@ enum Call {
     Listen(#[generator(0..3_u8)] u8),
     Connect(#[generator(0..4_u8)] u8),
     Send(Name, u8, #[generator(0..3_u8)] u8, Length),
+    /// Another cap of a channel.
+    Cap(Name, u8, u32),
     /// Lets in, or refuses with so many bytes.
     Answer(Name, Option<u8>),
     Receive(Name),
@@ -74,9 +78,14 @@ enum Length {
 /// Every setter takes what it may, or else says so and the rest goes on without it.
 fn config(setup: &Setup) -> Config {
     let priorities = vec![porous_proto::Priority::High; setup.channels.into()];
+    let channel = Channel::new(porous_proto::Priority::Low);
+    let channel = channel.weight(setup.weight).rate(setup.rate);
     let mut config = Config::new();
     for next in [
-        config.clone().channels(&priorities),
+        config
+            .clone()
+            .channels(&priorities)
+            .and_then(|config| config.channel(ChannelId(0), channel)),
         config.clone().max_datagram(setup.datagram),
         config
             .clone()
@@ -179,6 +188,23 @@ impl Pair {
         assert!(expected, "{before:?} {sent:?}");
     }
 
+    fn cap(&mut self, name: Name, channel: ChannelId, rate: u32) {
+        let id = self.peer(name);
+        let host = &mut self.hosts[0];
+        let before = host.peer(id).map(|peer| (peer.state(), peer.channels()));
+        let changed = host.set_channel_rate(id, channel, rate);
+        let expected = match (before, changed) {
+            (_, Ok(())) => before.is_some_and(|(_, channels)| channel.0 < channels),
+            (None, error) => error == Err(SendError::UnknownPeer),
+            (Some((PeerState::Connecting, 0)), error) => error == Err(SendError::NotConnected),
+            (Some((state, 0)), error) => is_over(state) || error == Err(SendError::UnknownPeer),
+            (Some((_, channels)), error) => {
+                channel.0 >= channels && error == Err(SendError::UnknownChannel)
+            }
+        };
+        assert!(expected, "{before:?} {changed:?}");
+    }
+
     fn call(&mut self, call: &Call, client: bool) {
         let now = self.now;
         match call {
@@ -200,6 +226,7 @@ impl Pair {
                 assert!(expected, "{connects:?}");
             }
             Call::Send(name, channel, mode, length) => self.send(*name, *channel, *mode, *length),
+            Call::Cap(name, channel, rate) => self.cap(*name, ChannelId(*channel), *rate),
             Call::Answer(name, yes) => {
                 let id = self.peer(*name);
                 let host = &mut self.hosts[0];

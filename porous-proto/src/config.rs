@@ -1,9 +1,11 @@
 //! What a host is configured with before it connects to anyone (§2.1).
 
+mod channel;
 mod local;
 
 use core::time::Duration;
 
+pub use self::channel::{Channel, Order};
 use crate::error::ConfigError;
 use crate::frame::{Channels, Integrity, Offer, PACKET_CHARGE};
 
@@ -44,7 +46,8 @@ pub enum Policy {
 /// than 2. Unreliable packets leave the send budget when they are sent: those in flight cost 80
 /// bytes each, at most 128 in each of N_P frames. Reliable ones leave it when the remote host says
 /// that it has passed them, and keep their bytes until their frames are acknowledged or dropped:
-/// at most N_P datagrams. What the budgets allow is given back when it is
+/// at most N_P datagrams. A packet that was sent with a time to live, a receipt or a key costs up to
+/// 256 bytes more while it waits or is on its way. What the budgets allow is given back when it is
 /// no longer used; what the windows take may stay until the peer ends.
 ///
 /// ```
@@ -68,13 +71,14 @@ pub enum Policy {
 /// - 1024 answers to those who are no peers may wait to be sent; further ones are dropped and
 ///   counted as [`TooManyReplies`](crate::Ignored::TooManyReplies).
 /// - While 4096 events wait for the application, nobody is let in: requests are refused with
-///   [`Full`](crate::Refusal::Full). Each peer that is there adds a handful of events at most.
+///   [`Full`](crate::Refusal::Full). Each peer that is there adds a handful of events at most, and
+///   one for each packet that was sent to it with a receipt, which takes 64 bytes of the
+///   [send budget](Self::send_budget) until then.
 #[derive(Clone, Debug)]
 pub struct Config {
     pub(crate) application_id: u64,
     pub(crate) channel_count: u8,
-    /// One bit a channel.
-    pub(crate) high_priority: [u32; 8],
+    pub(crate) channels: [Channel; 255],
     pub(crate) max_datagram: u16,
     pub(crate) max_packet: u32,
     pub(crate) receive_budget: u32,
@@ -116,7 +120,7 @@ impl Config {
         Self {
             application_id: 0,
             channel_count: 1,
-            high_priority: [0; 8],
+            channels: [Channel::new(Priority::Low); 255],
             max_datagram: 1200,
             max_packet: 1 << 20,
             receive_budget: 4 << 20,
@@ -182,7 +186,8 @@ impl Config {
     }
 
     /// The channels and the priority with which this host sends on each. A connection has as many
-    /// channels as the host with fewer. Default: one of low priority.
+    /// channels as the host with fewer. Default: one of low priority. [`channel`](Self::channel)
+    /// says more about one of them.
     ///
     /// # Errors
     ///
@@ -200,12 +205,9 @@ impl Config {
             return Err(ConfigError::Channels);
         }
         self.channel_count = priorities.len() as u8;
-        self.high_priority = [0; 8];
         let mut channel = 0;
         while channel < priorities.len() {
-            if matches!(priorities[channel], Priority::High) {
-                self.high_priority[channel / 32] |= 1 << (channel % 32);
-            }
+            self.channels[channel] = Channel::new(priorities[channel]);
             channel += 1;
         }
         Ok(self)
@@ -347,9 +349,8 @@ impl Config {
     /// What the handshake says of this configuration (§2.3).
     pub(crate) fn offer(&self) -> Offer {
         let mut channels = Channels::new(self.channel_count);
-        for channel in 0..self.channel_count {
-            let word = self.high_priority[usize::from(channel / 32)];
-            channels.set_high(channel, word >> (channel % 32) & 1 == 1);
+        for (number, channel) in (0..=u8::MAX).zip(self.channel_settings()) {
+            channels.set_high(number, channel.priority == Priority::High);
         }
         Offer {
             application: self.application_id,

@@ -87,6 +87,8 @@ describe!(AnswerError {
 pub enum ConfigError {
     /// A host has 1 to 255 channels.
     Channels,
+    /// The configuration has fewer channels.
+    UnknownChannel,
     /// Datagrams are 512 to 65,507 bytes.
     MaxDatagram,
     /// Windows are powers of two from 16 to 65,536.
@@ -103,6 +105,7 @@ pub enum ConfigError {
 
 describe!(ConfigError {
     Self::Channels => "a host has 1 to 255 channels",
+    Self::UnknownChannel => "the configuration has fewer channels: give Config::channels first",
     Self::MaxDatagram => "datagrams are 512 to 65507 bytes",
     Self::Window => "windows are powers of two from 16 to 65536",
     Self::ReceiveBudget => "the receive budget must hold the largest packet and 64 bytes more",

@@ -40,6 +40,17 @@ pub enum Event<A> {
         /// The peer.
         peer: PeerId,
     },
+    /// What became of a packet that was sent with a [receipt](crate::SendOptions::receipt). Each
+    /// such packet has exactly one, at the latest right before `Disconnected`; and after
+    /// [`Lost`](Outcome::Lost) there may be a second one, if that proves wrong.
+    Receipt {
+        /// The peer that it was sent to.
+        peer: PeerId,
+        /// What it was sent with.
+        token: u64,
+        /// What became of it.
+        outcome: Outcome,
+    },
     /// The peer has ended, or never came to be. Packets that had arrived can still be received.
     Disconnected {
         /// The peer.
@@ -49,6 +60,27 @@ pub enum Event<A> {
         /// Reliable and passive packets that were accepted by `send` and not acknowledged.
         undelivered: u32,
     },
+}
+
+/// What became of a packet: see [`Event::Receipt`].
+///
+/// Only [`Delivered`](Self::Delivered) is certain. In all other cases datagrams may have arrived
+/// whose acknowledgements were lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// All of it has arrived at the remote host, which gives it to its application, unless it is
+    /// unreliable and came too late for its order, or had to make room before it was read. On an
+    /// [unordered](crate::Channel::unordered) channel it is given out in any case but the last.
+    Delivered,
+    /// It is not sent again and will not arrive, as far as we know; or the connection has ended. If
+    /// it was only late, `Delivered` may follow.
+    Lost,
+    /// Its [time to live](crate::SendOptions::ttl), or
+    /// [`Config::unreliable_age`](crate::Config::unreliable_age), was over before it arrived.
+    Expired,
+    /// It was [cancelled](crate::Host::cancel), or [replaced](crate::SendOptions::key).
+    Cancelled,
 }
 
 /// Every way in which a peer can end.

@@ -11,7 +11,9 @@
 //! A connection carries packets on up to 255 channels. Each packet is sent in one of three
 //! [modes](Mode): *unreliable* ones may arrive, *reliable* ones do arrive, *passive* ones are
 //! repeated until they arrive but nobody waits for them. Packets of one channel are delivered in
-//! the order they were sent; channels never wait for each other. Packets may be larger than
+//! the order they were sent, or as they come if their receiver [wants it so](Channel::unordered);
+//! channels never wait for each other. What a packet is sent with [beside](SendOptions) its mode may
+//! give it an end, a receipt, or a newer one in its place. Packets may be larger than
 //! datagrams. Congestion control keeps the sender at a rate that the network can carry.
 //!
 //! # The loop
@@ -75,7 +77,7 @@
 //!   pause, and no peer is blamed for silence in it.
 //! * The **age** of a packet counts from the host's first look after [`send`](Host::send), which
 //!   takes no time. Unreliable packets that wait longer than [`Config::unreliable_age`] are never
-//!   sent; the others wait for as long as it takes. A game that sends states may look at
+//!   sent, nor are those with a shorter [`SendOptions::ttl`]; the others wait for as long as it takes. A game that sends states may look at
 //!   [`Peer::queued_bytes`] as well, and send no more while those before still wait.
 //!
 //! # Who owns what
@@ -131,15 +133,15 @@ mod wire;
 #[doc(hidden)]
 pub mod work;
 
-pub use config::{Config, Policy, Priority};
+pub use config::{Channel, Config, Order, Policy, Priority};
 pub use error::{AnswerError, ConfigError, ConnectError, ListenError, SendError, UnknownPeer};
 pub use event::{
-    Disconnect, DisconnectReason, Disposition, Ecn, Event, Ignored, Listen, Received, Refusal,
-    Transmit,
+    Disconnect, DisconnectReason, Disposition, Ecn, Event, Ignored, Listen, Outcome, Received,
+    Refusal, Transmit,
 };
 pub use frame::{Integrity, Malformed, Mode, RefusalData};
 pub use host::{Address, ChannelId, Host, PeerId};
 pub use options::SendOptions;
 pub use peer::{Peer, PeerState};
-pub use stats::{HostStats, ModeCounts, PeerStats};
+pub use stats::{ChannelStats, HostStats, ModeCounts, PeerStats};
 pub use time::Instant;

@@ -1,5 +1,7 @@
 //! What a packet is sent with, beside its bytes: the paper's mode (§3.2), and what goes beyond it.
 
+use core::time::Duration;
+
 use crate::frame::Mode;
 
 /// More copies of a packet than these are not sent: three more transmissions of a packet that is
@@ -21,6 +23,9 @@ const REDUNDANCY_MAX: u8 = 3;
 pub struct SendOptions {
     pub(crate) mode: Mode,
     pub(crate) redundancy: u8,
+    pub(crate) ttl: Option<Duration>,
+    pub(crate) receipt: Option<u64>,
+    pub(crate) key: Option<u64>,
 }
 
 impl SendOptions {
@@ -36,6 +41,9 @@ impl SendOptions {
         Self {
             mode,
             redundancy: 0,
+            ttl: None,
+            receipt: None,
+            key: None,
         }
     }
 
@@ -72,6 +80,65 @@ impl SendOptions {
         } else {
             REDUNDANCY_MAX
         };
+        self
+    }
+
+    /// The packet is of no use any more when it is older than this. If it still waits then, nothing
+    /// of it is sent; if it has been sent in part, nothing else is; and what of it is lost is not
+    /// sent again. What has arrived by then is delivered nevertheless. The others do not wait for
+    /// it: a reliable packet that has expired is passed over.
+    ///
+    /// [`send`](crate::Host::send) is told no time: the age counts from when the host is
+    /// [polled](crate::Host::poll_transmit) for the first time afterwards. Default: it lives for
+    /// ever, or for [`Config::unreliable_age`](crate::Config::unreliable_age), which bounds that of
+    /// unreliable packets anyway.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use porous_proto::{Mode, SendOptions};
+    ///
+    /// let _hint = SendOptions::new(Mode::Reliable).ttl(Duration::from_millis(500));
+    /// ```
+    #[must_use]
+    pub const fn ttl(mut self, ttl: Duration) -> Self {
+        self.ttl = Some(ttl);
+        self
+    }
+
+    /// An [`Event::Receipt`](crate::Event::Receipt) with this token tells what became of the packet.
+    /// Tokens need not differ.
+    ///
+    /// Until that event is [polled](crate::Host::poll_event), the packet takes 64 bytes more of the
+    /// [send budget](crate::Config::send_budget).
+    ///
+    /// ```
+    /// use porous_proto::{Mode, SendOptions};
+    ///
+    /// let snapshot = 4711;
+    /// let _state = SendOptions::new(Mode::Unreliable).receipt(snapshot);
+    /// ```
+    #[must_use]
+    pub const fn receipt(mut self, token: u64) -> Self {
+        self.receipt = Some(token);
+        self
+    }
+
+    /// Only the latest packet with this key is of use: it replaces an older one of the same channel
+    /// of which nothing has been sent yet, whose receipt is
+    /// [`Cancelled`](crate::Outcome::Cancelled).
+    ///
+    /// It takes the place of the older one, so that what is updated more often than it can be sent
+    /// is not put off for ever. So it may overtake packets of its channel that were sent in between.
+    ///
+    /// ```
+    /// use porous_proto::{Mode, SendOptions};
+    ///
+    /// let tank = 17;
+    /// let _state = SendOptions::new(Mode::Reliable).key(tank);
+    /// ```
+    #[must_use]
+    pub const fn key(mut self, key: u64) -> Self {
+        self.key = Some(key);
         self
     }
 }

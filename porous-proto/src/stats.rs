@@ -1,7 +1,17 @@
-//! Counters and estimates. All of them only ever grow, but for the estimates, and all are cheap
-//! enough to be always on.
+//! Counters and estimates. All counters only ever grow, unless it is said, and all are cheap enough
+//! to be always on: a few additions a frame.
+
+mod jitter;
+mod loss;
+mod queue_time;
+mod rate;
 
 use core::time::Duration;
+
+pub(crate) use self::jitter::Jitter;
+pub(crate) use self::loss::Loss;
+pub(crate) use self::queue_time::QueueTime;
+pub(crate) use self::rate::Rate;
 
 use crate::event::Ignored;
 use crate::frame::Mode;
@@ -41,10 +51,18 @@ impl ModeCounts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PeerStats {
-    /// `T_rtt,avg` (5).
+    /// The smoothed round-trip time `T_rtt,avg` (5), 200 ms until it has been measured. Under
+    /// [`Policy::Modern`](crate::Policy::Modern) it is that of the path alone: without the time for
+    /// which the remote host says that it held an acknowledgement back.
     pub rtt: Duration,
-    /// `T_rtt,var` (6).
+    /// `T_rtt,var` (6): how far round trips are from the smoothed one.
     pub rtt_variance: Duration,
+    /// The shortest round trip of the last 5 to 10 s in which any was measured; zero before the
+    /// first.
+    pub rtt_minimum: Duration,
+    /// How much a round trip differs from the one before, smoothed by 1/16 as in RFC 3550 §6.4.1.
+    /// Round trips are those of [`rtt`](Self::rtt).
+    pub jitter: Duration,
     /// `T_rto` (7).
     pub resend_timeout: Duration,
     /// Bytes sent that are neither acknowledged nor considered dropped: the flight size (§3.1.2).
@@ -65,6 +83,32 @@ pub struct PeerStats {
     pub frames_sent: u64,
     /// Of those, the ones considered dropped (§3.1.5).
     pub frames_lost: u64,
+    /// Of those, the ones that were acknowledged all the same: they were late, not lost. What was
+    /// really lost is `frames_lost - frames_spurious` of `frames_sent`.
+    pub frames_spurious: u64,
+    /// Frames of the remote host, of any kind, without duplicates.
+    pub frames_received: u64,
+    /// Frames that the remote host has sent before the newest one that came, and that did not come.
+    /// Fewer when one comes late. A remote host may leave out one number in 512 on purpose: it looks
+    /// lost.
+    pub frames_missing: u64,
+    /// The share of our frames that was lost of late, in hundredths of a percent, 0 to 10,000: of
+    /// those whose fate became known in the last 5 to 10 s in which any did.
+    pub loss_sent: u16,
+    /// The share of the remote host's frames that was lost of late, likewise, in the last 5 to 10 s
+    /// in which any came.
+    pub loss_received: u16,
+    /// Bytes a second in the datagrams sent, over the half to whole second before the last one.
+    pub send_rate: u32,
+    /// Bytes a second in the datagrams received, likewise.
+    pub receive_rate: u32,
+    /// How good the connection is, from 0 to 100; 0 while there is none. From 100 is taken:
+    ///
+    /// - for loss 2 for each percent of [`loss_sent`](Self::loss_sent) and
+    ///   [`loss_received`](Self::loss_received), at most 60;
+    /// - for delay 1 for each 10 ms by which [`rtt`](Self::rtt) and four times the
+    ///   [`jitter`](Self::jitter) are above 60 ms, at most 40.
+    pub quality: u8,
     /// Packets accepted by `send`.
     pub packets_sent: ModeCounts,
     /// Bytes in them.
@@ -75,15 +119,46 @@ pub struct PeerStats {
     pub packet_bytes_received: ModeCounts,
     /// Pings and path challenges that came within 10 ms of an answer, and got none.
     pub answers_withheld: u64,
-    /// Unreliable packets that were never sent, as they had waited longer than
-    /// [`Config::unreliable_age`](crate::Config::unreliable_age). They count as sent, too.
+    /// Packets that were not sent, or not sent again, as their
+    /// [time to live](crate::SendOptions::ttl) was over; unreliable ones also that had waited longer
+    /// than [`Config::unreliable_age`](crate::Config::unreliable_age). They count as sent, too.
     pub packets_expired: u64,
+    /// Packets that were not sent, as a newer one with the same
+    /// [key](crate::SendOptions::key) took their place. They count as sent, too.
+    pub packets_replaced: u64,
+    /// Packets that were not sent, or not sent again, as they had been
+    /// [cancelled](crate::Host::cancel). They count as sent, too.
+    pub packets_cancelled: u64,
     /// Unreliable packets that came in part and were given up: no fragment came for 2 s, more than
     /// 32 of a channel were incomplete, or they made room for others.
     pub packets_incomplete: u64,
     /// Unreliable packets that had come and made room for others, as the application had not
     /// received them and the [receive budget](crate::Config::receive_budget) was used up.
     pub packets_evicted: u64,
+}
+
+impl PeerStats {
+    /// What [`quality`](Self::quality) says.
+    pub(crate) fn rate_quality(&self) -> u8 {
+        let loss = (u32::from(self.loss_sent) + u32::from(self.loss_received)) / 50;
+        let delay = (self.rtt + 4 * self.jitter).saturating_sub(Duration::from_millis(60));
+        let delay = u32::try_from(delay.as_millis() / 10).unwrap_or(u32::MAX);
+        u8::try_from(100 - loss.min(60) - delay.min(40)).unwrap_or(0)
+    }
+}
+
+/// What is known about a channel to a peer, as far as it is sent on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChannelStats {
+    /// How long a packet waits before the first byte of it is sent, smoothed by 1/8. It counts from
+    /// when the host is [polled](crate::Host::poll_transmit) first after
+    /// [`send`](crate::Host::send).
+    pub queue_time: Duration,
+    /// The longest such time of the last 2.5 to 5 s in which packets were sent.
+    pub queue_time_longest: Duration,
+    /// Packets of which nothing was sent yet.
+    pub waiting: u32,
 }
 
 /// What is known about a host, over all its peers since it was made.

@@ -33,9 +33,19 @@ pub struct Model {
 #[derive(Clone, Debug, Default)]
 struct Channel {
     /// What may still be delivered.
-    open: VecDeque<(Mode, Vec<u8>)>,
+    open: VecDeque<Open>,
     sent: [u64; 3],
     delivered: [u64; 3],
+    /// Of what must be delivered, what was not.
+    missing: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Open {
+    mode: Mode,
+    packet: Vec<u8>,
+    /// It has to be delivered.
+    needed: bool,
 }
 
 impl Model {
@@ -66,9 +76,36 @@ impl Model {
     /// assert!(!model.is_complete());
     /// ```
     pub fn sent(&mut self, channel: u8, mode: Mode, packet: Vec<u8>) {
+        self.push(channel, mode, packet, mode == Mode::Reliable);
+    }
+
+    /// As [`sent`](Self::sent), of a packet that may be given up although it is reliable: it has a
+    /// time to live, or may be cancelled.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such channel.
+    ///
+    /// ```
+    /// use porous_proto::Mode;
+    ///
+    /// let mut model = porous_sim::Model::new(1);
+    /// model.sent_for_a_while(0, Mode::Reliable, vec![1]);
+    /// assert!(model.is_complete());
+    /// ```
+    pub fn sent_for_a_while(&mut self, channel: u8, mode: Mode, packet: Vec<u8>) {
+        self.push(channel, mode, packet, false);
+    }
+
+    fn push(&mut self, channel: u8, mode: Mode, packet: Vec<u8>, needed: bool) {
         let channel = &mut self.channels[usize::from(channel)];
         channel.sent[mode as usize] += 1;
-        channel.open.push_back((mode, packet));
+        channel.missing += u64::from(needed);
+        channel.open.push_back(Open {
+            mode,
+            packet,
+            needed,
+        });
     }
 
     /// A packet was delivered.
@@ -86,17 +123,45 @@ impl Model {
     /// porous_sim::Model::new(1).delivered(&stray, "it was never sent");
     /// ```
     pub fn delivered(&mut self, packet: &Received, context: &str) {
-        let channel = &mut self.channels[usize::from(packet.channel.0)];
-        let same =
-            |(mode, bytes): &(Mode, Vec<u8>)| *mode == packet.mode && *bytes == packet.payload;
-        let Some(skipped) = channel.open.iter().position(same) else {
-            panic!("{packet:?} out of order, doubled, or never sent like this; {context}");
-        };
-        let mut passed = channel.open.drain(..=skipped).take(skipped);
-        let lost = passed.any(|(mode, _)| mode == Mode::Reliable);
+        let (channel, skipped) = self.find(packet, context);
+        let mut passed = channel.open.drain(..skipped);
+        let lost = passed.any(|open| open.needed);
         assert!(!lost, "a reliable packet was skipped; {context}");
         drop(passed);
-        channel.delivered[packet.mode as usize] += 1;
+        channel.deliver(0);
+    }
+
+    /// A packet was delivered on a channel without an order.
+    ///
+    /// # Panics
+    ///
+    /// If it was never sent, or came before. The message ends with `context`.
+    ///
+    /// ```
+    /// use porous_proto::{ChannelId, Mode, Received};
+    ///
+    /// let mut model = porous_sim::Model::new(1);
+    /// model.sent(0, Mode::Reliable, vec![1]);
+    /// model.sent(0, Mode::Reliable, vec![2]);
+    /// for n in [2, 1] {
+    ///     let payload = vec![n].into();
+    ///     let packet = Received { channel: ChannelId(0), mode: Mode::Reliable, payload };
+    ///     model.delivered_unordered(&packet, "in any order");
+    /// }
+    /// assert!(model.is_complete());
+    /// ```
+    pub fn delivered_unordered(&mut self, packet: &Received, context: &str) {
+        let (channel, index) = self.find(packet, context);
+        channel.deliver(index);
+    }
+
+    fn find(&mut self, packet: &Received, context: &str) -> (&mut Channel, usize) {
+        let channel = &mut self.channels[usize::from(packet.channel.0)];
+        let same = |open: &Open| open.mode == packet.mode && open.packet == packet.payload;
+        let Some(index) = channel.open.iter().position(same) else {
+            panic!("{packet:?} out of order, doubled, or never sent like this; {context}");
+        };
+        (channel, index)
     }
 
     /// How many packets of this mode were sent, and how many delivered.
@@ -123,14 +188,23 @@ impl Model {
         )
     }
 
-    /// Whether every reliable packet has been delivered.
+    /// Whether every reliable packet has been delivered that was not sent
+    /// [for a while](Self::sent_for_a_while).
     ///
     /// ```
     /// assert!(porous_sim::Model::new(3).is_complete());
     /// ```
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        let (sent, delivered) = self.counts(Mode::Reliable);
-        sent == delivered
+        self.channels.iter().all(|channel| channel.missing == 0)
+    }
+}
+
+impl Channel {
+    fn deliver(&mut self, index: usize) {
+        if let Some(open) = self.open.remove(index) {
+            self.missing -= u64::from(open.needed);
+            self.delivered[open.mode as usize] += 1;
+        }
     }
 }

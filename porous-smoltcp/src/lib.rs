@@ -167,8 +167,8 @@ pub use host::SmolHost;
 pub use socket::{SocketClosed, SocketStats};
 
 pub use porous_proto::{
-    AnswerError, ChannelId, Config, ConfigError, ConnectError, Disconnect, DisconnectReason, Event,
-    Host, HostStats, Ignored, Integrity, Listen, ListenError, Malformed, Mode, ModeCounts, Peer,
-    PeerId, PeerState, PeerStats, Policy, Priority, Received, Refusal, RefusalData, SendError,
-    SendOptions, UnknownPeer,
+    AnswerError, Channel, ChannelId, ChannelStats, Config, ConfigError, ConnectError, Disconnect,
+    DisconnectReason, Event, Host, HostStats, Ignored, Integrity, Listen, ListenError, Malformed,
+    Mode, ModeCounts, Order, Outcome, Peer, PeerId, PeerState, PeerStats, Policy, Priority,
+    Received, Refusal, RefusalData, SendError, SendOptions, UnknownPeer,
 };

@@ -109,6 +109,45 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
         self.host.send(peer, channel, packet, options)
     }
 
+    /// Changes the cap of a channel to a peer, in bytes a second.
+    ///
+    /// # Errors
+    ///
+    /// See [`porous_proto::Host::set_channel_rate`].
+    ///
+    /// ```
+    /// use porous_udp::{ChannelId, Config, Endpoint, SendError, bind};
+    ///
+    /// let mut client = Endpoint::new(bind("127.0.0.1:0")?, Config::client())?;
+    /// let peer = client.connect(([127, 0, 0, 1], 4000).into())?;
+    /// let early = client.set_channel_rate(peer, ChannelId(0), 20_000);
+    /// assert_eq!(early, Err(SendError::NotConnected));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn set_channel_rate(
+        &mut self,
+        peer: PeerId,
+        channel: ChannelId,
+        bytes_a_second: u32,
+    ) -> Result<(), SendError> {
+        self.host.set_channel_rate(peer, channel, bytes_a_second)
+    }
+
+    /// Cancels the packets of a channel that were sent with this receipt: see [`Host::cancel`].
+    /// Whether there were any.
+    ///
+    /// ```
+    /// use porous_udp::{ChannelId, Config, Endpoint, bind};
+    ///
+    /// let mut client = Endpoint::new(bind("127.0.0.1:0")?, Config::client())?;
+    /// let peer = client.connect(([127, 0, 0, 1], 4000).into())?;
+    /// assert!(!client.cancel(peer, ChannelId(0), 7));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn cancel(&mut self, peer: PeerId, channel: ChannelId, token: u64) -> bool {
+        self.host.cancel(peer, channel, token)
+    }
+
     /// The next packet from this peer.
     ///
     /// ```

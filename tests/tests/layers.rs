@@ -24,7 +24,8 @@ const VOCABULARY: &[&str] = &["config", "error", "event", "options", "stats", "t
 
 /// Who refers upwards all the same, and to what. Events and packets name peers and channels in the
 /// words of the application, which the host defines; a refusal is read as the application is told.
-const EXCEPTIONS: [(&str, &str); 4] = [
+const EXCEPTIONS: [(&str, &str); 5] = [
+    ("config/channel.rs", "ChannelId"),
     ("event.rs", "PeerId"),
     ("event.rs", "ChannelId"),
     ("peer/packets.rs", "ChannelId"),

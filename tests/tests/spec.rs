@@ -46,7 +46,7 @@ fn names_in(text: &str) -> Vec<String> {
     let words = || text.split(|c: char| !c.is_alphanumeric());
     let parse = |word: &str| {
         let mut chars = word.chars();
-        let part = chars.next().filter(|c| "CTQP".contains(*c))?;
+        let part = chars.next().filter(|c| "CTQPD".contains(*c))?;
         Some((part, chars.as_str().parse::<u32>().ok()?))
     };
     let mut names = Vec::new();
@@ -185,11 +185,13 @@ fn the_rows_are_all_holes_of_the_paper() {
         .iter()
         .map(|(name, _)| (*name).into())
         .collect();
-    let own = named.iter().filter(|name| name.starts_with('P')).count();
+    let own = |part| {
+        let count = named.iter().filter(|name| name.starts_with(part)).count();
+        (part, u32::try_from(count).unwrap())
+    };
+    let own = [own('P'), own('D')];
     named.extend(names_in(open));
-    let parts = HOLES
-        .into_iter()
-        .chain([('P', u32::try_from(own).unwrap())]);
+    let parts = HOLES.into_iter().chain(own);
     let mut holes: Vec<String> = parts
         .flat_map(|(part, last)| (1..=last).map(move |number| format!("{part}{number}")))
         .collect();

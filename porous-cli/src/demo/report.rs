@@ -1,5 +1,7 @@
 //! The results, as the JSON file has them.
 
+use core::time::Duration;
+
 use porous_std::PeerStats;
 use serde::Serialize;
 
@@ -62,6 +64,9 @@ pub(crate) struct LinkReport {
     pub(crate) loss_percent: f64,
     pub(crate) wire_bytes: u64,
     pub(crate) overhead_percent: f64,
+    pub(crate) jitter_ms: f64,
+    /// The worse one of what both ends say.
+    pub(crate) quality: u8,
 }
 
 impl Report {
@@ -156,11 +161,15 @@ fn link(client: &Client, session: &Session) -> LinkReport {
 
 impl LinkReport {
     fn new([server, client]: [PeerStats; 2], wire_bytes: u64, payload_bytes: u64) -> Self {
-        let lost = server.frames_lost + client.frames_lost;
+        let lost = |stats: &PeerStats| stats.frames_lost - stats.frames_spurious;
+        let lost = lost(&server) + lost(&client);
+        let ms = |duration: Duration| round(duration.as_secs_f64() * 1000.0);
         let beyond = wire_bytes.saturating_sub(payload_bytes);
         Self {
-            rtt_ms: round(server.rtt.as_secs_f64() * 1000.0),
+            rtt_ms: ms(server.rtt),
+            jitter_ms: ms(server.jitter),
             loss_percent: percent(lost, server.frames_sent + client.frames_sent),
+            quality: server.quality.min(client.quality),
             wire_bytes,
             overhead_percent: percent(beyond, payload_bytes),
         }
@@ -183,7 +192,6 @@ fn round(number: f64) -> f64 {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use core::time::Duration;
 
     /// A run in which everything went well.
     pub(crate) fn good() -> Report {
@@ -201,7 +209,9 @@ pub(crate) mod tests {
         };
         let link = LinkReport {
             rtt_ms: 61.25,
+            jitter_ms: 2.5,
             loss_percent: 2.0,
+            quality: 96,
             wire_bytes: 9000,
             overhead_percent: 12.5,
         };
@@ -267,13 +277,19 @@ pub(crate) mod tests {
         let mut server = PeerStats::default();
         server.frames_sent = 300;
         server.frames_lost = 1;
+        server.jitter = Duration::from_micros(2500);
+        server.quality = 95;
         server.rtt = Duration::from_micros(61_234);
         let mut client = PeerStats::default();
         client.frames_sent = 100;
-        client.frames_lost = 7;
+        client.frames_lost = 9;
+        client.frames_spurious = 2;
+        client.quality = 90;
         let expected = LinkReport {
             rtt_ms: 61.234,
+            jitter_ms: 2.5,
             loss_percent: 2.0,
+            quality: 90,
             wire_bytes: 1500,
             overhead_percent: 50.0,
         };
@@ -294,7 +310,8 @@ pub(crate) mod tests {
         let expected = concat!(
             r#""file":{"bytes":10,"clients":1,"sha256_ok":1},"#,
             r#""links":[{"rtt_ms":61.25,"loss_percent":2.0,"wire_bytes":9000,"#,
-            r#""overhead_percent":12.5}],"wire_bytes":9000,"payload_bytes":8000}"#,
+            r#""overhead_percent":12.5,"jitter_ms":2.5,"quality":96}],"#,
+            r#""wire_bytes":9000,"payload_bytes":8000}"#,
         );
         assert!(json.ends_with(expected), "{json}");
     }

@@ -65,14 +65,19 @@ fn row(name: &str, mode: &ModeReport, out: &mut impl Write) -> io::Result<()> {
 fn links(report: &Report, out: &mut impl Write) -> io::Result<()> {
     writeln!(
         out,
-        "{:<10} {:>9} {:>9} {:>12} {:>10}",
-        "client", "rtt ms", "loss %", "wire bytes", "overhead %"
+        "{:<10} {:>9} {:>9} {:>9} {:>7} {:>12} {:>10}",
+        "client", "rtt ms", "jitter ms", "loss %", "quality", "wire bytes", "overhead %"
     )?;
     for (number, link) in (1..).zip(&report.links) {
         writeln!(
             out,
-            "{number:<10} {:>9.1} {:>9.2} {:>12} {:>10.1}",
-            link.rtt_ms, link.loss_percent, link.wire_bytes, link.overhead_percent
+            "{number:<10} {:>9.1} {:>9.1} {:>9.2} {:>7} {:>12} {:>10.1}",
+            link.rtt_ms,
+            link.jitter_ms,
+            link.loss_percent,
+            link.quality,
+            link.wire_bytes,
+            link.overhead_percent
         )?;
     }
     Ok(())
@@ -96,8 +101,8 @@ passive            0         0       0          0            0       0        - 
 
 file of 10 bytes: right at 1 of 1 clients
 
-client        rtt ms    loss %   wire bytes overhead %
-1               61.2      2.00         9000       12.5
+client        rtt ms jitter ms    loss % quality   wire bytes overhead %
+1               61.2       2.5      2.00      96         9000       12.5
 
 9000 bytes on the wire for 8000 bytes delivered
 ";

@@ -7,7 +7,8 @@ use super::{Config, Policy};
 use crate::error::ConfigError;
 
 impl Config {
-    /// The bytes that may wait to be sent or acknowledged at one peer, 64 a packet included;
+    /// The bytes that may wait to be sent or acknowledged at one peer, 64 a packet included, and 64
+    /// for each packet whose [receipt](crate::SendOptions::receipt) was not taken;
     /// beyond, [`send`](crate::Host::send) fails with `Full`. One packet always fits. Default
     /// 4 MiB.
     ///

@@ -78,6 +78,19 @@ fn channels_have_the_priorities_that_they_were_given() {
 }
 
 #[test]
+fn a_channel_has_what_it_was_given_last() {
+    let two = Config::new().channels(&[Priority::Low; 2]).unwrap();
+    let urgent = Channel::new(Priority::High).unordered();
+    let config = two.channel(crate::ChannelId(1), urgent).unwrap();
+    let low = Channel::new(Priority::Low);
+    assert_eq!(config.channel_settings(), [low, urgent]);
+    assert!(config.offer().channels.is_high(1) && !config.offer().channels.is_high(0));
+    assert!(config.clone().channel(crate::ChannelId(2), low).is_err());
+    let again = config.channels(&[Priority::Low; 2]).unwrap();
+    assert_eq!(again.channel_settings(), [low, low]);
+}
+
+#[test]
 fn a_default_configuration_is_the_recommended_one() {
     assert_eq!(Config::default().offer(), Config::new().offer());
     let papers = Config::new().windows(65_536, 65_536).unwrap();

@@ -119,8 +119,73 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     ) -> Result<(), SendError> {
         let now = self.now;
         let target = self.peers.get_mut(peer).ok_or(SendError::UnknownPeer)?;
-        target.send(now, channel, packet.into(), options.into())?;
-        self.schedule.set_ready(peer.slot);
+        let sent = target.send(now, channel, packet.into(), options.into());
+        if target.has_receipts() {
+            self.settle(peer.slot); // of packets that it dropped to make room, or replaced
+        }
+        if sent.is_ok() {
+            self.schedule.set_ready(peer.slot);
+        }
+        sent
+    }
+
+    /// Cancels the packets of a channel that were sent with this
+    /// [receipt](SendOptions::receipt). What has not been sent never is; of what has been sent in
+    /// part or may have been lost, nothing is sent any more. What is on its way may arrive all the
+    /// same: the receipt tells. The others do not wait for it: a reliable packet that was cancelled
+    /// is passed over.
+    ///
+    /// Whether there was any such packet, of which something would have been sent, or sent again if
+    /// it is lost.
+    ///
+    /// ```
+    /// use porous_proto::{ChannelId, Event, Mode, Outcome, SendOptions};
+    /// # use porous_proto::doc::example_pair;
+    ///
+    /// # let (mut host, peer) = example_pair();
+    /// # while host.poll_event().is_some() {}
+    /// let order = SendOptions::new(Mode::Reliable).receipt(7);
+    /// host.send(peer, ChannelId(0), &b"build a tank"[..], order)?;
+    /// assert!(host.cancel(peer, ChannelId(0), 7));
+    /// let (token, outcome) = (7, Outcome::Cancelled);
+    /// assert_eq!(host.poll_event(), Some(Event::Receipt { peer, token, outcome }));
+    /// # Ok::<(), porous_proto::SendError>(())
+    /// ```
+    pub fn cancel(&mut self, peer: PeerId, channel: ChannelId, token: u64) -> bool {
+        let target = self.peers.get_mut(peer);
+        let any = target.is_some_and(|target| target.cancel(channel, token));
+        if any {
+            self.settle(peer.slot);
+        }
+        any
+    }
+
+    /// Changes the [cap](crate::Channel::rate) of a channel to one peer, in bytes a second, from 1
+    /// to `u32::MAX`, which is none; 0 counts as 1. What the old cap held back is looked at anew.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::UnknownPeer`], [`SendError::UnknownChannel`], or
+    /// [`SendError::NotConnected`] while it is not known how many channels there are.
+    ///
+    /// ```
+    /// use porous_proto::ChannelId;
+    /// # use porous_proto::doc::example_pair;
+    ///
+    /// # let (mut host, peer) = example_pair();
+    /// host.set_channel_rate(peer, ChannelId(0), 20_000)?;
+    /// # Ok::<(), porous_proto::SendError>(())
+    /// ```
+    pub fn set_channel_rate(
+        &mut self,
+        peer: PeerId,
+        channel: ChannelId,
+        bytes_a_second: u32,
+    ) -> Result<(), SendError> {
+        let now = self.now;
+        let target = self.peers.get_mut(peer).ok_or(SendError::UnknownPeer)?;
+        target.set_channel_rate(now, channel, bytes_a_second)?;
+        self.settle(peer.slot);
         Ok(())
     }
 

@@ -48,7 +48,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         match taken {
             Ok(slot) => {
                 if let Some((_, peer)) = self.peers.at_mut(slot) {
-                    peer.count_received(datagram.len());
+                    peer.count_received(datagram.len(), tick.now);
                 }
                 self.settle(slot);
                 let peer = self.peers.id(slot);
@@ -173,7 +173,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let Some(agreement) = Agreement::new(&self.offer, &connect.offer) else {
             return self.turn_away(from, connect.nonce_self, Refusal::Incompatible);
         };
-        if self.inbound >= self.config.max_peers || self.events.len() >= EVENTS_MAX {
+        if self.inbound >= self.config.max_peers || self.events_wait() {
             return self.turn_away(from, connect.nonce_self, Refusal::Full);
         }
         self.cookies.rotate(tick.now, &mut self.rng);
@@ -189,6 +189,11 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
                 nonce_peer: connect.nonce_self,
             },
         )
+    }
+
+    /// Whether the application has not looked for long. Receipts have bounds of their own.
+    fn events_wait(&self) -> bool {
+        self.events.len() - self.receipts >= EVENTS_MAX
     }
 
     /// The request has brought its cookie back: whoever sent it receives at this address.

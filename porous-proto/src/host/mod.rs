@@ -30,6 +30,7 @@ use crate::config::Config;
 use crate::event::{Event, Listen};
 use crate::frame::Offer;
 use crate::peer::{LINGER, News, Peer, Tick};
+use crate::sequencing::Receipt;
 use crate::stats::HostStats;
 use crate::time::Instant;
 
@@ -66,6 +67,8 @@ pub struct Host<R, A = core::net::SocketAddr> {
     replies: Replies<A>,
     limits: Limits,
     events: VecDeque<Event<A>>,
+    /// How many of them are receipts.
+    receipts: usize,
     stats: HostStats,
     /// The latest time that was heard of.
     now: Instant,
@@ -102,6 +105,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             schedule: Schedule::default(),
             replies: Replies::new(),
             events: VecDeque::new(),
+            receipts: 0,
             stats: HostStats::default(),
             now: Instant::ZERO,
             last_step: Instant::ZERO,
@@ -200,6 +204,12 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
                     peer.writable_taken();
                 }
             }
+            Event::Receipt { peer, .. } => {
+                self.receipts -= 1;
+                if self.peers.get_mut(peer).is_some_and(Peer::receipt_taken) {
+                    self.settle(peer.slot);
+                }
+            }
             Event::Request { .. } | Event::Connected { .. } | Event::Disconnected { .. } => {}
         }
         Some(event)
@@ -222,6 +232,14 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
                 }
                 News::Readable => Event::Readable { peer: id },
                 News::Writable => Event::Writable { peer: id },
+                News::Receipt(Receipt { token, outcome, .. }) => {
+                    self.receipts += 1;
+                    Event::Receipt {
+                        peer: id,
+                        token,
+                        outcome,
+                    }
+                }
                 News::Ended {
                     reason,
                     undelivered,

@@ -13,7 +13,7 @@ use core::time::Duration;
 use crate::doc::{ExampleRng, example_pair, example_rng};
 use crate::{
     ChannelId, Config, Disconnect, Disposition, Ecn, Event, Host, Ignored, Instant, Listen, Mode,
-    PeerId, PeerState, UnknownPeer,
+    Outcome, PeerId, PeerState, SendOptions, UnknownPeer,
 };
 
 #[test]

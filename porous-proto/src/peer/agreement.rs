@@ -1,5 +1,6 @@
 //! What two offers come to (§2.3): one pure, symmetric rule that both hosts apply.
 
+use crate::config::Policy;
 use crate::frame::{Channels, Context, Integrity, Offer};
 use crate::sequencing::SequencingParams;
 
@@ -98,10 +99,11 @@ impl Agreement {
         }
     }
 
-    pub(crate) fn sequencing(&self) -> SequencingParams {
+    pub(crate) fn sequencing(&self, policy: Policy) -> SequencingParams {
         SequencingParams {
             channels: self.channels,
             priorities: self.priorities,
+            policy,
             window: self.packet_window,
             spacing: self.packet_window / 8,
             id_bits: if self.has_short_ids() { 16 } else { 24 },
@@ -147,8 +149,8 @@ mod tests {
         assert_eq!((at_a.max_datagram, at_a.frame_window), (1200, 4096)); // T22
         assert_eq!(at_a.context().tag, 4);
         // The priority is its sender's, and fixed (Q16).
-        assert_eq!(at_a.sequencing().priority(0), Priority::High);
-        assert_eq!(at_b.sequencing().priority(0), Priority::Low);
+        assert_eq!(at_a.sequencing(Policy::Paper).priority(0), Priority::High);
+        assert_eq!(at_b.sequencing(Policy::Paper).priority(0), Priority::Low);
     }
 
     #[test]
@@ -158,7 +160,10 @@ mod tests {
             let config = Config::new().windows(1 << log, 1 << log).unwrap().offer();
             let agreement = Agreement::new(&config, &config).unwrap();
             let late = crate::frame::MAX_MESSAGES as u64 * agreement.behind();
-            let (window, space) = (agreement.packet_window, 1 << agreement.sequencing().id_bits);
+            let (window, space) = (
+                agreement.packet_window,
+                1 << agreement.sequencing(Policy::Paper).id_bits,
+            );
             assert!(window + late <= space - window, "{log}");
         }
     }

@@ -155,6 +155,9 @@ impl Peer {
             .session
             .as_ref()
             .map_or(0, |session| session.undelivered());
+        if let Some(session) = &mut self.session {
+            self.outbox.last_receipts = session.close();
+        }
         self.outbox.ended = Some((reason, undelivered));
         self.handshake = None;
         self.ack_due = false;

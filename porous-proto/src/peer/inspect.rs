@@ -89,6 +89,8 @@ impl Peer {
             datagrams_received: self.traffic.datagrams_received,
             bytes_sent: self.traffic.bytes_sent,
             bytes_received: self.traffic.bytes_received,
+            send_rate: self.traffic.send_rate.recent(self.traffic.bytes_sent),
+            receive_rate: (self.traffic.receive_rate).recent(self.traffic.bytes_received),
             ..PeerStats::default()
         };
         if let Some(session) = &self.session {
@@ -101,16 +103,26 @@ impl Peer {
             stats.queued_bytes = u32::try_from(session.queued()).unwrap_or(u32::MAX);
             stats.frames_sent = transfer.frames_sent();
             stats.frames_lost = transfer.frames_lost();
+            let figures = transfer.figures();
+            stats.rtt_minimum = figures.minimum();
+            stats.jitter = figures.jitter.get();
+            stats.frames_spurious = figures.spurious;
+            stats.frames_received = figures.received;
+            stats.frames_missing = figures.missing;
+            stats.loss_sent = figures.sent_loss.recent();
+            stats.loss_received = figures.received_loss.recent();
+            stats.quality = stats.rate_quality();
             stats.packets_sent = session.sent.packets;
             stats.packet_bytes_sent = session.sent.bytes;
             stats.packets_received = session.received.packets;
             stats.packet_bytes_received = session.received.bytes;
             stats.answers_withheld = transfer.answers.withheld;
-            (
-                stats.packets_expired,
-                stats.packets_incomplete,
-                stats.packets_evicted,
-            ) = session.dropped();
+            let totals = session.totals();
+            stats.packets_expired = totals.expired;
+            stats.packets_replaced = totals.replaced;
+            stats.packets_cancelled = totals.cancelled;
+            stats.packets_incomplete = totals.incomplete;
+            stats.packets_evicted = totals.evicted;
         }
         stats
     }

@@ -28,10 +28,11 @@ use self::session::Session;
 pub(crate) use self::state::Cause;
 pub use self::state::PeerState;
 pub(crate) use self::tick::Tick;
-use crate::config::{Config, Policy};
+use crate::config::{Channel, Config, Policy};
 use crate::event::{DisconnectReason, Ignored};
 use crate::frame::{Connect, ConnectionId, Offer, RefusalData, Short};
-use crate::stats::PeerStats;
+use crate::sequencing::{Receipt, Receipts};
+use crate::stats::{PeerStats, Rate};
 use crate::time::Instant;
 
 /// How long a disconnected peer answers for its connection: longer than a cookie lives, so that a
@@ -42,7 +43,7 @@ pub(crate) const LINGER: Duration = Duration::from_secs(30);
 const EXCUSES_MAX: u8 = 3;
 
 /// What the peer needs of the host's configuration.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Limits {
     send_budget: u64,
     connect_timeout: Duration,
@@ -52,6 +53,8 @@ struct Limits {
     policy: Policy,
     keepalive: Duration,
     first_id: u64,
+    /// The settings of channels that are not the default.
+    settings: Box<[Channel]>,
     /// What nobody else knows.
     secret: u64,
 }
@@ -116,6 +119,8 @@ struct Traffic {
     datagrams_received: u64,
     bytes_sent: u64,
     bytes_received: u64,
+    send_rate: Rate,
+    receive_rate: Rate,
 }
 
 /// What the host has to tell the application.
@@ -133,6 +138,10 @@ struct Outbox {
     /// A `send` failed with `Full`, and `Writable` is owed.
     writable_owed: bool,
     writable_waits: bool,
+    /// Packets with a receipt that the application has not taken.
+    open_receipts: u32,
+    /// What was open at the end.
+    last_receipts: Receipts,
     ended: Option<(DisconnectReason, u32)>,
 }
 
@@ -143,6 +152,7 @@ pub(crate) enum News {
     Connected,
     Readable,
     Writable,
+    Receipt(Receipt),
     /// Why, and how many packets were not delivered. `told`: the application knows the peer.
     Ended {
         reason: DisconnectReason,
@@ -167,6 +177,7 @@ impl Peer {
                 policy: config.policy,
                 keepalive: config.keepalive,
                 first_id: config.first_id,
+                settings: config.settings(),
                 secret: identity.secret,
             },
             remote: None,
@@ -291,12 +302,6 @@ impl Peer {
         self.doubt = None;
         self.deadlines
             .set(Deadline::Silence, tick.now + self.limits.timeout);
-    }
-
-    /// A datagram of so many bytes was taken.
-    pub(crate) const fn count_received(&mut self, bytes: usize) {
-        self.traffic.datagrams_received += 1;
-        self.traffic.bytes_received += bytes as u64;
     }
 
     fn refresh_session_deadline(&mut self) {

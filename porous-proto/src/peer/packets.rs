@@ -1,11 +1,13 @@
 //! §2.4: packets in and out, and what the application is told.
 
 use super::session::{Session, send_cost};
-use super::{News, Peer, PeerState};
+use super::{News, Outbox, Peer, PeerState};
 use crate::ChannelId;
 use crate::error::SendError;
 use crate::event::Received;
 use crate::options::SendOptions;
+use crate::sequencing::Receipt;
+use crate::stats::ChannelStats;
 use crate::time::Instant;
 
 impl Peer {
@@ -34,23 +36,79 @@ impl Peer {
             return Err(SendError::TooLarge);
         }
         session.drop_expired(now);
-        let queued = session.queued();
-        if queued > 0 && queued + send_cost(packet.len()) > self.limits.send_budget {
+        let used = self.outbox.used_budget(session);
+        if used > 0 && used + send_cost(packet.len()) > self.limits.send_budget {
             self.outbox.writable_owed = true;
             return Err(SendError::Full);
         }
+        self.outbox.open_receipts += u32::from(options.receipt.is_some());
         session.send(channel.0, packet, options);
         Ok(())
     }
 
-    /// Whether there is something to tell that can come of sending: the end, or room to send.
+    /// Changes the cap of a channel.
+    pub(crate) fn set_channel_rate(
+        &mut self,
+        now: Instant,
+        channel: ChannelId,
+        rate: u32,
+    ) -> Result<(), SendError> {
+        let session = self.session.as_mut().ok_or(match self.state {
+            PeerState::Connecting => SendError::NotConnected,
+            PeerState::Connected
+            | PeerState::Disconnecting
+            | PeerState::Disconnected
+            | PeerState::Zombie => SendError::UnknownPeer,
+        })?;
+        if channel.0 >= session.agreement().channels {
+            return Err(SendError::UnknownChannel);
+        }
+        session.set_channel_rate(channel.0, rate.max(1), now);
+        self.refresh_session_deadline();
+        Ok(())
+    }
+
+    /// What is measured of a channel; nothing while connecting, and of a peer that has ended.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use porous_proto::ChannelId;
+    /// # use porous_proto::doc::example_pair;
+    ///
+    /// let (host, peer) = example_pair();
+    /// let channel = host.peer(peer).map(|peer| peer.channel_stats(ChannelId(0)));
+    /// assert!(channel.is_some_and(|channel| channel.queue_time < Duration::from_millis(100)));
+    /// ```
+    #[must_use]
+    pub fn channel_stats(&self, channel: ChannelId) -> ChannelStats {
+        let session = self.session.as_ref();
+        session.map_or_else(ChannelStats::default, |session| {
+            session.channel_stats(channel.0)
+        })
+    }
+
+    /// Cancels the packets with this receipt: whether there were any.
+    pub(crate) fn cancel(&mut self, channel: ChannelId, token: u64) -> bool {
+        let session = self.session.as_mut().filter(|_| self.state.is_live());
+        session.is_some_and(|session| session.cancel(channel.0, token))
+    }
+
+    /// Whether there is something to tell that can come of sending: the end, room to send, or what
+    /// became of a packet.
     pub(crate) fn has_news(&self) -> bool {
-        self.outbox.ended.is_some() || self.owes_writable()
+        self.outbox.ended.is_some() || self.owes_writable() || self.has_receipts()
+    }
+
+    /// Whether there is something to tell of packets.
+    pub(crate) fn has_receipts(&self) -> bool {
+        let has = |session: &Session| session.has_receipts();
+        self.session.as_deref().is_some_and(has)
     }
 
     /// Whether a `send` failed for want of room, and half of the budget is free again.
     fn owes_writable(&self) -> bool {
-        let room = |session: &Session| session.queued() <= self.limits.send_budget / 2;
+        let room =
+            |session: &Session| self.outbox.used_budget(session) <= self.limits.send_budget / 2;
         let owed = self.outbox.writable_owed && !self.outbox.writable_waits;
         owed && self.session.as_deref().is_some_and(room)
     }
@@ -65,6 +123,12 @@ impl Peer {
     /// As [`readable_taken`](Self::readable_taken).
     pub(crate) const fn writable_taken(&mut self) {
         self.outbox.writable_waits = false;
+    }
+
+    /// As [`readable_taken`](Self::readable_taken). Whether there is something new to tell.
+    pub(crate) fn receipt_taken(&mut self) -> bool {
+        self.outbox.open_receipts = self.outbox.open_receipts.saturating_sub(1);
+        self.owes_writable()
     }
 
     fn is_readable(&self) -> bool {
@@ -110,11 +174,29 @@ impl Peer {
                 return Some(News::Writable);
             }
         }
+        if let Some(receipt) = self.next_receipt() {
+            self.outbox.open_receipts += u32::from(receipt.again);
+            return Some(News::Receipt(receipt));
+        }
         let (reason, undelivered) = self.outbox.ended.take()?;
         Some(News::Ended {
             reason,
             undelivered,
             told: self.outbox.told,
         })
+    }
+
+    fn next_receipt(&mut self) -> Option<Receipt> {
+        let open = |session: &mut Session| session.next_receipt();
+        let next = self.session.as_deref_mut().and_then(open);
+        next.or_else(|| self.outbox.last_receipts.pop())
+    }
+}
+
+impl Outbox {
+    /// What is used of the send budget. Receipts count until they are taken: whoever sends and never
+    /// looks at events has so many of them at most.
+    fn used_budget(&self, session: &Session) -> u64 {
+        session.queued() + u64::from(self.open_receipts) * send_cost(0)
     }
 }

@@ -13,8 +13,8 @@ use crate::frame::{
     ConnectionId, Context, Control, MAX_MESSAGES, Message, Mode, Packet, Short, verify,
 };
 use crate::options::SendOptions;
-use crate::sequencing::{Delivered, Sequencing, Verdict, cost};
-use crate::stats::ModeCounts;
+use crate::sequencing::{Delivered, Receipt, Receipts, Sequencing, Totals, Verdict, cost};
+use crate::stats::{ChannelStats, ModeCounts};
 use crate::time::Instant;
 use crate::transfer::{Arrival, Delivery, NextMessage, Source, Transfer, TransferParams};
 use crate::wire::NoRoom;
@@ -73,7 +73,8 @@ impl Session {
             context,
             nonces,
             transfer: Transfer::new(params, first_id),
-            sequencing: Sequencing::new(agreement.sequencing(), first_id, age),
+            sequencing: Sequencing::new(agreement.sequencing(limits.policy), first_id, age)
+                .with_channels(&limits.settings),
             sent: Counts::default(),
             received: Counts::default(),
         }
@@ -124,16 +125,42 @@ impl Session {
         self.sequencing.send(channel, payload, options);
     }
 
+    pub(crate) fn channel_stats(&self, channel: u8) -> ChannelStats {
+        self.sequencing.channel_stats(channel)
+    }
+
+    /// Changes the cap of a channel.
+    pub(crate) fn set_channel_rate(&mut self, channel: u8, rate: u32, now: Instant) {
+        self.sequencing.set_rate(channel, rate, now);
+    }
+
     /// Drops unreliable packets that have waited too long.
     pub(crate) fn drop_expired(&mut self, now: Instant) {
         self.sequencing.drop_expired(now);
     }
 
-    /// Packets that were dropped by plan: expired where they waited, given up incomplete, evicted
-    /// complete.
-    pub(crate) const fn dropped(&self) -> (u64, u64, u64) {
-        let totals = self.sequencing.totals();
-        (totals.expired, totals.incomplete, totals.evicted)
+    /// What is counted of all channels.
+    pub(crate) const fn totals(&self) -> &Totals {
+        self.sequencing.totals()
+    }
+
+    /// Cancels the packets with this receipt: whether there were any.
+    pub(crate) fn cancel(&mut self, channel: u8, token: u64) -> bool {
+        self.sequencing.cancel(channel, token)
+    }
+
+    pub(crate) fn has_receipts(&self) -> bool {
+        !self.sequencing.totals().receipts.is_empty()
+    }
+
+    /// The next receipt that is to be told.
+    pub(crate) fn next_receipt(&mut self) -> Option<Receipt> {
+        self.sequencing.next_receipt()
+    }
+
+    /// The connection has ended: what is open is lost. All receipts that are to be told.
+    pub(crate) fn close(&mut self) -> Receipts {
+        self.sequencing.close()
     }
 
     pub(crate) fn receive(&mut self, now: Instant) -> Option<Delivered> {
@@ -157,6 +184,7 @@ impl Session {
             .min(self.sequencing.report_deadline())
             .min(self.sequencing.give_up_deadline())
             .min(self.sequencing.expiry_deadline())
+            .min(self.sequencing.lane_deadline())
     }
 
     pub(crate) fn handle_timeout(&mut self, tick: Tick) {
@@ -346,12 +374,16 @@ impl Source for Upward<'_> {
         self.0.skipped(message);
     }
 
+    fn sent(&mut self, message: &Message<Bytes>) {
+        self.0.sent(message);
+    }
+
     fn acknowledged(&mut self, message: &Message<Bytes>) {
         self.0.acknowledged(message);
     }
 
-    fn lost(&mut self, message: &Message<Bytes>) {
-        self.0.lost(message);
+    fn lost(&mut self, message: &Message<Bytes>) -> bool {
+        self.0.lost(message)
     }
 }
 

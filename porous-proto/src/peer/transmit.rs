@@ -4,6 +4,7 @@ use super::Cause;
 use super::{Deadline, Peer, PeerState, Tick};
 use crate::event::{DisconnectReason, Refusal};
 use crate::frame::{Connect, ConnectionId, Disconnect, DisconnectAck, Offer, REQUEST_SIZE, Refuse};
+use crate::time::Instant;
 use crate::wire::NoRoom;
 
 impl Peer {
@@ -28,10 +29,18 @@ impl Peer {
             None
         });
         if let Some(len) = len {
+            (self.traffic.send_rate).note(self.traffic.bytes_sent, tick.now);
             self.traffic.datagrams_sent += 1;
             self.traffic.bytes_sent += len as u64;
         }
         len
+    }
+
+    /// A datagram of so many bytes was taken.
+    pub(crate) fn count_received(&mut self, bytes: usize, now: Instant) {
+        (self.traffic.receive_rate).note(self.traffic.bytes_received, now);
+        self.traffic.datagrams_received += 1;
+        self.traffic.bytes_received += bytes as u64;
     }
 
     fn write_next(

@@ -1,23 +1,25 @@
-//! Unreliable packets that wait too long to be sent are dropped where they wait
-//! (`docs/deviations.md` T8).
+//! Packets that wait too long to be sent are dropped where they wait: unreliable ones
+//! (`docs/deviations.md` T8), and those whose time to live is over (`docs/deviations.md` D1).
 
 use core::time::Duration;
 
 use bytes::Bytes;
 
-use super::{Sequencing, sent_packet};
+use super::Sequencing;
+use super::backlog::end;
+use super::channel::Channel;
 use crate::frame::{Message, Mode};
 use crate::time::Instant;
 
-/// How old an unreliable packet may become, and when that is looked at next.
+/// How old an unreliable packet may become, and when packets expire.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ageing {
-    age: Duration,
+    pub(super) age: Duration,
     /// The latest look.
-    now: Instant,
-    /// Nothing is too old before this. Packets are sent in the meantime, so it may be early.
+    pub(super) now: Instant,
+    /// Nothing expires before this. Packets are sent in the meantime, so it may be early.
     due: Instant,
-    /// Unreliable packets were sent since the last look.
+    /// Packets were sent since the last look.
     pub(super) fresh: bool,
 }
 
@@ -30,43 +32,34 @@ impl Ageing {
             fresh: false,
         }
     }
-
-    /// When a packet that waits since then is too old.
-    fn end(&self, since: Instant) -> Instant {
-        // It may become exactly as old as that.
-        since + self.age + Duration::from_micros(1)
-    }
-
-    fn note(&mut self, since: Instant) {
-        self.due = self.due.min(self.end(since));
-    }
 }
 
 impl Sequencing {
-    /// When unreliable packets are to be dropped, at the earliest.
+    /// When packets are to be dropped, at the earliest.
     pub(crate) const fn expiry_deadline(&self) -> Instant {
         self.ageing.due
     }
 
     /// The host looks what is to be done: packets wait from when it first did, as `send` is told no
-    /// time. Those that have become too old are dropped.
+    /// time. Those that have expired are dropped.
     pub(crate) fn look(&mut self, now: Instant) {
         self.ageing.now = now;
         if core::mem::take(&mut self.ageing.fresh) {
-            self.ageing.note(now);
             // `send` has given their channels a turn.
-            for &channel in self.sending.iter().flatten() {
+            for channel in self.lanes.channels() {
                 if let Some(made) = self.channels[usize::from(channel)].as_deref_mut() {
                     made.sender.look(now);
+                    self.ageing.due = self.ageing.due.min(made.sender.next_expiry());
                 }
             }
         }
         self.drop_expired(now);
+        self.release_held(now);
     }
 
     /// Whether this is the beginning of an unreliable packet that has become too old while it was
     /// the next in turn and there was no room for it.
-    pub(super) fn is_too_old(&self, message: &Message<Bytes>) -> bool {
+    fn is_too_old(&self, message: &Message<Bytes>) -> bool {
         let Message::Packet(packet) = message else {
             return false;
         };
@@ -78,40 +71,60 @@ impl Sequencing {
         let begun = made.map_or(Instant::NEVER, |made| {
             made.sender.begun(packet.id, &self.params)
         });
-        self.ageing.end(begun) <= self.ageing.now
+        end(begun, self.ageing.age) <= self.ageing.now
     }
 
-    /// A message that was no longer [current](Self::is_current) is not sent.
+    /// Whether this message belongs to a packet of which nothing is to be sent any more.
+    pub(super) fn is_given_up(&self, message: &Message<Bytes>) -> bool {
+        let Message::Packet(packet) = message else {
+            return false;
+        };
+        let given_up = self.get(packet.channel).is_some_and(|made| {
+            made.sender
+                .is_given_up(packet.id, self.ageing.now, &self.params)
+        });
+        given_up || self.is_too_old(message)
+    }
+
+    /// A message that was no longer [current](Self::is_current) is not sent. If others wait for its
+    /// packet, a tombstone is sent instead.
     pub(crate) fn skipped(&mut self, message: &Message<Bytes>) {
-        if !self.is_too_old(message) {
+        if !self.is_given_up(message) {
             return; // the receive window has passed it
         }
-        if let Some((channel, id)) = sent_packet(message) {
+        if let Message::Packet(packet) = message {
+            let (channel, which) = (packet.channel, (packet.id, packet.dependency));
             if let Some((made, params, totals)) = self.get_mut(channel) {
-                made.sender.skip(id, params, totals);
+                made.sender.give_up(channel, which, params, totals);
             }
+            self.wants_turn_for_controls(channel);
             self.unblock_senders();
         }
     }
 
-    /// Drops the unreliable packets that have become too old. One that has begun to be sent has an
-    /// id, and goes on.
+    /// The remote host has to be told of a packet that was given up.
+    fn wants_turn_for_controls(&mut self, channel: u8) {
+        let owes = |made: &Channel| !made.sender.controls.is_empty();
+        if self.get(channel).is_some_and(owes) {
+            self.wants_turn(channel);
+        }
+    }
+
+    /// Drops the packets that have expired. Of one that has begun to be sent, nothing else is.
     pub(crate) fn drop_expired(&mut self, now: Instant) {
         if self.ageing.due > now || self.ageing.due.is_never() {
             return;
         }
         self.ageing.due = Instant::NEVER;
-        let ageing = self.ageing;
         let expired = self.totals.expired;
-        for made in self.channels.iter_mut().flatten() {
-            let sender = &mut made.sender;
-            while let Some(since) = sender.oldest_unreliable() {
-                if ageing.end(since) > now {
-                    self.ageing.note(since);
-                    break;
-                }
-                sender.drop_oldest_unreliable(&mut self.totals);
-            }
+        for channel in 0..self.params.channels {
+            let Some(made) = self.channels[usize::from(channel)].as_deref_mut() else {
+                continue;
+            };
+            made.sender
+                .drop_expired(channel, now, &self.params, &mut self.totals);
+            self.ageing.due = self.ageing.due.min(made.sender.next_expiry());
+            self.wants_turn_for_controls(channel);
         }
         if self.totals.expired > expired {
             // What waited behind them may fit.

@@ -37,8 +37,18 @@ impl Sequencing {
             audit.sentinels += sentinels;
             assert_eq!(made.receiver.partials.len(), partial, "partial packets");
             audit.entries += entries;
+            let promised = made.sender.oldest_promise();
+            let base = made.sender.base();
+            assert!(
+                promised.is_none_or(|id| id >= base),
+                "{promised:?} was passed"
+            );
             let served = made.in_turn || made.blocked || !made.sender.has_more();
             assert!(served, "channel {channel} has more and no turn");
+            let number = |&other: &u8| usize::from(other) == channel;
+            let turns = self.lanes.channels().filter(number).count();
+            assert_eq!(turns, usize::from(made.in_turn), "channel {channel}");
+            made.lane.bucket.audit(super::lanes::longest(&self.params));
             let ready = made.receiver.is_ready(&self.params);
             assert_eq!(made.ready, ready, "channel {channel}");
             assert!(made.arrived || !ready, "channel {channel} is not offered");

@@ -1,7 +1,10 @@
 //! Packets of a channel that have no id yet: they get one when their first fragment is sent, so
 //! that what never leaves makes no hole.
 
-use alloc::collections::VecDeque;
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::vec::Vec;
+use core::time::Duration;
 
 use bytes::Bytes;
 
@@ -17,98 +20,269 @@ const SMALL: usize = 256;
 pub(crate) struct Waiting {
     pub(crate) payload: Bytes,
     pub(crate) options: SendOptions,
-    /// Its place among all packets of the channel.
-    place: u64,
-    /// When it was first looked at, if it is unreliable, else `NEVER`: `send` is told no time.
+    /// When it was first looked at, or `NEVER`: `send` is told no time.
     pub(crate) since: Instant,
 }
 
-/// The packets, in the order in which they were sent. Unreliable ones have a queue of their own, so
-/// that the oldest is found wherever it stands: one that waits behind a reliable packet grows old
-/// as well.
+impl Waiting {
+    /// When its time to live is over.
+    pub(crate) fn ends(&self) -> Instant {
+        self.options
+            .ttl
+            .map_or(Instant::NEVER, |ttl| end(self.since, ttl))
+    }
+
+    /// When it is dropped if it has not been begun, where unreliable packets may become so old.
+    fn expires(&self, age: Duration) -> Instant {
+        match self.options.mode {
+            Mode::Unreliable => self.ends().min(end(self.since, age)),
+            Mode::Reliable | Mode::Passive => self.ends(),
+        }
+    }
+
+    /// Whether it may only become too old in the order in which it was sent.
+    fn is_plain(&self) -> bool {
+        let SendOptions {
+            ttl, receipt, key, ..
+        } = self.options;
+        self.options.mode == Mode::Unreliable && ttl.is_none() && receipt.is_none() && key.is_none()
+    }
+}
+
+/// It may become exactly as old as that.
+pub(super) fn end(since: Instant, age: Duration) -> Instant {
+    since + age + Duration::from_micros(1)
+}
+
+/// The place of a packet in the queue. It is empty once the packet was taken out.
+#[derive(Debug)]
+struct Slot {
+    place: u64,
+    waiting: Option<Waiting>,
+}
+
+/// The packets, in the order in which they were sent. Whatever takes one out from between the
+/// others leaves an empty place, which is found by halving.
 #[derive(Debug)]
 pub(crate) struct Backlog {
-    unreliable: VecDeque<Waiting>,
-    others: VecDeque<Waiting>,
+    /// How old an unreliable packet may become.
+    age: Duration,
+    queue: VecDeque<Slot>,
+    /// Places that are empty.
+    empty: usize,
     next_place: u64,
+    /// What stands before this place was looked at, but what was replaced since.
+    looked: u64,
+    /// Unreliable packets that have nothing but their age, the oldest first. They leave it in this
+    /// order.
+    ages: VecDeque<u64>,
+    /// Made on first use.
+    others: Option<Box<Others>>,
+}
+
+/// Places of packets with options.
+#[derive(Debug, Default)]
+struct Others {
+    /// Of packets that took the place of older ones and were not looked at.
+    replaced: Vec<u64>,
+    /// By the times when they expire, if they do.
+    deadlines: BTreeSet<(Instant, u64)>,
+    keys: BTreeMap<u64, u64>,
+    receipts: BTreeSet<(u64, u64)>,
 }
 
 impl Backlog {
-    pub(crate) const fn new() -> Self {
+    pub(crate) const fn new(age: Duration) -> Self {
         Self {
-            unreliable: VecDeque::new(),
-            others: VecDeque::new(),
+            age,
+            queue: VecDeque::new(),
+            empty: 0,
             next_place: 0,
+            looked: 0,
+            ages: VecDeque::new(),
+            others: None,
         }
     }
 
-    #[cfg(any(test, feature = "audit"))]
+    fn others(&mut self) -> &mut Others {
+        self.others.get_or_insert_default()
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Waiting> {
-        self.unreliable.iter().chain(&self.others)
+        self.queue.iter().filter_map(|slot| slot.waiting.as_ref())
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.unreliable.is_empty() && self.others.is_empty()
+        self.queue.is_empty()
     }
 
-    pub(crate) fn push(&mut self, payload: Bytes, options: SendOptions) {
+    /// Adds a packet, and gives back the one whose place it takes, as it has the same key
+    /// (`docs/deviations.md` D3).
+    pub(crate) fn push(&mut self, payload: Bytes, options: SendOptions) -> Option<Waiting> {
         let waiting = Waiting {
             payload,
             options,
-            place: self.next_place,
             since: Instant::NEVER,
         };
-        self.next_place += 1;
-        match options.mode {
-            Mode::Unreliable => self.unreliable.push_back(waiting),
-            Mode::Reliable | Mode::Passive => self.others.push_back(waiting),
+        let older = options
+            .key
+            .and_then(|key| self.others().keys.get(&key).copied());
+        let place = older.unwrap_or(self.next_place);
+        let replaced = older.and_then(|place| self.take(place));
+        if let Some(key) = options.key {
+            self.others().keys.insert(key, place);
+        }
+        if let Some(token) = options.receipt {
+            self.others().receipts.insert((token, place));
+        }
+        let waiting = Some(waiting);
+        match replaced {
+            Some(older) => {
+                if !older.since.is_never() {
+                    self.others().replaced.push(place);
+                }
+                if let Some(index) = self.index(place) {
+                    self.queue[index].waiting = waiting;
+                }
+                Some(older)
+            }
+            None => {
+                self.next_place += 1;
+                self.queue.push_back(Slot { place, waiting });
+                None
+            }
         }
     }
 
-    fn is_unreliable_next(&self) -> bool {
-        match (self.unreliable.front(), self.others.front()) {
-            (Some(unreliable), Some(other)) => unreliable.place < other.place,
-            (unreliable, _) => unreliable.is_some(),
+    fn index(&self, place: u64) -> Option<usize> {
+        let index = self.queue.partition_point(|slot| slot.place < place);
+        let found = self
+            .queue
+            .get(index)
+            .is_some_and(|slot| slot.place == place);
+        found.then_some(index)
+    }
+
+    /// Takes a packet from its place, and leaves that empty.
+    fn take(&mut self, place: u64) -> Option<Waiting> {
+        let index = self.index(place)?;
+        let waiting = self.queue[index].waiting.take()?;
+        if waiting.is_plain() {
+            if self.ages.front() == Some(&place) {
+                pop(&mut self.ages);
+            }
+        } else if let Some(others) = &mut self.others {
+            others.deadlines.remove(&(waiting.expires(self.age), place));
+            if let Some(key) = waiting.options.key {
+                others.keys.remove(&key);
+            }
+            if let Some(token) = waiting.options.receipt {
+                others.receipts.remove(&(token, place));
+            }
         }
+        Some(waiting)
+    }
+
+    /// Takes a packet out.
+    fn remove(&mut self, place: u64) -> Option<Waiting> {
+        let waiting = self.take(place)?;
+        self.empty += 1;
+        while let Some(Slot { waiting: None, .. }) = self.queue.front() {
+            pop(&mut self.queue);
+            self.empty -= 1;
+        }
+        if self.empty > SMALL && 2 * self.empty > self.queue.len() {
+            self.queue.retain(|slot| slot.waiting.is_some());
+            self.queue.shrink_to(2 * self.queue.len());
+            self.empty = 0;
+        }
+        Some(waiting)
     }
 
     /// The packet that was sent first.
     pub(crate) fn front(&self) -> Option<&Waiting> {
-        if self.is_unreliable_next() {
-            self.unreliable.front()
-        } else {
-            self.others.front()
-        }
+        self.queue.front()?.waiting.as_ref()
     }
 
     pub(crate) fn pop(&mut self) -> Option<Waiting> {
-        if self.is_unreliable_next() {
-            pop(&mut self.unreliable)
-        } else {
-            pop(&mut self.others)
-        }
+        let place = self.queue.front()?.place;
+        self.remove(place)
     }
 
-    /// The unreliable packets that were sent since the last look wait from now on.
+    /// The packets that were sent since the last look wait from now on.
     pub(crate) fn look(&mut self, now: Instant) {
-        let fresh = |waiting: &&mut Waiting| waiting.since.is_never();
-        for waiting in self.unreliable.iter_mut().rev().take_while(fresh) {
+        let age = self.age;
+        let fresh = self.queue.partition_point(|slot| slot.place < self.looked);
+        self.looked = self.next_place;
+        for slot in self.queue.range_mut(fresh..) {
+            let Some(waiting) = &mut slot.waiting else {
+                continue;
+            };
             waiting.since = now;
+            if waiting.is_plain() {
+                self.ages.push_back(slot.place);
+            } else if !waiting.expires(age).is_never() {
+                let others = self.others.get_or_insert_default();
+                others.deadlines.insert((waiting.expires(age), slot.place));
+            }
         }
+        let Some(mut others) = self.others.take() else {
+            return;
+        };
+        for place in others.replaced.drain(..) {
+            let slot = self.index(place).map(|index| &mut self.queue[index]);
+            if let Some(waiting) = slot.and_then(|slot| slot.waiting.as_mut()) {
+                waiting.since = now;
+                if !waiting.expires(age).is_never() {
+                    others.deadlines.insert((waiting.expires(age), place));
+                }
+            }
+        }
+        self.others = Some(others);
     }
 
-    /// Since when the oldest unreliable packet waits: `NEVER` if it was not looked at.
-    pub(crate) fn oldest_unreliable(&self) -> Option<Instant> {
-        Some(self.unreliable.front()?.since)
+    pub(crate) fn len(&self) -> usize {
+        self.queue.len() - self.empty
     }
 
-    pub(crate) fn pop_unreliable(&mut self) -> Option<Waiting> {
-        pop(&mut self.unreliable)
+    /// When the next one of those with options expires, and its place.
+    fn next_deadline(&self) -> Option<(Instant, u64)> {
+        self.others.as_ref()?.deadlines.first().copied()
+    }
+
+    /// When the next packet expires, of those that were looked at.
+    pub(crate) fn next_expiry(&self) -> Instant {
+        let plain = self.ages.front().and_then(|&place| self.index(place));
+        let plain = plain.and_then(|index| self.queue[index].waiting.as_ref());
+        let plain = plain.map_or(Instant::NEVER, |waiting| waiting.expires(self.age));
+        let other = self.next_deadline();
+        plain.min(other.map_or(Instant::NEVER, |(at, _)| at))
+    }
+
+    /// Takes out a packet that has expired.
+    pub(crate) fn pop_expired(&mut self, now: Instant) -> Option<Waiting> {
+        if let Some((at, place)) = self.next_deadline() {
+            if at <= now {
+                return self.remove(place);
+            }
+        }
+        if self.next_expiry() > now {
+            return None;
+        }
+        let &place = self.ages.front()?;
+        self.remove(place)
+    }
+
+    /// Takes out a packet with this receipt.
+    pub(crate) fn pop_receipt(&mut self, token: u64) -> Option<Waiting> {
+        let receipts = &self.others.as_ref()?.receipts;
+        let &(_, place) = receipts.range((token, 0)..=(token, u64::MAX)).next()?;
+        self.remove(place)
     }
 }
 
 /// Takes the first one. A queue that has become short gives back its memory.
-fn pop(queue: &mut VecDeque<Waiting>) -> Option<Waiting> {
+fn pop<T>(queue: &mut VecDeque<T>) -> Option<T> {
     let first = queue.pop_front();
     if queue.capacity() > SMALL && 4 * queue.len() < queue.capacity() {
         queue.shrink_to(2 * queue.len());
@@ -117,65 +291,4 @@ fn pop(queue: &mut VecDeque<Waiting>) -> Option<Waiting> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn backlog(names: &str) -> Backlog {
-        let mut backlog = Backlog::new();
-        for (at, name) in names.split_whitespace().enumerate() {
-            let mode = if name.starts_with('u') {
-                Mode::Unreliable
-            } else {
-                Mode::Reliable
-            };
-            backlog.push(Bytes::copy_from_slice(name.as_bytes()), mode.into());
-            backlog.look(Instant::from_micros(at as u64));
-        }
-        backlog
-    }
-
-    #[test]
-    fn packets_leave_in_the_order_they_were_sent_and_the_oldest_unreliable_one_is_known() {
-        let mut backlog = backlog("r0 u1 u2 r3 r4 u5");
-        let mut order = alloc::vec::Vec::new();
-        while let Some(front) = backlog.front() {
-            let name = front.payload.clone();
-            if name == "r0" {
-                let since = Instant::from_micros(1);
-                assert_eq!(backlog.oldest_unreliable(), Some(since));
-            }
-            order.push(backlog.pop().unwrap().payload);
-            assert_eq!(order.last(), Some(&name));
-        }
-        assert_eq!(order, ["r0", "u1", "u2", "r3", "r4", "u5"]);
-        assert!(backlog.is_empty() && backlog.oldest_unreliable().is_none());
-    }
-
-    #[test]
-    fn unreliable_packets_can_be_taken_out_from_behind_others() {
-        let mut backlog = backlog("r0 u1 r2 u3");
-        assert_eq!(backlog.pop_unreliable().unwrap().payload, "u1");
-        let rest: [_; 3] = core::array::from_fn(|_| backlog.pop().unwrap().payload);
-        assert_eq!(rest, ["r0", "r2", "u3"]);
-    }
-
-    #[test]
-    fn a_queue_that_has_become_short_gives_back_its_memory() {
-        let mut backlog = backlog(&"r ".repeat(10_000));
-        while backlog.pop().is_some() {}
-        assert!(backlog.others.capacity() <= SMALL);
-    }
-
-    #[test]
-    fn a_queue_that_is_a_quarter_full_is_left_alone() {
-        let mut backlog = backlog(&"r ".repeat(10_000));
-        let before = backlog.others.capacity();
-        while 4 * backlog.others.len() > before {
-            backlog.pop();
-            assert_eq!(backlog.others.capacity(), before);
-        }
-        assert!(backlog.pop().is_some() && backlog.pop().is_some());
-        let (len, after) = (backlog.others.len(), backlog.others.capacity());
-        assert!((2 * len..before).contains(&after), "{after}");
-    }
-}
+mod tests;

@@ -2,11 +2,15 @@
 //! the layer.
 
 use alloc::collections::VecDeque;
+use core::time::Duration;
 
 use super::SequencingParams;
+use super::lanes::Lane;
 use super::receiver::Receiver;
 use super::sender::Sender;
 use super::window_ack::Reports;
+use crate::config::Channel as Settings;
+use crate::stats::QueueTime;
 
 /// One channel of one peer.
 #[derive(Debug)]
@@ -14,7 +18,9 @@ pub(crate) struct Channel {
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
     pub(crate) reports: Reports,
-    /// It is in the queue of channels with something to send.
+    pub(super) lane: Lane,
+    pub(super) queue_time: QueueTime,
+    /// It waits for its turn to send, or its cap holds it back.
     pub(crate) in_turn: bool,
     /// It is in the queue of channels that wait for room.
     pub(crate) blocked: bool,
@@ -25,11 +31,18 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    pub(crate) fn new(params: &SequencingParams, first_id: u64) -> Self {
+    pub(crate) fn new(
+        params: &SequencingParams,
+        settings: Settings,
+        first_id: u64,
+        age: Duration,
+    ) -> Self {
         Self {
-            sender: Sender::new(params.window, first_id),
-            receiver: Receiver::new(first_id),
+            sender: Sender::new(params.window, first_id, age),
+            receiver: Receiver::new(first_id, settings.order),
             reports: Reports::new(first_id),
+            queue_time: QueueTime::default(),
+            lane: Lane::new(settings),
             in_turn: false,
             blocked: false,
             arrived: false,

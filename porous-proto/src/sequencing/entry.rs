@@ -16,8 +16,10 @@ pub(crate) enum Content {
     Sentinel,
     Partial(Box<Reassembly>),
     Complete(Bytes),
-    /// A cancelled reliable packet: consumed, not delivered.
+    /// A reliable or passive packet that was given up: consumed, not delivered.
     Tombstone,
+    /// It was delivered, and m_b has not passed it: on an unordered channel.
+    Delivered,
 }
 
 /// An entry of the queue.
@@ -34,7 +36,7 @@ impl Entry {
     /// Bytes of the packet that are there.
     pub(crate) fn len(&self) -> usize {
         match &self.content {
-            Content::Sentinel | Content::Tombstone => 0,
+            Content::Sentinel | Content::Tombstone | Content::Delivered => 0,
             Content::Partial(parts) => parts.len(),
             Content::Complete(payload) => payload.len(),
         }
@@ -43,7 +45,7 @@ impl Entry {
     pub(crate) fn cost(&self) -> u64 {
         match self.content {
             // The sender does not count sentinels either, and of them there are at most N_Q / M.
-            Content::Sentinel => 0,
+            Content::Sentinel | Content::Delivered => 0,
             Content::Partial(_) | Content::Complete(_) | Content::Tombstone => cost(self.len()),
         }
     }
@@ -64,6 +66,11 @@ impl Entry {
             let parts = core::mem::replace(&mut **parts, Reassembly::new(0));
             self.content = Content::Complete(parts.finish(fragment_size));
         }
+    }
+
+    /// Whether there is nothing but its sentinel.
+    pub(crate) const fn is_sentinel(&self) -> bool {
+        self.sentinel && matches!(self.content, Content::Sentinel)
     }
 
     /// Whether it waits for nothing but its turn.

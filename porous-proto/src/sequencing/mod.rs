@@ -5,12 +5,15 @@ mod ageing;
 #[cfg(any(test, feature = "audit"))]
 mod audit;
 mod backlog;
+mod bucket;
 mod channel;
 mod check;
 mod dependency;
 mod entry;
 mod fragment;
+mod lanes;
 mod partials;
+mod promises;
 mod receive_queue;
 mod receiver;
 mod reports;
@@ -19,6 +22,8 @@ mod sender;
 mod sentinel;
 #[cfg(test)]
 mod tests;
+mod turns;
+mod unordered;
 mod window_ack;
 
 use alloc::boxed::Box;
@@ -30,8 +35,10 @@ use bytes::Bytes;
 
 use self::ageing::Ageing;
 use self::channel::Channel;
+use self::lanes::Lanes;
+pub(crate) use self::promises::{Receipt, Receipts};
 pub(crate) use self::receiver::Verdict;
-use crate::config::Priority;
+use crate::config::{Channel as Settings, Policy, Priority};
 use crate::frame::{Channels, Control, Message, Mode, PACKET_CHARGE, Packet};
 use crate::options::SendOptions;
 use crate::time::Instant;
@@ -43,6 +50,8 @@ pub(crate) struct SequencingParams {
     pub(crate) channels: u8,
     /// With which priority we send on each channel.
     pub(crate) priorities: Channels,
+    /// How channels of a priority share.
+    pub(crate) policy: Policy,
     /// N_Q.
     pub(crate) window: u64,
     /// M: N_Q / 8 (§3.2.1).
@@ -88,24 +97,29 @@ pub(crate) struct Totals {
     pub(crate) kept_unreliable: u64,
     /// Consumed or skipped since a window acknowledgement was last prompted.
     pub(crate) passed: u64,
-    /// Unreliable packets that waited too long to be sent.
+    /// Packets that waited too long to be sent, or to be sent again.
     pub(crate) expired: u64,
+    /// Packets that a newer one with the same key took the place of.
+    pub(crate) replaced: u64,
+    pub(crate) cancelled: u64,
     /// Incomplete unreliable packets that were given up.
     pub(crate) incomplete: u64,
     /// Complete ones that made room for others.
     pub(crate) evicted: u64,
+    pub(crate) receipts: Receipts,
 }
 
 /// The sequencing layer of one peer.
 #[derive(Debug)]
 pub(crate) struct Sequencing {
     params: SequencingParams,
+    /// What this host wants of each channel; of those that have none here, the default.
+    settings: Box<[Settings]>,
     /// Made on first use.
     channels: Vec<Option<Box<Channel>>>,
     totals: Totals,
-    /// Channels with something to send, by priority: they take turns by message
-    /// (`docs/deviations.md` T21, Q15).
-    sending: [VecDeque<u8>; 2],
+    /// Channels with something to send (`docs/deviations.md` T21, Q15).
+    lanes: Lanes,
     /// Channels that wait for room in their window or in the remote's budget.
     blocked: VecDeque<u8>,
     /// Channels in which something arrived since they were last read empty.
@@ -128,9 +142,10 @@ impl Sequencing {
         channels.resize_with(usize::from(params.channels), || None);
         Self {
             params,
+            settings: Box::default(),
             channels,
             totals: Totals::default(),
-            sending: [VecDeque::new(), VecDeque::new()],
+            lanes: Lanes::new(params.policy),
             blocked: VecDeque::new(),
             arrived: VecDeque::new(),
             reports: VecDeque::new(),
@@ -139,6 +154,12 @@ impl Sequencing {
             ageing: Ageing::new(age),
             first_id,
         }
+    }
+
+    /// With settings of each channel; those of the others are the default.
+    pub(crate) fn with_channels(mut self, settings: &[Settings]) -> Self {
+        self.settings = settings.into();
+        self
     }
 
     pub(crate) const fn totals(&self) -> &Totals {
@@ -151,8 +172,17 @@ impl Sequencing {
 
     fn get_mut(&mut self, channel: u8) -> Option<(&mut Channel, &SequencingParams, &mut Totals)> {
         let slot = self.channels.get_mut(usize::from(channel))?;
-        let (first, params) = (self.first_id, &self.params);
-        let made = slot.get_or_insert_with(|| Box::new(Channel::new(params, first)));
+        let (first, params, age) = (self.first_id, &self.params, self.ageing.age);
+        let settings = self.settings.get(usize::from(channel)).copied();
+        let make = || {
+            Box::new(Channel::new(
+                params,
+                settings.unwrap_or_default(),
+                first,
+                age,
+            ))
+        };
+        let made = slot.get_or_insert_with(make);
         Some((made, params, &mut self.totals))
     }
 
@@ -165,49 +195,18 @@ impl Sequencing {
             return;
         };
         made.sender.queue(payload, options, totals);
-        self.ageing.fresh |= options.mode == Mode::Unreliable;
+        self.ageing.fresh = true;
         self.wants_turn(channel);
     }
 
-    fn wants_turn(&mut self, channel: u8) {
-        let level = self.params.priority(channel);
-        if let Some((made, ..)) = self.get_mut(channel) {
-            if !core::mem::replace(&mut made.in_turn, true) {
-                self.sending[level as usize].push_back(channel);
-            }
-        }
-    }
-
-    /// The next new message of this priority, and how it is to be sent. A channel that had its turn
-    /// waits for the others.
-    pub(crate) fn next_message(
-        &mut self,
-        priority: Priority,
-    ) -> Option<(Message<Bytes>, SendOptions)> {
-        for _ in 0..self.sending[priority as usize].len() {
-            work::count(1);
-            let channel = self.sending[priority as usize].pop_front()?;
-            let (made, params, totals) = self.get_mut(channel)?;
-            if let Some(next) = made.sender.next_message(channel, params, totals) {
-                self.sending[priority as usize].push_back(channel);
-                return Some(next);
-            }
-            made.in_turn = false;
-            if made.sender.has_more() && !core::mem::replace(&mut made.blocked, true) {
-                self.blocked.push_back(channel);
-            }
-        }
-        None
-    }
-
     /// Whether a message that waits is still of use: its packet has not been passed by the receive
-    /// window (`docs/deviations.md` Q9), and is not too old to be begun (T8).
+    /// window (`docs/deviations.md` Q9), is not too old to be begun (T8), and was not given up (D1).
     pub(crate) fn is_current(&self, message: &Message<Bytes>) -> bool {
         match sent_packet(message) {
             Some((channel, id)) => {
                 self.get(channel)
                     .is_some_and(|made| made.sender.is_current(id, &self.params))
-                    && !self.is_too_old(message)
+                    && !self.is_given_up(message)
             }
             None => true,
         }
@@ -215,25 +214,33 @@ impl Sequencing {
 
     /// A message arrived at the remote host.
     pub(crate) fn acknowledged(&mut self, message: &Message<Bytes>) {
-        if let Message::Packet(Packet {
-            channel, id, mode, ..
-        }) = *message
-        {
-            if let Some((made, params, totals)) = self.get_mut(channel) {
-                made.sender.acknowledged(id, params, totals);
+        match *message {
+            Message::Packet(Packet {
+                channel, id, mode, ..
+            }) => {
+                if let Some((made, params, totals)) = self.get_mut(channel) {
+                    made.sender.acknowledged(id, params, totals);
+                }
+                if mode == Mode::Unreliable {
+                    self.unblock_senders();
+                }
             }
-            if mode == Mode::Unreliable {
-                self.unblock_senders();
+            Message::Control(Control::Tombstone { channel, id, .. }) => {
+                if let Some((made, params, totals)) = self.get_mut(channel) {
+                    made.sender.buried(id, params, totals);
+                }
             }
+            Message::Control(_) => {}
         }
     }
 
-    /// A message that is not sent again was dropped.
-    pub(crate) fn lost(&mut self, message: &Message<Bytes>) {
+    /// A message that is not sent again was dropped. Whether it matters if it arrives nevertheless.
+    pub(crate) fn lost(&mut self, message: &Message<Bytes>) -> bool {
+        let mut matters = false;
         match *message {
             Message::Packet(Packet { channel, id, .. }) => {
                 if let Some((made, params, totals)) = self.get_mut(channel) {
-                    made.sender.lost(id, params, totals);
+                    matters = made.sender.lost(id, params, totals);
                 }
                 self.unblock_senders();
             }
@@ -246,6 +253,7 @@ impl Sequencing {
             }
             Message::Control(_) => {}
         }
+        matters
     }
 
     /// The remote receive window passed the packet `id`: Q_t moves on (16).
@@ -293,7 +301,7 @@ impl Sequencing {
         self.has_arrived(channel);
     }
 
-    /// Takes in a tombstone: a reliable packet that is consumed as empty.
+    /// Takes in a tombstone: a reliable or passive packet that is consumed as empty.
     pub(crate) fn on_tombstone(&mut self, channel: u8, id: u32, dependency: u32) {
         let Some((made, params, totals)) = self.get_mut(channel) else {
             return;

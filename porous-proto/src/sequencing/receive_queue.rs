@@ -29,18 +29,21 @@ struct Index {
     partial: Bits,
     /// An unreliable packet, complete: likewise, after those.
     whole: Bits,
+    /// It was delivered: on an unordered channel.
+    delivered: Bits,
 }
 
 impl Index {
-    fn sets(&mut self) -> [&mut Bits; 5] {
+    fn sets(&mut self) -> [&mut Bits; 6] {
         let Self {
             present,
             complete,
             waiting,
             partial,
             whole,
+            delivered,
         } = self;
-        [present, complete, waiting, partial, whole]
+        [present, complete, waiting, partial, whole, delivered]
     }
 }
 
@@ -69,6 +72,7 @@ impl ReceiveQueue {
                 waiting: empty(),
                 partial: empty(),
                 whole: empty(),
+                delivered: empty(),
             },
             entries: Vec::new(),
             free: Vec::new(),
@@ -140,9 +144,11 @@ impl ReceiveQueue {
         let partial = unreliable && matches!(entry.content, Content::Partial(_));
         let whole = unreliable && matches!(entry.content, Content::Complete(_));
         let complete = entry.is_complete();
+        let delivered = matches!(entry.content, Content::Delivered);
         self.index.partial.put(id, partial);
         self.index.whole.put(id, whole);
         self.index.complete.put(id, complete);
+        self.index.delivered.put(id, delivered);
     }
 
     /// Makes the ring span so many ids.
@@ -213,6 +219,23 @@ impl ReceiveQueue {
     /// The first complete packet that is before `limit`.
     pub(crate) fn first_complete(&self, limit: u64) -> Option<u64> {
         self.index.complete.first(self.base..limit, true)
+    }
+
+    /// One past the packets from m_b on that were delivered.
+    pub(crate) fn delivered_end(&self) -> u64 {
+        let first = self.index.delivered.first(self.base..self.end, false);
+        first.unwrap_or(self.end)
+    }
+
+    /// The last packet before `limit` that was delivered.
+    pub(crate) fn last_delivered(&self, limit: u64) -> Option<u64> {
+        self.index.delivered.last(self.base..limit, true)
+    }
+
+    /// Whether there is one that was delivered.
+    pub(crate) fn has_delivered(&self) -> bool {
+        let first = self.index.delivered.first(self.base..self.end, true);
+        first.is_some()
     }
 
     /// The first entry that depends on what was not delivered, or the end: nothing from here on may

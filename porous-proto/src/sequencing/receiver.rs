@@ -9,6 +9,7 @@ use super::receive_queue::ReceiveQueue;
 use super::sentinel::{last_marked, may_consume, next_marked};
 use super::{SequencingParams, Totals, cost};
 use crate::canary::{Bug, strikes};
+use crate::config::Order;
 use crate::frame::{Mode, Packet};
 use crate::serial;
 use crate::time::Instant;
@@ -32,7 +33,10 @@ pub(crate) struct Receiver {
     pub(super) queue: ReceiveQueue,
     pub(super) partials: Partials,
     /// The last marked id (18) that m_b passed and that was not reported.
-    fired: Option<u64>,
+    pub(super) fired: Option<u64>,
+    order: Order,
+    /// One past the newest entry at the last report, if it is unordered.
+    pub(super) seen: u64,
 }
 
 /// The verdict on the first message of a channel.
@@ -41,15 +45,17 @@ pub(crate) fn check_first(
     params: &SequencingParams,
     first: u64,
 ) -> Verdict {
-    Receiver::new(first).check(packet, params)
+    Receiver::new(first, Order::Ordered).check(packet, params)
 }
 
 impl Receiver {
-    pub(crate) fn new(first_id: u64) -> Self {
+    pub(crate) fn new(first_id: u64, order: Order) -> Self {
         Self {
             queue: ReceiveQueue::new(first_id),
             partials: Partials::new(),
             fired: None,
+            order,
+            seen: first_id,
         }
     }
 
@@ -91,6 +97,9 @@ impl Receiver {
         let Some(entry) = self.queue.get(id) else {
             return Verdict::Begin;
         };
+        if matches!(entry.content, Content::Tombstone) {
+            return Verdict::Stale; // its packet is late, in whatever mode
+        }
         if entry.mode != packet.mode || entry.dependency != packet.dependency {
             return Verdict::Violation; // `deviations.md` Q13
         }
@@ -104,7 +113,7 @@ impl Receiver {
                 }
             }
             (Content::Partial(_), _) => Verdict::Violation,
-            (Content::Complete(_) | Content::Tombstone, _) => Verdict::Stale,
+            (Content::Complete(_) | Content::Tombstone | Content::Delivered, _) => Verdict::Stale,
         }
     }
 
@@ -165,7 +174,7 @@ impl Receiver {
         }
     }
 
-    /// A reliable packet with this id was cancelled.
+    /// A reliable or passive packet with this id was given up.
     pub(crate) fn insert_tombstone(
         &mut self,
         id: u32,
@@ -178,7 +187,7 @@ impl Receiver {
         };
         let bury = |entry: &mut Entry| {
             let before = entry.cost();
-            if matches!(entry.content, Content::Partial(_)) && entry.mode == Mode::Reliable {
+            if matches!(entry.content, Content::Partial(_)) && entry.mode != Mode::Unreliable {
                 entry.content = Content::Tombstone;
             }
             (entry.mode, before - entry.cost())
@@ -247,7 +256,10 @@ impl Receiver {
 
     /// Whether [`consume`](Self::consume) would deliver something.
     pub(crate) fn is_ready(&self, params: &SequencingParams) -> bool {
-        self.next_consumable(params).is_some()
+        match self.order {
+            Order::Ordered => self.next_consumable(params).is_some(),
+            Order::Unordered => self.is_ready_unordered(params),
+        }
     }
 
     /// Consumes entries up to and including the next packet that can be delivered.
@@ -256,6 +268,9 @@ impl Receiver {
         params: &SequencingParams,
         totals: &mut Totals,
     ) -> Option<(Mode, Bytes)> {
+        if self.order == Order::Unordered {
+            return self.consume_unordered(params, totals);
+        }
         while let Some(id) = self.next_consumable(params) {
             if let Some(delivered) = self.consume_entry(id, params, totals) {
                 return Some(delivered);
@@ -294,7 +309,9 @@ impl Receiver {
         self.fired = last_marked(base, id + 1, params.spacing).or(self.fired);
         match entry.content {
             Content::Complete(payload) => Some((entry.mode, payload)),
-            Content::Sentinel | Content::Partial(_) | Content::Tombstone => None,
+            Content::Sentinel | Content::Partial(_) | Content::Tombstone | Content::Delivered => {
+                None
+            }
         }
     }
 }

@@ -19,6 +19,7 @@ impl Sequencing {
             return;
         };
         let base = made.receiver.base();
+        let lags = made.receiver.lags();
         if made.reports.is_unreported(base) {
             let fired = made.receiver.fired();
             if fired.is_some() {
@@ -28,24 +29,34 @@ impl Sequencing {
                 self.unreported_since.get_or_insert(now);
             }
         }
+        if lags {
+            self.unreported_since.get_or_insert(now);
+        }
         if much {
-            self.report_all();
+            self.report_all(now);
         }
     }
 
-    fn report_all(&mut self) {
-        self.totals.passed = 0;
+    fn report_all(&mut self, now: Instant) {
         self.unreported_since = None;
         for channel in 0..self.params.channels {
             work::count(1);
             let Some(made) = self.channels[usize::from(channel)].as_deref_mut() else {
                 continue;
             };
+            if made.receiver.lags() {
+                made.receiver.catch_up(&self.params, &mut self.totals);
+                made.look_again(channel, &self.params, &mut self.arrived);
+            }
+            if made.receiver.lags() {
+                self.unreported_since = Some(now);
+            }
             if made.reports.is_unreported(made.receiver.base()) {
                 made.reports.all = true;
                 self.wants_report(channel);
             }
         }
+        self.totals.passed = 0;
     }
 
     pub(super) fn wants_report(&mut self, channel: u8) {
@@ -66,7 +77,7 @@ impl Sequencing {
         self.look(now);
         self.give_up_overdue(now);
         if self.report_deadline() <= now {
-            self.report_all();
+            self.report_all(now);
         }
     }
 

@@ -1,14 +1,17 @@
 //! The sending half of a channel: the transfer window Q_t (16), and packets becoming messages.
 
 use alloc::collections::VecDeque;
+use core::time::Duration;
 
 use bytes::Bytes;
 
 use super::backlog::{Backlog, Waiting};
 use super::dependency::dependency;
 use super::fragment::fragment_count;
+use super::promises::Promises;
 use super::sentinel::is_marked;
 use super::{SequencingParams, Totals, cost};
+use crate::event::Outcome;
 use crate::frame::{Control, Fragment, Message, Mode, Packet};
 use crate::options::SendOptions;
 use crate::serial::{self, SendWindow};
@@ -16,11 +19,11 @@ use crate::time::Instant;
 
 /// The packet whose fragments are being sent.
 #[derive(Debug)]
-struct Current {
+pub(super) struct Current {
     payload: Bytes,
     options: SendOptions,
-    id: u64,
-    dependency: u32,
+    pub(super) id: u64,
+    pub(super) dependency: u32,
     /// 1 for a whole packet.
     count: u16,
     next: u16,
@@ -28,15 +31,15 @@ struct Current {
 
 /// A packet in the transfer window, sent in part at least.
 #[derive(Debug)]
-struct Sent {
-    mode: Mode,
+pub(super) struct Sent {
+    pub(super) mode: Mode,
     /// What it is charged to the remote's budget. Unreliable packets are charged while they are on
     /// their way only: the remote may throw them out for others, and never says so.
-    charged: u32,
+    pub(super) charged: u32,
     /// What it counts in our own send budget.
-    queued: u32,
+    pub(super) queued: u32,
     /// Messages that are not acknowledged yet.
-    open: u16,
+    pub(super) open: u16,
 }
 
 /// The sender.
@@ -44,27 +47,33 @@ struct Sent {
 pub(crate) struct Sender {
     /// Q_t (16).
     window: SendWindow,
-    waiting: Backlog,
-    current: Option<Current>,
-    /// A sentinel packet that goes out next (§3.2.2).
-    sentinel: Option<Control>,
+    pub(super) waiting: Backlog,
+    pub(super) current: Option<Current>,
+    /// What goes out next: sentinel packets (§3.2.2) and tombstones.
+    pub(super) controls: VecDeque<Control>,
     /// The packets from n_b to the newest that was begun.
     sent: VecDeque<Sent>,
+    pub(super) promises: Promises,
     last_reliable: Option<u64>,
-    /// Since when the newest of them had waited, if it is unreliable: else `NEVER`.
+    /// Since when the newest of them had waited.
     begun: Instant,
+    /// Nothing of that was sent yet.
+    pub(super) unsent: bool,
 }
 
 impl Sender {
-    pub(crate) const fn new(window: u64, first_id: u64) -> Self {
+    /// Unreliable packets that are older than `age` are not begun.
+    pub(crate) fn new(window: u64, first_id: u64, age: Duration) -> Self {
         Self {
             window: SendWindow::new(first_id, window),
-            waiting: Backlog::new(),
+            waiting: Backlog::new(age),
             current: None,
-            sentinel: None,
+            controls: VecDeque::new(),
             sent: VecDeque::new(),
+            promises: Promises::default(),
             last_reliable: None,
             begun: Instant::NEVER,
+            unsent: false,
         }
     }
 
@@ -80,33 +89,22 @@ impl Sender {
 
     /// Whether anything waits, sendable or not.
     pub(crate) fn has_more(&self) -> bool {
-        self.sentinel.is_some() || self.current.is_some() || !self.waiting.is_empty()
+        !self.controls.is_empty() || self.current.is_some() || !self.waiting.is_empty()
     }
 
     pub(crate) fn queue(&mut self, payload: Bytes, options: SendOptions, totals: &mut Totals) {
         totals.queued += cost(payload.len());
         totals.unsent += 1;
         totals.undelivered += u32::from(options.mode != Mode::Unreliable);
-        self.waiting.push(payload, options);
+        if let Some(older) = self.waiting.push(payload, options) {
+            totals.drop_waiting(&older, Outcome::Cancelled);
+            totals.replaced += 1;
+        }
     }
 
     /// What was sent since the last look waits from now on.
     pub(super) fn look(&mut self, now: Instant) {
         self.waiting.look(now);
-    }
-
-    /// Since when the oldest unreliable packet waits that was not begun.
-    pub(super) fn oldest_unreliable(&self) -> Option<Instant> {
-        self.waiting.oldest_unreliable()
-    }
-
-    /// It was too old.
-    pub(super) fn drop_oldest_unreliable(&mut self, totals: &mut Totals) {
-        if let Some(dropped) = self.waiting.pop_unreliable() {
-            totals.queued -= cost(dropped.payload.len());
-            totals.unsent -= 1;
-            totals.expired += 1;
-        }
     }
 
     /// The next message, and how it is sent: fragments of reliable and passive packets reliably,
@@ -117,8 +115,8 @@ impl Sender {
         params: &SequencingParams,
         totals: &mut Totals,
     ) -> Option<(Message<Bytes>, SendOptions)> {
-        if let Some(sentinel) = self.sentinel.take() {
-            return Some((Message::Control(sentinel), Mode::Reliable.into()));
+        if let Some(control) = self.controls.pop_front() {
+            return Some((Message::Control(control), Mode::Reliable.into()));
         }
         if self.current.is_none() {
             self.begin(channel, params, totals);
@@ -150,17 +148,18 @@ impl Sender {
         if !self.window.contains(id) || totals.charged + cost > params.remote_budget {
             return;
         }
-        let Some(Waiting {
+        let Some(next) = self.waiting.pop() else {
+            return;
+        };
+        let ends = next.ends();
+        let Waiting {
             payload,
             options,
             since,
-            ..
-        }) = self.waiting.pop()
-        else {
-            return;
-        };
+        } = next;
         let mode = options.mode;
-        self.begun = since;
+        (self.begun, self.unsent) = (since, true);
+        self.promises.begin(id, &options, ends);
         let count = fragment_count(payload.len(), params.fragment_size);
         let dependency = dependency(id, self.last_reliable, params.window);
         if mode == Mode::Reliable {
@@ -168,7 +167,7 @@ impl Sender {
         }
         if mode == Mode::Unreliable && is_marked(id, params.spacing) {
             let id = serial::truncate(id, params.id_bits);
-            self.sentinel = Some(Control::Sentinel {
+            self.controls.push_back(Control::Sentinel {
                 channel,
                 id,
                 dependency,
@@ -193,13 +192,13 @@ impl Sender {
         });
     }
 
-    fn sent_mut(&mut self, id: u64) -> Option<&mut Sent> {
+    pub(super) fn sent_mut(&mut self, id: u64) -> Option<&mut Sent> {
         let index = id.checked_sub(self.window.base())?;
         self.sent.get_mut(usize::try_from(index).ok()?)
     }
 
     /// The full id of a packet in the transfer window. None if the window has passed it.
-    fn expand(&self, id: u32, params: &SequencingParams) -> Option<u64> {
+    pub(super) fn expand(&self, id: u32, params: &SequencingParams) -> Option<u64> {
         let id = serial::expand(id, params.id_bits, self.window.base(), 0)?;
         (id < self.next_id()).then_some(id)
     }
@@ -219,47 +218,57 @@ impl Sender {
         }
     }
 
-    /// An unreliable packet of which nothing was sent is not sent.
-    pub(super) fn skip(&mut self, id: u32, params: &SequencingParams, totals: &mut Totals) {
-        self.lost(id, params, totals);
-        let id = self.expand(id, params);
-        let Some(sent) = id.and_then(|id| self.sent_mut(id)) else {
-            return;
-        };
-        totals.queued -= u64::from(core::mem::take(&mut sent.queued));
-        totals.expired += 1;
-        // It is the newest: if anything of it is left to be sent, it is the current one.
-        if self.current.take().is_some() {
-            totals.unsent -= 1;
+    /// Something of the packet is sent: since when it had waited, if that is the first.
+    pub(super) fn take_since(&mut self, id: u32, params: &SequencingParams) -> Option<Instant> {
+        let is_newest = self.unsent && self.expand(id, params) == self.next_id().checked_sub(1);
+        if !is_newest {
+            return None;
         }
+        self.unsent = false;
+        Some(self.begun)
+    }
+
+    /// Packets of which nothing was sent.
+    pub(super) fn waiting_count(&self) -> u32 {
+        let waiting = self.waiting.len() + usize::from(self.unsent && !self.sent.is_empty());
+        u32::try_from(waiting).unwrap_or(u32::MAX)
     }
 
     /// One message of the packet arrived.
     pub(crate) fn acknowledged(&mut self, id: u32, params: &SequencingParams, totals: &mut Totals) {
-        let id = self.expand(id, params);
-        let Some(sent) = id.and_then(|id| self.sent_mut(id)) else {
+        let Some(id) = self.expand(id, params) else {
+            return;
+        };
+        let Some(sent) = self.sent_mut(id) else {
             return;
         };
         let Some(open) = sent.open.checked_sub(1) else {
             return;
         };
         sent.open = open;
+        if open > 0 {
+            return;
+        }
         match sent.mode {
-            _ if open > 0 => {}
             Mode::Unreliable => totals.charged -= u64::from(core::mem::take(&mut sent.charged)),
             Mode::Reliable | Mode::Passive => {
                 totals.queued -= u64::from(core::mem::take(&mut sent.queued));
                 totals.undelivered -= 1;
             }
         }
+        self.promises.delivered(id, &mut totals.receipts);
     }
 
-    /// A message of an unreliable packet was lost: it can never be complete.
-    pub(crate) fn lost(&mut self, id: u32, params: &SequencingParams, totals: &mut Totals) {
-        let id = self.expand(id, params);
-        if let Some(sent) = id.and_then(|id| self.sent_mut(id)) {
+    /// A message of an unreliable packet was lost: it can never be complete, unless that proves
+    /// wrong. Whether that matters.
+    pub(crate) fn lost(&mut self, id: u32, params: &SequencingParams, totals: &mut Totals) -> bool {
+        let Some(id) = self.expand(id, params) else {
+            return false;
+        };
+        if let Some(sent) = self.sent_mut(id) {
             totals.charged -= u64::from(core::mem::take(&mut sent.charged));
         }
+        self.promises.lost(id, &mut totals.receipts)
     }
 
     /// The receive window has passed the packet `id`: n_b ← id + 1 (§3.2.1). What it passed is
@@ -275,6 +284,9 @@ impl Sender {
             totals.charged -= u64::from(sent.charged);
             totals.queued -= u64::from(sent.queued);
             totals.undelivered -= u32::from(sent.open > 0 && sent.mode != Mode::Unreliable);
+            let passed = self.window.base();
+            self.promises
+                .passed(passed, sent.mode, &mut totals.receipts);
             self.window.advance_to(self.window.base() + 1);
         }
         self.abandon_current(totals);
@@ -314,6 +326,11 @@ impl Sender {
 
     pub(super) const fn is_sending(&self) -> bool {
         self.current.is_some()
+    }
+
+    /// The oldest packet for which something was promised.
+    pub(super) fn oldest_promise(&self) -> Option<u64> {
+        self.promises.ids().next()
     }
 }
 

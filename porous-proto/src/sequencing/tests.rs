@@ -4,9 +4,12 @@ mod ageing;
 mod desync;
 mod edges;
 mod incomplete;
+mod lanes;
 mod naive;
 mod order;
+mod promises;
 mod tombstones;
+mod unordered;
 
 use alloc::vec::Vec;
 
@@ -22,6 +25,7 @@ fn params(window: u64, spacing: u64) -> SequencingParams {
     SequencingParams {
         channels: 2,
         priorities: Channels::new(2),
+        policy: Policy::Paper,
         window,
         spacing,
         id_bits: 16,
@@ -101,6 +105,20 @@ impl Wire {
                 }
                 other => unreachable!("{other:?}"),
             }
+        }
+    }
+
+    /// As [`arrive`](Self::arrive), of packets that come too late.
+    #[track_caller]
+    fn arrive_late(&mut self, names: &str) {
+        for name in names.split_whitespace() {
+            let late = |message: &&Message<Bytes>| is_called(message, name);
+            let Some(Message::Packet(packet)) = self.messages.iter().find(late) else {
+                unreachable!()
+            };
+            let packet = borrow(packet);
+            assert_eq!(self.receiver.check_packet(&packet), Verdict::Stale);
+            self.receiver.on_packet(&packet, NOW);
         }
     }
 

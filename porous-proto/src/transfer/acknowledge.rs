@@ -1,11 +1,16 @@
 //! What becomes of frames: acknowledged, or considered dropped, by acknowledgements or by time
 //! (§3.1.2, §3.1.5).
 
+use alloc::vec::Vec;
+
+use bytes::Bytes;
+
 use super::queue::Late;
 use super::recovery::{Congestion, Due, Flight, Recovery};
 use super::store::Delivery;
 use super::{Acked, Probe, Record, Source, Transfer};
 use crate::canary::{Bug, strikes};
+use crate::frame::Message;
 use crate::time::Instant;
 
 impl Transfer {
@@ -19,7 +24,8 @@ impl Transfer {
         self.queue.settle();
         if let (Recovery::Modern(modern), Some(sent)) = (&mut self.recovery, newest) {
             let elapsed = now.saturating_duration_since(sent);
-            modern.sample(elapsed, block.held_back(), now);
+            let path = modern.sample(elapsed, block.held_back(), now);
+            self.figures.on_round_trip(path, now);
             self.pings.on_sample(now);
         }
         self.drop_overtaken(source, now);
@@ -29,8 +35,11 @@ impl Transfer {
         let mut from = low;
         while let Some(id) = self.queue.first_open(from, high) {
             from = id + 1;
-            if let Some(late) = self.queue.take_late(id) {
+            if let Some((late, lost)) = self.queue.take_late(id) {
                 self.on_late(id, late, now);
+                for message in &lost {
+                    source.acknowledged(message);
+                }
             }
             let Some(mut record) = self.queue.take(id) else {
                 continue;
@@ -47,6 +56,9 @@ impl Transfer {
                     source.acknowledged(&outgoing.message);
                 }
             }
+            if record.bytes > 0 {
+                self.figures.on_acknowledged(now);
+            }
             if record.bytes > 0 && self.nonces.is_trusted() {
                 let (bandwidth, rtt) = (self.params.bandwidth, self.recovery.average());
                 self.congestion
@@ -57,6 +69,9 @@ impl Transfer {
 
     /// A frame was acknowledged that was considered dropped.
     fn on_late(&mut self, id: u64, late: Late, now: Instant) {
+        if late.counted {
+            self.figures.on_spurious(now);
+        }
         match &mut self.recovery {
             // It was not lost, T_rto was too short (P1): the estimate has to know, or a line that is
             // slower than its pings would drop everything for ever.
@@ -175,7 +190,7 @@ impl Transfer {
         };
         self.queue.settle();
         if record.bytes > 0 {
-            self.frames_lost += 1;
+            self.figures.on_lost(now);
             match &mut self.recovery {
                 Recovery::Paper(rtt) => {
                     let rto = rtt.resend_timeout(self.step);
@@ -192,12 +207,21 @@ impl Transfer {
                 }
             }
         }
-        self.salvage(id, record, source);
+        let lost = self.salvage(id, record, source);
+        self.queue.remember_lost(id, lost);
     }
 
-    fn salvage(&mut self, id: u64, mut record: Record, source: &mut impl Source) {
+    /// What of a frame is sent again waits to be, and the source hears of the rest. What of that is
+    /// to be remembered, as it may only be late.
+    fn salvage(
+        &mut self,
+        id: u64,
+        mut record: Record,
+        source: &mut impl Source,
+    ) -> Vec<Message<Bytes>> {
         let mut reliable = false;
         let is_paper = matches!(self.recovery, Recovery::Paper(_));
+        let mut remembered = Vec::new();
         while let Some(lost) = self.store.pop(&mut record.contents) {
             let Some(mut outgoing) = lost else { continue };
             match outgoing.delivery {
@@ -210,13 +234,18 @@ impl Transfer {
                     outgoing.copies = outgoing.copies.max(u8::from(!is_paper));
                     self.send_queue.push_again(&mut self.store, outgoing);
                 }
-                Delivery::Unreliable | Delivery::Latest => source.lost(&outgoing.message),
+                Delivery::Unreliable | Delivery::Latest => {
+                    if source.lost(&outgoing.message) {
+                        remembered.push(outgoing.message);
+                    }
+                }
             }
         }
         // The modern policy needs none: a probe moves the window on (`docs/deviations.md` T10).
         if is_paper && !reliable && record.tracked {
             self.sentinels.on_dropped(id, record.noop);
         }
+        remembered
     }
 
     pub(super) fn forget_oldest_if_full(&mut self, source: &mut impl Source) {

@@ -68,7 +68,7 @@ impl Transfer {
         record.asks = plan.header.ack_now;
         record.reliable = self.store.has_reliable(&record.contents);
         record.reported = plan.ack.as_ref().map(|(_, largest)| *largest);
-        self.frames_sent += u64::from(plan.data);
+        self.figures.sent += u64::from(plan.data);
         if plan.data {
             self.pings.on_data(now, self.recovery.average());
             self.ack_timer.on_data(now);
@@ -149,6 +149,7 @@ impl Transfer {
                 delivery: Delivery::Latest,
                 priority: Priority::High,
                 copies: 0,
+                probed: false,
             };
             self.store.push(&mut plan.contents, outgoing);
         }
@@ -178,6 +179,7 @@ impl Transfer {
                 plan.len += len;
                 plan.messages += 1;
                 plan.data = true;
+                source.sent(&front.message);
                 self.send_queue
                     .shift(&mut self.store, priority, &mut plan.contents);
             }
@@ -210,6 +212,7 @@ impl Transfer {
                 delivery: next.delivery,
                 priority,
                 copies: next.copies,
+                probed: false,
             },
         );
         true

@@ -9,6 +9,7 @@ mod assembly;
 mod audit;
 mod congestion;
 mod copies;
+mod figures;
 mod loss;
 mod nonces;
 mod ping;
@@ -32,6 +33,7 @@ use self::ack_timer::AckTimer;
 use self::answers::Answers;
 use self::congestion::Paper;
 use self::copies::Copies;
+pub(crate) use self::figures::Figures;
 use self::loss::LaterAcks;
 use self::nonces::Nonces;
 use self::ping::Pings;
@@ -139,8 +141,7 @@ pub(crate) struct Transfer {
     ack_timer: AckTimer,
     /// T_step,avg of (7), as last told by the host.
     step: Duration,
-    frames_sent: u64,
-    frames_lost: u64,
+    figures: Figures,
 }
 
 impl Transfer {
@@ -171,8 +172,7 @@ impl Transfer {
             congestion: Paper::new(u32::from(params.max_datagram)),
             ack_timer: AckTimer::new(params.policy),
             step: Duration::ZERO,
-            frames_sent: 0,
-            frames_lost: 0,
+            figures: Figures::new(),
         };
         new.leave_out();
         new
@@ -225,12 +225,16 @@ impl Transfer {
         self.params.bandwidth
     }
 
+    pub(crate) const fn figures(&self) -> &Figures {
+        &self.figures
+    }
+
     pub(crate) const fn frames_sent(&self) -> u64 {
-        self.frames_sent
+        self.figures.sent
     }
 
     pub(crate) const fn frames_lost(&self) -> u64 {
-        self.frames_lost
+        self.figures.lost
     }
 
     /// The full id of a received frame, if it can be known.
@@ -279,8 +283,10 @@ impl Transfer {
     /// Notes a valid frame. `eliciting`: it wants to be acknowledged.
     pub(crate) fn on_frame(&mut self, id: u64, short: &Short<'_>, eliciting: bool, now: Instant) {
         let next = self.received.next();
-        self.received
-            .record(id, short.id_width, short.nonce, self.queue.next(), now);
+        let own_next = self.queue.next();
+        if (self.received).record(id, short.id_width, short.nonce, own_next, now) {
+            self.figures.on_received(self.received.passed(), now);
+        }
         if id >= next {
             self.ack_timer.on_newest(now);
         }
@@ -304,6 +310,9 @@ impl Transfer {
     pub(crate) fn on_pong(&mut self, id: u16, now: Instant) {
         if let Some(elapsed) = self.pings.answered(id, now) {
             self.recovery.on_pong(elapsed);
+            if let Recovery::Paper(_) = self.recovery {
+                self.figures.on_round_trip(elapsed, now);
+            }
         }
     }
 

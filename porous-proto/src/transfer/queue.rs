@@ -1,9 +1,13 @@
 //! The transfer queue (§3.1.2): every frame that was sent and whose fate is open, by sequence id,
 //! and the flight size.
 
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
+
+use bytes::Bytes;
 
 use super::store::List;
+use crate::frame::Message;
 use crate::serial::{Bits, SendWindow};
 use crate::time::Instant;
 use crate::work;
@@ -87,6 +91,9 @@ pub(crate) struct TransferQueue {
     flight: u32,
     /// The oldest reliable frame whose fate is open and that no probe has repeated, or the next id.
     unprobed: u64,
+    /// What frames carried that are considered dropped, if its sender wants to hear of it should they
+    /// only be late.
+    lost: BTreeMap<u64, Vec<Message<Bytes>>>,
 }
 
 impl TransferQueue {
@@ -98,6 +105,7 @@ impl TransferQueue {
             window: SendWindow::new(first, size),
             flight: 0,
             unprobed: first,
+            lost: BTreeMap::new(),
         }
     }
 
@@ -219,16 +227,24 @@ impl TransferQueue {
         Some(record)
     }
 
-    /// What is known of the frame, if it was considered dropped and is acknowledged for the first
-    /// time now.
-    pub(crate) fn take_late(&mut self, id: u64) -> Option<Late> {
+    /// These messages were in a frame that was considered dropped.
+    pub(crate) fn remember_lost(&mut self, id: u64, lost: Vec<Message<Bytes>>) {
+        if !lost.is_empty() && self.record(id).is_some() {
+            self.lost.insert(id, lost);
+        }
+    }
+
+    /// What is known of the frame, and remembered of its messages, if it was considered dropped and is
+    /// acknowledged for the first time now.
+    pub(crate) fn take_late(&mut self, id: u64) -> Option<(Late, Vec<Message<Bytes>>)> {
         let record = self.record_mut(id)?;
         let (sent, counted) = (record.sent, record.counted);
         if !core::mem::take(&mut record.dropped) {
             return None;
         }
         self.open.clear(id);
-        Some(Late { sent, counted })
+        let lost = self.lost.remove(&id).unwrap_or_default();
+        Some((Late { sent, counted }, lost))
     }
 
     /// Whether a frame between these two was acknowledged, or is not remembered.
@@ -281,6 +297,7 @@ impl TransferQueue {
         while self.first < self.window.base() && self.records.len() > REMEMBERED_MAX {
             self.records.pop_front();
             self.open.clear(self.first);
+            self.lost.remove(&self.first);
             self.first += 1;
         }
         self.settle_unprobed();

@@ -51,6 +51,8 @@ pub(crate) struct Received {
     reports: u8,
     mark: u64,
     newest_width: u8,
+    /// The id of the remote's first frame.
+    first: u64,
 }
 
 impl Received {
@@ -67,6 +69,7 @@ impl Received {
             reports: 0,
             mark: 0,
             newest_width: 4,
+            first,
         }
     }
 
@@ -96,8 +99,16 @@ impl Received {
         }
     }
 
-    /// Notes the frame `id`, new or not. `own_next` is the id that our own next frame takes.
-    pub(crate) fn record(&mut self, id: u64, width: u8, nonce: bool, own_next: u64, now: Instant) {
+    /// Notes the frame `id`: whether it is new. `own_next` is the id that our own next frame takes.
+    pub(crate) fn record(
+        &mut self,
+        id: u64,
+        width: u8,
+        nonce: bool,
+        own_next: u64,
+        now: Instant,
+    ) -> bool {
+        let is_new = id >= self.next() || !self.bits.get(id);
         if id >= self.next() {
             self.advance.note(self.next(), now);
             self.advance_to(id);
@@ -113,6 +124,12 @@ impl Received {
             self.nonces.set(id);
         }
         self.bits.set(id);
+        is_new
+    }
+
+    /// How many frames the remote host has sent, up to the newest that came.
+    pub(crate) const fn passed(&self) -> u64 {
+        self.next() - self.first
     }
 
     /// i_b ← id + 1 (3), clearing what lies between, so that a lap of the ring is not mistaken for

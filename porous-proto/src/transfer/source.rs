@@ -30,9 +30,13 @@ pub(crate) trait Source {
     /// A message was not, and is not sent.
     fn skipped(&mut self, message: &Message<Bytes>);
 
+    /// The message is in the next frame, for the first time or once more.
+    fn sent(&mut self, message: &Message<Bytes>);
+
     /// The message arrived.
     fn acknowledged(&mut self, message: &Message<Bytes>);
 
-    /// A message that is not sent again was dropped.
-    fn lost(&mut self, message: &Message<Bytes>);
+    /// A message that is not sent again was dropped. Whether it is to be told if it has
+    /// [arrived](Self::acknowledged) nevertheless.
+    fn lost(&mut self, message: &Message<Bytes>) -> bool;
 }

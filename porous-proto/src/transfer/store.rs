@@ -37,6 +37,8 @@ pub(crate) struct Outgoing {
     pub(crate) priority: Priority,
     /// So many more frames carry it, if they have room (`docs/deviations.md` P8).
     pub(crate) copies: u8,
+    /// A probe has repeated it.
+    pub(crate) probed: bool,
 }
 
 impl Outgoing {
@@ -252,7 +254,9 @@ impl Store {
             });
             if wanted {
                 if let Some(outgoing) = &mut place.outgoing {
-                    outgoing.copies = outgoing.copies.max(1); // it has waited for long (P8)
+                    // It has waited for long (P8).
+                    let first = !core::mem::replace(&mut outgoing.probed, true);
+                    outgoing.copies = outgoing.copies.max(u8::from(first));
                 }
                 place.sent = now;
                 place.places += 1;

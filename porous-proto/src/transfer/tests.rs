@@ -80,12 +80,15 @@ impl Source for Script {
         unreachable!("everything is current");
     }
 
+    fn sent(&mut self, _: &Message<Bytes>) {}
+
     fn acknowledged(&mut self, message: &Message<Bytes>) {
         self.acknowledged.push(name(message));
     }
 
-    fn lost(&mut self, message: &Message<Bytes>) {
+    fn lost(&mut self, message: &Message<Bytes>) -> bool {
         self.lost.push(name(message));
+        true
     }
 }
 

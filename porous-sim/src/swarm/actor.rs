@@ -47,6 +47,8 @@ pub(super) struct Actor {
     pub(super) dials_at: Instant,
     pub(super) peers: BTreeMap<PeerId, Meta>,
     pub(super) pattern: Pattern,
+    /// A packet that it will cancel, by its peer, channel and token.
+    pub(super) regretted: Option<((PeerId, u8), u64)>,
     /// What it sends.
     pub(super) draw: Draw,
 }

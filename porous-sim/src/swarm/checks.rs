@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use porous_proto::{DisconnectReason, Instant, PeerId};
+use porous_proto::{ChannelId, DisconnectReason, Instant, Peer, PeerId};
 
 use super::spoof;
 use super::stage::Stage;
@@ -35,6 +35,7 @@ impl Stage {
                 queued <= role.send_budget.max(one),
                 "{queued} bytes wait for {peer:?}"
             );
+            check_figures(state);
         }
         self.report.checks += 1;
     }
@@ -109,4 +110,22 @@ impl Stage {
             );
         }
     }
+}
+
+/// What a host says of a connection is in range, and fits together.
+fn check_figures(peer: &Peer) {
+    let stats = peer.stats();
+    assert!(stats.frames_spurious <= stats.frames_lost, "{stats:?}");
+    assert!(stats.frames_lost <= stats.frames_sent, "{stats:?}");
+    assert!(
+        stats.loss_sent.max(stats.loss_received) <= 10_000,
+        "{stats:?}"
+    );
+    assert!(stats.quality <= 100, "{stats:?}");
+    let waiting = |id| u64::from(peer.channel_stats(ChannelId(id)).waiting);
+    let waiting: u64 = (0..peer.channels()).map(waiting).sum();
+    // Each counts 64 bytes at least, but for what is the next to be sent of its priority.
+    let counted = 64 * waiting.saturating_sub(2);
+    let queued = peer.queued_bytes() as u64;
+    assert!(counted <= queued, "{waiting} packets of {stats:?}");
 }

@@ -1,16 +1,18 @@
 //! What hosts owe their applications, whatever the network does: the order of events, and by
 //! connection what [`Model`] says of packets.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
-use porous_proto::{DisconnectReason, Event, Mode, PeerId, Received};
+use core::time::Duration;
+
+use porous_proto::{DisconnectReason, Event, Mode, Outcome, PeerId, Received, SendOptions};
 
 use crate::{Model, SimAddress};
 
 /// Packets of at least so many bytes begin with their number, and tell whose they are. Shorter ones
 /// are sent when others have told which peers of two hosts are the ends of one connection.
-const NAMED: usize = 4;
+pub(super) const NAMED: usize = 4;
 
 /// A peer as its application knows it.
 #[derive(Debug)]
@@ -29,8 +31,45 @@ pub struct Life {
     pub sent: Model,
     /// Whether what it sends and receives is held against the model.
     pub judged: bool,
+    /// What was told of the packets with a receipt, by their tokens.
+    pub receipts: BTreeMap<u64, Option<Outcome>>,
     /// The side and the peer at the other end of this connection, once a packet has told.
     pub other: Option<(usize, PeerId)>,
+}
+
+/// What a packet is sent with.
+#[derive(Clone, Copy, Debug)]
+pub struct Wishes {
+    /// Its mode.
+    pub mode: Mode,
+    /// Its time to live, if it has one.
+    pub ttl: Option<Duration>,
+    /// The token of its receipt, if it has one.
+    pub receipt: Option<u64>,
+    /// It may be cancelled.
+    pub fickle: bool,
+}
+
+impl Wishes {
+    /// As the host is told.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn options(&self) -> SendOptions {
+        let options = SendOptions::new(self.mode);
+        let options = self.ttl.map_or(options, |ttl| options.ttl(ttl));
+        self.receipt.map_or(options, |token| options.receipt(token))
+    }
+}
+
+impl From<Mode> for Wishes {
+    fn from(mode: Mode) -> Self {
+        Self {
+            mode,
+            ttl: None,
+            receipt: None,
+            fickle: false,
+        }
+    }
 }
 
 /// What happened at all sides. A side is a host from its start to its end: one that was killed and
@@ -41,6 +80,8 @@ pub struct Contract {
     pub peers: Vec<BTreeMap<PeerId, Life>>,
     /// Who sent each packet to whom, by its number.
     named: Vec<(usize, PeerId)>,
+    /// The sides and channels that are read without an order.
+    unordered: BTreeSet<(usize, u8)>,
 }
 
 impl Contract {
@@ -51,6 +92,7 @@ impl Contract {
         let mut contract = Self {
             peers: Vec::new(),
             named: Vec::new(),
+            unordered: BTreeSet::new(),
         };
         contract.peers.resize_with(sides, BTreeMap::new);
         contract
@@ -61,6 +103,12 @@ impl Contract {
     pub fn add_side(&mut self) -> usize {
         self.peers.push(BTreeMap::new());
         self.peers.len() - 1
+    }
+
+    /// A side has no order on this channel.
+    #[doc(hidden)]
+    pub fn has_no_order(&mut self, side: usize, channel: u8) {
+        self.unordered.insert((side, channel));
     }
 
     /// The application has named a peer, or has heard of it.
@@ -74,6 +122,7 @@ impl Contract {
             full: false,
             sent: Model::new(255),
             judged: true,
+            receipts: BTreeMap::new(),
             other: None,
         });
         assert!(
@@ -93,6 +142,7 @@ impl Contract {
         | Event::Connected { peer, .. }
         | Event::Readable { peer }
         | Event::Writable { peer }
+        | Event::Receipt { peer, .. }
         | Event::Disconnected { peer, .. }) = event
         else {
             unreachable!("another event: {event:?}");
@@ -117,7 +167,16 @@ impl Contract {
         } = event
         {
             assert_ne!(reason, DisconnectReason::InternalError, "a bug was caught");
+            let open = life.receipts.iter().find(|(_, told)| told.is_none());
+            assert_eq!(open, None, "a receipt is missing at the end");
             life.ended = Some((reason, undelivered));
+            return;
+        }
+        if let Event::Receipt { token, outcome, .. } = event {
+            let told = life.receipts.get_mut(&token);
+            let before = told.expect("it was sent").replace(outcome);
+            let corrected = before == Some(Outcome::Lost) && outcome == Outcome::Delivered;
+            assert!(before.is_none() || corrected, "{event:?} after {before:?}");
             return;
         }
         let readable = matches!(event, Event::Readable { .. });
@@ -155,11 +214,32 @@ impl Contract {
 
     /// `send` has accepted it.
     #[doc(hidden)]
-    pub fn sent(&mut self, side: usize, peer: PeerId, channel: u8, mode: Mode, packet: Vec<u8>) {
+    pub fn sent(
+        &mut self,
+        side: usize,
+        peer: PeerId,
+        channel: u8,
+        wishes: Wishes,
+        packet: Vec<u8>,
+    ) {
         self.named.push((side, peer));
-        self.begin(side, peer, false)
-            .sent
-            .sent(channel, mode, packet);
+        let life = self.begin(side, peer, false);
+        if let Some(token) = wishes.receipt {
+            life.receipts.insert(token, None);
+        }
+        let mode = wishes.mode;
+        if wishes.ttl.is_some() || wishes.fickle {
+            life.sent.sent_for_a_while(channel, mode, packet);
+        } else {
+            life.sent.sent(channel, mode, packet);
+        }
+    }
+
+    /// A token that no packet has.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn token(&self) -> u64 {
+        self.named.len() as u64
     }
 
     /// `receive` has given it out: in order, once, as it was sent, to one peer only.
@@ -187,7 +267,12 @@ impl Contract {
         let sender = self.peers[other]
             .get_mut(&name)
             .expect("a peer that was told");
-        if sender.judged {
+        if !sender.judged {
+            return;
+        }
+        if self.unordered.contains(&(side, packet.channel.0)) {
+            sender.sent.delivered_unordered(packet, "");
+        } else {
             sender.sent.delivered(packet, "");
         }
     }

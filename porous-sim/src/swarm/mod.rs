@@ -26,7 +26,7 @@ use core::any::Any;
 use core::panic::AssertUnwindSafe;
 use std::panic::catch_unwind;
 
-pub use contract::{Contract, Life};
+pub use contract::{Contract, Life, Wishes};
 pub use report::{Outcome, Report};
 pub use sweep::sweep;
 

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use porous_proto::{Config, ConfigError, Integrity, Policy, Priority};
+use porous_proto::{Channel, ChannelId, Config, ConfigError, Integrity, Policy, Priority};
 
 use super::draw::Draw;
 use crate::Seed;
@@ -12,6 +12,8 @@ use crate::Seed;
 #[derive(Clone, Debug)]
 pub(super) struct Role {
     pub(super) config: Config,
+    /// The channels that it reads without an order.
+    pub(super) unordered: Vec<u8>,
     /// Whether it lets others in, and whether its application is asked first.
     pub(super) listens: bool,
     pub(super) asks: bool,
@@ -130,6 +132,11 @@ fn role(
         .map(|_| draw.pick(&[Priority::Low, Priority::High]))
         .collect();
     let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+    let (settings, slowest) = settings(&channels, draw);
+    let mut config = config.channels(&channels)?;
+    for (id, &channel) in (0..).map(ChannelId).zip(&settings) {
+        config = config.channel(id, channel)?;
+    }
     let datagram = draw.pick(&[512, 1200, 1200, 1200, 1452, 4000]);
     let max_packet = number(draw.log(16, if heavy { 1 << 20 } else { 1 << 15 }));
     let spare = number(draw.log(64, 4 << 20));
@@ -141,7 +148,6 @@ fn role(
     let timeout = draw.millis(3000, 20_000);
     let send_budget = number(draw.log(256, 4 << 20));
     let mut config = config
-        .channels(&channels)?
         .max_datagram(datagram)?
         .receive_budget(max_packet, max_packet.saturating_add(spare))?
         .windows(number(windows[0]), number(windows[1]))?
@@ -163,6 +169,7 @@ fn role(
         config = config.bandwidth(number(limits[0]), number(limits[1]))?;
         backlog = backlog.min(20 * limits[0]).min(20 * limits[1]);
     }
+    backlog = backlog.min(20 * slowest);
     if draw.often(30) {
         config = config.reply_limits(number(draw.log(2, 1000)), number(draw.log(20, 20_000)))?;
     }
@@ -172,6 +179,7 @@ fn role(
         .then(|| Duration::from_secs(1) / number(draw.between(10, 128)));
     Ok(Role {
         config,
+        unordered: unordered(&settings),
         listens,
         asks: draw.often(20),
         dials: Vec::new(),
@@ -181,4 +189,34 @@ fn role(
         send_budget: send_budget.into(),
         backlog,
     })
+}
+
+/// Settings of channels: half of all hosts have weights, and caps of some; some channels are read
+/// without an order. And the lowest cap.
+fn settings(priorities: &[Priority], draw: &mut Draw) -> (Vec<Channel>, u64) {
+    let mut slowest = u64::from(u32::MAX);
+    let shares = draw.often(50);
+    let settings = priorities.iter().map(|&priority| {
+        let mut channel = Channel::new(priority);
+        if shares {
+            channel = channel.weight(u8::try_from(draw.log(1, 255)).unwrap_or(1));
+        }
+        if shares && draw.often(10) {
+            let rate = draw.log(3000, 1_000_000);
+            slowest = slowest.min(rate);
+            channel = channel.rate(u32::try_from(rate).unwrap_or(u32::MAX));
+        }
+        if draw.often(30) {
+            channel = channel.unordered();
+        }
+        channel
+    });
+    (settings.collect(), slowest)
+}
+
+/// The numbers of the channels that are read without an order.
+fn unordered(settings: &[Channel]) -> Vec<u8> {
+    let numbers = (0..=u8::MAX).zip(settings);
+    let unordered = numbers.filter(|(_, channel)| **channel == channel.unordered());
+    unordered.map(|(number, _)| number).collect()
 }

@@ -138,6 +138,7 @@ impl Stage {
             alive: false,
             reads_at: Instant::ZERO,
             dials_at: Instant::ZERO,
+            regretted: None,
             peers: BTreeMap::new(),
             pattern: quiet,
             draw: Draw::new(self.seed, "workload", index),
@@ -178,6 +179,9 @@ impl Stage {
         let role = &self.plan.roles[index];
         let actor = &mut self.actors[index];
         let (now, side) = (self.world.now(), self.contract.add_side());
+        for &channel in &role.unordered {
+            self.contract.has_no_order(side, channel);
+        }
         (actor.side, actor.alive) = (side, true);
         actor.peers.clear();
         self.world.add_host(actor.address, role.config.clone());

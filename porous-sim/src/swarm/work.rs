@@ -3,10 +3,12 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use porous_proto::{ChannelId, Event, Mode, PeerId, SendError, SendOptions};
+use porous_proto::{ChannelId, Event, Mode, PeerId, SendError};
 
 use super::actor::{Meta, Pattern};
 use super::checks::Trial;
+use super::contract::{NAMED, Wishes};
+use super::draw::Draw;
 use super::stage::{Stage, micros};
 
 /// After a long form was changed, so long may a handshake take.
@@ -48,8 +50,8 @@ impl Stage {
                 }
                 Event::Connected { peer, address } => self.connected(index, peer, address),
                 Event::Disconnected { peer, .. } => self.ended(index, peer),
-                Event::Readable { .. } | Event::Writable { .. } => {}
-                other => panic!("another event: {other:?}"),
+                Event::Readable { .. } | Event::Writable { .. } | Event::Receipt { .. } => {}
+                _ => panic!("another event: {event:?}"),
             }
         }
     }
@@ -189,6 +191,9 @@ impl Stage {
         let pattern = self.actors[index].pattern;
         let peers: Vec<PeerId> = self.live(index).collect();
         for peer in peers {
+            if self.actors[index].draw.often(2) {
+                self.cap(index, peer);
+            }
             for _ in 0..pattern.count {
                 let draw = &mut self.actors[index].draw;
                 let mode = [Mode::Unreliable, Mode::Reliable, Mode::Passive];
@@ -205,6 +210,19 @@ impl Stage {
                 }
             }
         }
+    }
+
+    /// Caps a channel anew, so that what waits still leaves soon.
+    fn cap(&mut self, index: usize, peer: PeerId) {
+        let slowest = self.plan.roles[index].backlog / 20 + 1;
+        let address = self.actors[index].address;
+        let draw = &mut self.actors[index].draw;
+        let rate = u32::try_from(draw.log(slowest, 1 << 32)).unwrap_or(u32::MAX);
+        let channel = u8::try_from(draw.below(8)).unwrap_or(0);
+        let host = self.world.host_mut(address);
+        // There may be fewer channels, and the peer may have ended.
+        let changed = host.set_channel_rate(peer, ChannelId(channel), rate);
+        self.report.fault("other caps", u64::from(changed.is_ok()));
     }
 
     /// The peers to which a host is connected.
@@ -247,12 +265,25 @@ impl Stage {
         let copies = u8::try_from(actor.draw.below(6))
             .unwrap_or(0)
             .saturating_sub(2);
-        let options = SendOptions::new(mode).redundancy(copies);
+        let wishes = wishes(&mut actor.draw, mode, self.contract.token());
+        let fickle = wishes.fickle.then(|| actor.draw.often(50));
+        // What may not come must differ from what has to.
+        let given_up = wishes.ttl.is_some() || wishes.fickle;
+        let len = if given_up { len.max(NAMED) } else { len };
         let packet = self.contract.packet(side, peer, len);
+        if packet.len() > max {
+            return false; // a handshake that was damaged, and no room for a number
+        }
         let host = self.world.host_mut(address);
-        match host.send(peer, ChannelId(channel), packet.clone(), options) {
+        match host.send(
+            peer,
+            ChannelId(channel),
+            packet.clone(),
+            wishes.options().redundancy(copies),
+        ) {
             Ok(()) => {
-                self.contract.sent(side, peer, channel, mode, packet);
+                self.contract.sent(side, peer, channel, wishes, packet);
+                self.cancel(index, (peer, channel), wishes.receipt, fickle);
                 true
             }
             Err(SendError::Full) => {
@@ -269,6 +300,29 @@ impl Stage {
         }
     }
 
+    /// Cancels a packet that was sent just now, or the one that was to be cancelled later.
+    fn cancel(
+        &mut self,
+        index: usize,
+        at: (PeerId, u8),
+        token: Option<u64>,
+        at_once: Option<bool>,
+    ) {
+        let (Some(token), Some(at_once)) = (token, at_once) else {
+            return;
+        };
+        let actor = &mut self.actors[index];
+        let cancelled = if at_once {
+            Some((at, token))
+        } else {
+            actor.regretted.replace((at, token))
+        };
+        if let Some(((peer, channel), token)) = cancelled {
+            let host = self.world.host_mut(actor.address);
+            host.cancel(peer, ChannelId(channel), token);
+        }
+    }
+
     /// How many bytes may wait, so that they can leave within a minute over a good line.
     pub(super) fn backlog(&self, index: usize, peer: PeerId) -> usize {
         let remote = self.actors[index]
@@ -282,5 +336,16 @@ impl Stage {
             .min()
             .unwrap_or(0);
         usize::try_from(slowest).unwrap_or(usize::MAX)
+    }
+}
+
+/// What a packet of this mode is sent with.
+fn wishes(draw: &mut Draw, mode: Mode, token: u64) -> Wishes {
+    let receipt = draw.often(30).then_some(token);
+    Wishes {
+        mode,
+        ttl: draw.often(15).then(|| draw.millis(10, 3000)),
+        receipt,
+        fickle: receipt.is_some() && draw.often(20),
     }
 }

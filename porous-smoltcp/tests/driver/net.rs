@@ -280,7 +280,7 @@ impl End {
                 }
                 Event::Disconnected { reason, .. } => self.ended = Some(reason),
                 Event::Request { .. } | Event::Writable { .. } => {}
-                _ => unreachable!("no other event"),
+                Event::Receipt { .. } | _ => unreachable!("no other event"),
             }
         }
     }

@@ -146,6 +146,30 @@ impl HostThread {
         Ok(())
     }
 
+    /// Cancels the packets of a channel that were sent before with this receipt, as
+    /// [`Endpoint::cancel`](crate::Endpoint::cancel) does. Their receipts tell what came of it; of
+    /// those that come back as [`Output::Unsent`](crate::Output::Unsent) there are none.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if it was not queued.
+    ///
+    /// ```
+    /// use porous_std::{ChannelId, Config, PeerId, UdpHost};
+    ///
+    /// let mut client = UdpHost::bind("127.0.0.1:0", Config::client())?.spawn()?;
+    /// client.cancel(PeerId::from_u64(0), ChannelId(0), 7)?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn cancel(
+        &mut self,
+        peer: PeerId,
+        channel: ChannelId,
+        token: u64,
+    ) -> Result<(), ThreadError> {
+        self.command(Command::Cancel(peer, channel, token))
+    }
+
     /// Ends a connection; [`Event::Disconnected`](crate::Event::Disconnected) comes when it has
     /// ended, and comes anyway if it has ended already.
     ///
@@ -209,6 +233,30 @@ impl HostThread {
     /// ```
     pub fn ask_peer_stats(&mut self, peer: PeerId) -> Result<(), ThreadError> {
         self.command(Command::AskPeerStats(peer))
+    }
+
+    /// Changes the cap of a channel to a peer, in bytes a second
+    /// ([`Host::set_channel_rate`](crate::Host::set_channel_rate)); nothing happens if there is no
+    /// such peer or channel.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if it was not queued.
+    ///
+    /// ```
+    /// use porous_std::{ChannelId, Config, PeerId, UdpHost};
+    ///
+    /// let mut host = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
+    /// host.set_channel_rate(PeerId::from_u64(0), ChannelId(0), 20_000)?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn set_channel_rate(
+        &mut self,
+        peer: PeerId,
+        channel: ChannelId,
+        bytes_a_second: u32,
+    ) -> Result<(), ThreadError> {
+        self.command(Command::SetChannelRate(peer, channel, bytes_a_second))
     }
 
     /// Whether a command can be queued.

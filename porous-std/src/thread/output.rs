@@ -153,7 +153,9 @@ pub(crate) enum Command {
     Send(Outgoing),
     /// The game knows that the peer is choked: from here on it sends nothing to it.
     Stopped(PeerId),
+    Cancel(PeerId, ChannelId, u64),
     Disconnect(PeerId, Disconnect),
+    SetChannelRate(PeerId, ChannelId, u32),
     AskStats,
     AskPeerStats(PeerId),
     /// End: who is still there is disconnected like this.

@@ -144,11 +144,20 @@ impl<C: Conditioner> Worker<C> {
                 self.choked.get_mut(&peer)?.stopped = true;
                 self.unchoke(peer)
             }
+            Command::Cancel(peer, channel, token) => {
+                host.cancel(peer, channel, token);
+                None
+            }
             Command::Disconnect(peer, how) => {
                 if host.disconnect(peer, how).is_ok() {
                     self.leaving.insert(peer);
                 }
                 // If it has ended already, its event is on the way.
+                None
+            }
+            Command::SetChannelRate(peer, channel, rate) => {
+                // Of a peer that has ended the game hears soon.
+                let _unknown = host.set_channel_rate(peer, channel, rate);
                 None
             }
             Command::AskStats => Some(Output::Stats {

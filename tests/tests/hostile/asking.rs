@@ -234,7 +234,7 @@ fn an_answer_that_comes_too_late_changes_nothing() {
 #[test]
 fn an_undecided_one_hears_nothing() {
     let cost = Cost {
-        bytes: 2600,
+        bytes: 2700,
         steps: 50,
     };
     case(cost, |scene| {

@@ -136,7 +136,7 @@ fn what_ends_other_states_does_nothing_to_a_connection() {
 #[test]
 fn forged_ends_do_nothing_to_a_newcomer() {
     let cost = Cost {
-        bytes: 5400,
+        bytes: 5600,
         steps: 50,
     };
     case(cost, |scene| {
@@ -152,7 +152,7 @@ fn forged_ends_do_nothing_to_a_newcomer() {
 #[test]
 fn forged_ends_do_nothing_to_an_undecided_one() {
     let cost = Cost {
-        bytes: 2600,
+        bytes: 2700,
         steps: 50,
     };
     case(cost, |scene| {

@@ -15,7 +15,7 @@ use crate::scene::{Cost, ENEMY, FRAGMENT, Scene, case, case_with, config, offer}
 #[test]
 fn the_end_of_a_great_packet_costs_what_has_come() {
     let cost = Cost {
-        bytes: 5000,
+        bytes: 5500,
         steps: 100,
     };
     case(cost, |scene| {

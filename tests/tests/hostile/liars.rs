@@ -36,7 +36,7 @@ fn a_liar_with_two_nonces_is_not_connected() {
 #[test]
 fn a_liar_with_two_offers_is_held_to_the_acknowledgement() {
     let cost = Cost {
-        bytes: 2600,
+        bytes: 2700,
         steps: 50,
     };
     case(cost, |scene| {

@@ -78,7 +78,7 @@ fn a_peer_with_255_channels_costs_what_it_uses() {
 #[test]
 fn a_peer_may_keep_65_bytes() {
     let cost = Cost {
-        bytes: 150_000,
+        bytes: 180_000,
         steps: 340,
     };
     case(cost, |scene| {

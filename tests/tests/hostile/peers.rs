@@ -214,6 +214,10 @@ impl Scene {
             stats.bytes_received,
             stats.answers_withheld,
         ) = (0, 0, 0);
+        // What is told of all frames that came or went.
+        (stats.frames_received, stats.frames_missing) = (0, 0);
+        (stats.send_rate, stats.receive_rate) = (0, 0);
+        (stats.loss_received, stats.quality) = (0, 0);
         stats
     }
 

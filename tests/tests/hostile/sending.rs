@@ -46,7 +46,7 @@ fn agreeing(scene: &mut Scene, enemy: &mut Remote<u32>, seconds: u64) -> usize {
 #[test]
 fn the_smallest_windows_that_never_move() {
     let cost = Cost {
-        bytes: 35_000,
+        bytes: 44_000,
         steps: 100,
     };
     case_with(config().send_budget(10_000), cost, |scene| {
@@ -79,7 +79,7 @@ fn the_smallest_windows_that_never_move() {
 #[test]
 fn the_smallest_windows_that_move_one_packet_at_a_time() {
     let cost = Cost {
-        bytes: 29_000,
+        bytes: 42_000,
         steps: 100,
     };
     case_with(config().send_budget(10_000), cost, |scene| {

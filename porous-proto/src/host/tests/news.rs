@@ -1,5 +1,7 @@
 //! What the application is told of a connection, and when.
 
+use alloc::vec::Vec;
+
 use super::*;
 use crate::doc::carry;
 use crate::frame::{ConnectionId, Reset};
@@ -185,4 +187,56 @@ fn what_comes_from_a_peer_is_counted() {
     assert_eq!(after.bytes_received, before.bytes_received + bytes);
     assert_eq!(after.packets_received.total(), 1);
     assert_eq!(after.packet_bytes_received.reliable, 5);
+}
+
+/// An application that never looks at its events has a bounded number of them.
+#[test]
+fn receipts_that_are_not_taken_use_up_the_send_budget() {
+    let config = Config::client().send_budget(100 * 64);
+    let [(mut client, peer), (mut server, _)] = pair(config);
+    let options = SendOptions::new(Mode::Unreliable).receipt(1);
+    let mut sent = 0;
+    for _ in 0..50 {
+        while client.send(peer, ChannelId(0), &b""[..], options).is_ok() {
+            sent += 1;
+        }
+        carry(&mut client, 1, &mut server);
+        carry(&mut server, 2, &mut client);
+    }
+    assert_eq!(sent, 100);
+    assert_eq!(client.peer(peer).unwrap().queued_bytes(), 0);
+    let (token, outcome) = (1, Outcome::Delivered);
+    let receipt = Event::Receipt {
+        peer,
+        token,
+        outcome,
+    };
+    let events: Vec<_> = core::iter::from_fn(|| client.poll_event()).collect();
+    let receipts = events.iter().filter(|&event| *event == receipt).count();
+    // There was room after the first half of them, and again when half of them were taken.
+    let writable = Event::Writable { peer };
+    assert_eq!((receipts, events.len()), (100, 102));
+    assert_eq!(events.last(), Some(&writable));
+    assert_eq!(client.send(peer, ChannelId(0), &b""[..], options), Ok(()));
+}
+
+#[test]
+fn receipts_keep_nobody_out() {
+    let [(mut client, there), (mut server, peer)] = pair(Config::client());
+    let options = SendOptions::new(Mode::Unreliable).receipt(1);
+    for _ in 0..5000 {
+        let sent = server.send(peer, ChannelId(0), &b""[..], options);
+        assert_eq!(sent, Ok(()));
+        assert!(server.cancel(peer, ChannelId(0), 1));
+    }
+    assert!(server.events.len() >= 5000 && client.receive(there).is_none());
+    let mut other = Host::<_, u32>::new(Config::client(), ExampleRng(9));
+    other.connect(Instant::ZERO, 2).unwrap();
+    let mut buf = [0; 1200];
+    while let Some(transmit) = other.poll_transmit(Instant::ZERO, &mut buf) {
+        server.handle_datagram(Instant::ZERO, 3, Ecn::NotEct, transmit.datagram);
+    }
+    let answer = server.poll_transmit(Instant::ZERO, &mut buf).unwrap();
+    other.handle_datagram(Instant::ZERO, 2, Ecn::NotEct, answer.datagram);
+    assert_eq!(other.poll_event(), None, "it was not refused");
 }

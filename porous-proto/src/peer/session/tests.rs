@@ -24,6 +24,7 @@ fn session(config: &Config) -> Session {
         policy: config.policy,
         keepalive: Duration::ZERO,
         first_id: 0,
+        settings: config.settings(),
         secret: 0,
     };
     Session::new(agreement, [1, 2], ConnectionId::EMPTY, &limits)

@@ -1,4 +1,4 @@
-//! Tombstones (`docs/wire.md`, "Control"). This implementation never sends one, but takes them in.
+//! Tombstones (`docs/wire.md`, "Control"), as they are received.
 
 use super::*;
 use crate::frame::Fragment;
@@ -65,30 +65,41 @@ fn a_tombstone_waits_for_what_it_depends_on() {
 }
 
 #[test]
-fn a_tombstone_takes_the_place_of_an_incomplete_reliable_packet() {
-    let mut receiver = receiver();
-    receiver.on_packet(&part(Mode::Reliable, 0), NOW);
-    receiver.on_packet(&part(Mode::Reliable, 2), NOW);
-    assert_eq!(receiver.totals.kept, 64 + 20);
-    assert_eq!(bury(&mut receiver, 0, 0), Verdict::Stale);
-    assert_eq!(receiver.totals.kept, 64);
-    let late = receiver.check_packet(&part(Mode::Reliable, 1));
-    assert_eq!(late, Verdict::Stale);
-    receiver.on_packet(&packet(Mode::Reliable, 1, 1), NOW);
-    assert_eq!(received(&mut receiver), 1);
+fn a_tombstone_takes_the_place_of_an_incomplete_packet_that_may_be_waited_for() {
+    for mode in [Mode::Reliable, Mode::Passive] {
+        let mut receiver = receiver();
+        receiver.on_packet(&part(mode, 0), NOW);
+        receiver.on_packet(&part(mode, 2), NOW);
+        assert_eq!(receiver.totals.kept, 64 + 20);
+        assert_eq!(bury(&mut receiver, 0, 0), Verdict::Stale);
+        assert_eq!(receiver.totals.kept, 64);
+        let late = receiver.check_packet(&part(mode, 1));
+        assert_eq!(late, Verdict::Stale);
+        receiver.on_packet(&packet(Mode::Reliable, 1, 1), NOW);
+        assert_eq!(received(&mut receiver), 1);
+    }
 }
 
 #[test]
-fn a_tombstone_changes_nothing_of_a_packet_that_is_complete_or_not_reliable() {
-    for mode in [Mode::Unreliable, Mode::Passive] {
+fn a_packet_that_its_tombstone_overtook_is_stale_in_whatever_mode() {
+    for mode in [Mode::Reliable, Mode::Passive] {
         let mut receiver = receiver();
-        receiver.on_packet(&part(mode, 0), NOW);
-        assert_eq!(bury(&mut receiver, 0, 0), Verdict::Stale);
-        assert_eq!(receiver.totals.kept, 64 + 10);
-        receiver.on_packet(&part(mode, 1), NOW);
-        receiver.on_packet(&part(mode, 2), NOW);
-        assert_eq!(received(&mut receiver), 1, "{mode:?}");
+        assert_eq!(bury(&mut receiver, 0, 0), Verdict::Begin);
+        assert_eq!(receiver.check_packet(&packet(mode, 0, 0)), Verdict::Stale);
+        receiver.on_packet(&packet(mode, 0, 0), NOW);
+        assert_eq!((receiver.totals.kept, received(&mut receiver)), (64, 0));
     }
+}
+
+#[test]
+fn a_tombstone_changes_nothing_of_a_packet_that_is_complete_or_unreliable() {
+    let mut other = receiver();
+    other.on_packet(&part(Mode::Unreliable, 0), NOW);
+    assert_eq!(bury(&mut other, 0, 0), Verdict::Stale);
+    assert_eq!(other.totals.kept, 64 + 10);
+    other.on_packet(&part(Mode::Unreliable, 1), NOW);
+    other.on_packet(&part(Mode::Unreliable, 2), NOW);
+    assert_eq!(received(&mut other), 1);
     let mut receiver = receiver();
     receiver.on_packet(&packet(Mode::Reliable, 0, 0), NOW);
     assert_eq!(bury(&mut receiver, 0, 0), Verdict::Stale);

@@ -7,8 +7,10 @@ mod estimator;
 mod minimum;
 mod modern;
 
+use alloc::boxed::Box;
 use core::time::Duration;
 
+pub(crate) use self::minimum::Minimum;
 pub(crate) use self::modern::{Congestion, Due, Flight, Modern};
 use super::rtt::Rtt;
 use crate::config::Policy;
@@ -18,19 +20,19 @@ use crate::config::Policy;
 pub(crate) enum Recovery {
     /// Three later acknowledgements, or T_rto (§3.1.3, §3.1.5): round trips of pings alone.
     Paper(Rtt),
-    Modern(Modern),
+    Modern(Box<Modern>),
 }
 
 impl Recovery {
-    pub(crate) const fn new(policy: Policy) -> Self {
+    pub(crate) fn new(policy: Policy) -> Self {
         match policy {
             Policy::Paper => Self::Paper(Rtt::new()),
-            Policy::Modern => Self::Modern(Modern::new()),
+            Policy::Modern => Self::Modern(Box::new(Modern::new())),
         }
     }
 
     /// T_rtt,avg.
-    pub(crate) const fn average(&self) -> Duration {
+    pub(crate) fn average(&self) -> Duration {
         match self {
             Self::Paper(rtt) => rtt.average(),
             Self::Modern(modern) => modern.path().smoothed(),
@@ -38,7 +40,7 @@ impl Recovery {
     }
 
     /// T_rtt,var.
-    pub(crate) const fn variance(&self) -> Duration {
+    pub(crate) fn variance(&self) -> Duration {
         match self {
             Self::Paper(rtt) => rtt.variance(),
             Self::Modern(modern) => modern.path().variation(),

@@ -131,8 +131,8 @@ impl Modern {
     }
 
     /// The newest frame of an acknowledgement was sent `elapsed` ago; the remote host says that it
-    /// held the acknowledgement back for `delay`.
-    pub(crate) fn sample(&mut self, elapsed: Duration, delay: Duration, now: Instant) {
+    /// held the acknowledgement back for `delay`. The time on the path, as far as that is believed.
+    pub(crate) fn sample(&mut self, elapsed: Duration, delay: Duration, now: Instant) -> Duration {
         self.feedback.sample(elapsed, now);
         self.early.on_sample(delay);
         let without = elapsed.saturating_sub(delay);
@@ -140,6 +140,7 @@ impl Modern {
         let path = if is_real { without } else { elapsed };
         self.path.sample(path, now);
         self.minimum.sample(path, now);
+        path
     }
 
     /// A frame was acknowledged, for the first time.

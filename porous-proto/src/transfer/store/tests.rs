@@ -9,6 +9,7 @@ fn ping(id: u16) -> Outgoing {
         delivery: Delivery::Reliable,
         priority: Priority::Low,
         copies: 0,
+        probed: false,
     }
 }
 

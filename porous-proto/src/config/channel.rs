@@ -1,0 +1,157 @@
+//! What a host wants of each of its channels, beyond how many there are.
+
+use alloc::boxed::Box;
+
+use super::{Config, Priority};
+use crate::ChannelId;
+use crate::error::ConfigError;
+
+/// In which order packets of a channel are given to the application that receives them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Order {
+    /// As they were sent (§3.2.3): who comes late is skipped, and nothing overtakes what is
+    /// reliable.
+    #[default]
+    Ordered,
+    /// As they are complete, each at most once and reliable ones exactly once.
+    Unordered,
+}
+
+/// The settings of one channel, for [`Config::channel`].
+///
+/// ```
+/// use porous_proto::{Channel, ChannelId, Config, Priority};
+///
+/// let both = Config::new().channels(&[Priority::High; 2])?;
+/// let _config = both.channel(ChannelId(1), Channel::new(Priority::Low).unordered())?;
+/// # Ok::<(), porous_proto::ConfigError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Channel {
+    pub(crate) priority: Priority,
+    pub(crate) order: Order,
+    pub(crate) weight: u8,
+    pub(crate) rate: u32,
+}
+
+impl Channel {
+    /// A channel that is ordered, on which this host sends with this priority.
+    ///
+    /// ```
+    /// use porous_proto::{Channel, Priority};
+    ///
+    /// let _urgent = Channel::new(Priority::High);
+    /// ```
+    #[must_use]
+    pub const fn new(priority: Priority) -> Self {
+        Self {
+            priority,
+            order: Order::Ordered,
+            weight: 1,
+            rate: u32::MAX,
+        }
+    }
+
+    /// What this host receives on the channel is delivered as it is complete. Nobody waits for a
+    /// reliable packet that is missing, and who comes late is not skipped unless it is very late:
+    /// half a window of packets, or half a second. The receiver alone decides; the sender need not
+    /// know.
+    ///
+    /// ```
+    /// use porous_proto::{Channel, Priority};
+    ///
+    /// let _sounds = Channel::new(Priority::Low).unordered();
+    /// ```
+    #[must_use]
+    pub const fn unordered(mut self) -> Self {
+        self.order = Order::Unordered;
+        self
+    }
+
+    /// The share of this channel, while others of its priority have something to send as well: of
+    /// two with the weights 1 and 3 the second one sends three bytes for each of the first. What
+    /// a channel does not use is shared by the others. 1 to 255, 0 counts as 1. Default 1.
+    ///
+    /// Shares are of what is sent for the first time; what was lost goes before it. Under
+    /// [`Policy::Paper`](crate::Policy::Paper) there are no weights: channels take turns by message.
+    ///
+    /// ```
+    /// use porous_proto::{Channel, Priority};
+    ///
+    /// let (_map, _voice) = (Channel::new(Priority::Low), Channel::new(Priority::Low).weight(3));
+    /// ```
+    #[must_use]
+    pub const fn weight(mut self, weight: u8) -> Self {
+        self.weight = if weight > 0 { weight } else { 1 };
+        self
+    }
+
+    /// The most that this host sends on the channel to each peer, in bytes a second, where a message
+    /// counts 8 bytes more than its payload; a packet is one message, or one for each fragment of
+    /// about [`max_datagram`](Config::max_datagram). 0 counts as 1. Default `u32::MAX`: no cap.
+    ///
+    /// No second has more than that and one message, and what a host that is stepped seldom sends in
+    /// one step. Time that is not used is not saved up: after silence one message goes out at once, the
+    /// next one when that is paid for. What was lost is sent again without being counted. Caps hold
+    /// under both policies, and can be [changed](crate::Host::set_channel_rate) at any time.
+    ///
+    /// ```
+    /// use porous_proto::{Channel, Priority};
+    ///
+    /// let _downloads = Channel::new(Priority::Low).rate(50_000);
+    /// ```
+    #[must_use]
+    pub const fn rate(mut self, bytes_a_second: u32) -> Self {
+        self.rate = if bytes_a_second > 0 {
+            bytes_a_second
+        } else {
+            1
+        };
+        self
+    }
+}
+
+/// Of low priority.
+impl Default for Channel {
+    fn default() -> Self {
+        Self::new(Priority::Low)
+    }
+}
+
+impl Config {
+    /// Changes the settings of one of the [`channels`](Self::channels), which are to be given
+    /// first: that sets all of them anew.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::UnknownChannel`] if there are fewer.
+    ///
+    /// ```
+    /// use porous_proto::{Channel, ChannelId, Config, Priority};
+    ///
+    /// let channel = Channel::new(Priority::High).unordered();
+    /// assert!(Config::new().channel(ChannelId(0), channel).is_ok());
+    /// assert!(Config::new().channel(ChannelId(1), channel).is_err());
+    /// ```
+    pub const fn channel(mut self, id: ChannelId, channel: Channel) -> Result<Self, ConfigError> {
+        if id.0 >= self.channel_count {
+            return Err(ConfigError::UnknownChannel);
+        }
+        self.channels[id.0 as usize] = channel;
+        Ok(self)
+    }
+
+    /// The channels, if any of them has more than a priority: else none, which costs a peer nothing.
+    pub(crate) fn settings(&self) -> Box<[Channel]> {
+        let is_plain = |channel: &Channel| *channel == Channel::new(channel.priority);
+        if self.channel_settings().iter().all(is_plain) {
+            return Box::default();
+        }
+        self.channel_settings().into()
+    }
+
+    /// The channels that this host has.
+    pub(crate) fn channel_settings(&self) -> &[Channel] {
+        &self.channels[..usize::from(self.channel_count)]
+    }
+}

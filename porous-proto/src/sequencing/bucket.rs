@@ -1,0 +1,215 @@
+//! The rate cap of a channel: a token bucket in integers (`docs/deviations.md` T21).
+
+use core::time::Duration;
+
+use crate::time::Instant;
+
+/// A channel that was held back and let go late may make up for so much: hosts in a game loop look
+/// at the time only so often.
+const LATE_MAX: Duration = Duration::from_millis(100);
+
+/// Micros of a second, by which bytes a second are divided.
+const SECOND: i64 = 1_000_000;
+
+/// The bucket. It saves nothing: a channel that was silent may send one message at once, and what
+/// it sends is paid back before the next one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bucket {
+    /// Bytes a second; `u32::MAX`: no cap.
+    rate: u32,
+    /// What may be sent, in millionths of a byte. Below zero: what has to be waited for.
+    credit: i64,
+    /// As of then.
+    filled: Instant,
+}
+
+impl Bucket {
+    pub(super) const fn new(rate: u32) -> Self {
+        Self {
+            rate,
+            credit: 0,
+            filled: Instant::ZERO,
+        }
+    }
+
+    const fn is_capped(&self) -> bool {
+        self.rate < u32::MAX
+    }
+
+    /// Another cap. What was sent is paid back by the new one.
+    pub(super) fn set_rate(&mut self, rate: u32, now: Instant) {
+        self.fill(now, Duration::ZERO);
+        // What a late look saved up was of the old one.
+        self.credit = self.credit.min(0);
+        self.rate = rate;
+    }
+
+    /// Time pays debts, and saves at most what is sent in `most`.
+    fn fill(&mut self, now: Instant, most: Duration) {
+        let rate = i64::from(self.rate);
+        let elapsed = now.saturating_duration_since(self.filled);
+        let gain = rate.saturating_mul(micros(elapsed));
+        let full = rate.saturating_mul(micros(most));
+        let filled = self.credit.saturating_add(gain).min(full);
+        (self.credit, self.filled) = (self.credit.max(filled), now);
+    }
+
+    /// The host looks at a channel that was held back until now, or before.
+    pub(super) fn release(&mut self, now: Instant) {
+        self.fill(now, LATE_MAX);
+    }
+
+    /// Until when the channel is held back. None if it may send.
+    pub(super) fn hold(&mut self, now: Instant) -> Option<Instant> {
+        if !self.is_capped() {
+            return None;
+        }
+        self.fill(now, Duration::ZERO);
+        if self.credit >= 0 {
+            return None;
+        }
+        let missing = self.credit.unsigned_abs();
+        let wait = missing.div_ceil(u64::from(self.rate.max(1)));
+        Some(now + Duration::from_micros(wait))
+    }
+
+    /// A message of so many bytes is sent.
+    pub(super) fn spend(&mut self, bytes: u64) {
+        if self.is_capped() {
+            let cost = i64::try_from(bytes).unwrap_or(i64::MAX);
+            self.credit = self.credit.saturating_sub(cost.saturating_mul(SECOND));
+        }
+    }
+}
+
+#[cfg(any(test, feature = "audit"))]
+impl Bucket {
+    /// # Panics
+    ///
+    /// If more than one message is owed, or more was saved up than a late look allows.
+    pub(super) fn audit(&self, longest: u64) {
+        let rate = i64::from(self.rate);
+        assert!(
+            self.credit <= rate.saturating_mul(micros(LATE_MAX)),
+            "{self:?}"
+        );
+        let owed = i64::try_from(longest)
+            .unwrap_or(i64::MAX)
+            .saturating_mul(SECOND);
+        assert!(self.credit >= -owed, "{self:?}");
+    }
+}
+
+fn micros(duration: Duration) -> i64 {
+    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+
+    fn at(micros: u64) -> Instant {
+        Instant::from_micros(micros)
+    }
+
+    /// When a channel that always has something to send sends messages of this length, looked at
+    /// at these times.
+    fn sent(rate: u32, len: u64, looks: impl IntoIterator<Item = u64>) -> Vec<u64> {
+        let mut bucket = Bucket::new(rate);
+        let mut sent = Vec::new();
+        for now in looks {
+            bucket.release(at(now));
+            while bucket.hold(at(now)).is_none() {
+                bucket.spend(len);
+                sent.push(now);
+            }
+        }
+        sent
+    }
+
+    /// The most bytes in any second.
+    fn most(sent: &[u64], len: u64) -> u64 {
+        let within = |&from: &u64| {
+            let after = |&&at: &&u64| at >= from && at < from + 1_000_000;
+            sent.iter().filter(after).count() as u64
+        };
+        len * sent.iter().map(within).max().unwrap_or(0)
+    }
+
+    #[test]
+    fn no_second_has_more_than_the_cap_a_step_and_one_message() {
+        for (rate, len) in [(100_000, 1000), (1_000_000, 1160), (7_777, 101), (3, 1)] {
+            for step in [1, 1000, 16_667, 33_333, 50_000] {
+                let looks = (0..).map(|n| n * step).take_while(|&at| at < 5_000_000);
+                let sent = sent(rate, len, looks);
+                let most = most(&sent, len);
+                let a_step = u64::from(rate) * step / 1_000_000;
+                let cap = u64::from(rate) + a_step + len;
+                assert!(most <= cap, "{rate} {len} {step}: {most}");
+                let all = len * sent.len() as u64;
+                let due = 5 * u64::from(rate) - a_step;
+                assert!(all + len >= due, "{rate} {len} {step}: {all} of {due}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_slower_than_a_message_a_second_is_sent_nevertheless() {
+        let mut bucket = Bucket::new(1);
+        assert_eq!(bucket.hold(at(5)), None);
+        bucket.spend(1160);
+        let due = at(5 + 1_160_000_000);
+        assert_eq!(bucket.hold(at(5)), Some(due));
+        assert_eq!(bucket.hold(at(1_160_000_004)), Some(due));
+        assert_eq!(bucket.hold(due), None);
+    }
+
+    #[test]
+    fn silence_saves_nothing_and_a_late_look_saves_a_tenth_of_a_second() {
+        let mut bucket = Bucket::new(1000);
+        assert_eq!(bucket.hold(at(60_000_000)), None);
+        bucket.spend(10);
+        assert_eq!(bucket.hold(at(60_000_000)), Some(at(60_010_000)));
+        let late = at(90_000_000);
+        bucket.release(late);
+        let mut count = 0;
+        while bucket.hold(late).is_none() {
+            bucket.spend(10);
+            count += 1;
+        }
+        assert_eq!(count, 11);
+    }
+
+    #[test]
+    fn a_new_cap_pays_the_debt_of_the_old_one() {
+        let mut bucket = Bucket::new(10);
+        bucket.spend(1000);
+        bucket.set_rate(1000, at(1_000_000));
+        assert_eq!(bucket.hold(at(1_000_000)), Some(at(1_990_000)));
+        bucket.set_rate(u32::MAX, at(1_000_000));
+        assert_eq!(bucket.hold(at(1_000_000)), None);
+    }
+
+    #[test]
+    fn what_was_saved_up_is_of_the_old_cap() {
+        let mut bucket = Bucket::new(1_000_000);
+        bucket.spend(1000);
+        bucket.release(at(101_000));
+        bucket.set_rate(1000, at(101_000));
+        assert_eq!(bucket.hold(at(101_000)), None);
+        bucket.spend(100);
+        assert_eq!(bucket.hold(at(101_000)), Some(at(201_000)));
+    }
+
+    #[test]
+    fn absurd_times_and_lengths_do_not_overflow() {
+        let mut bucket = Bucket::new(u32::MAX - 1);
+        for now in [0, u64::MAX - 1, 3, u64::MAX - 1] {
+            bucket.hold(at(now));
+            bucket.spend(u64::MAX);
+        }
+        assert!(bucket.hold(at(u64::MAX - 1)).is_some());
+    }
+}

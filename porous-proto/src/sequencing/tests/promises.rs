@@ -1,0 +1,266 @@
+//! Times to live, receipts, keys and cancelling, as the sender sees them (`docs/deviations.md`
+//! D1 to D4).
+
+use super::*;
+use crate::audit::Audit;
+use crate::event::Outcome;
+
+const TTL: Duration = Duration::from_millis(100);
+const TICK: Duration = Duration::from_micros(1);
+
+fn sender() -> Sequencing {
+    Sequencing::new(params(16, 2), 0, AGE)
+}
+
+fn options(mode: Mode, token: u64) -> SendOptions {
+    SendOptions::new(mode).receipt(token)
+}
+
+/// Takes all that is to be sent.
+fn messages(sender: &mut Sequencing) -> Vec<Message<Bytes>> {
+    let all = core::iter::from_fn(|| Some(sender.next_message(Priority::Low)?.0)).collect();
+    sender.audit(&mut Audit::default());
+    all
+}
+
+fn receipts(sender: &mut Sequencing) -> Vec<(u64, Outcome, bool)> {
+    sender.audit(&mut Audit::default());
+    let next = || {
+        let receipt = sender.next_receipt()?;
+        Some((receipt.token, receipt.outcome, receipt.again))
+    };
+    core::iter::from_fn(next).collect()
+}
+
+fn tombstone(id: u32) -> Message<Bytes> {
+    Message::Control(Control::Tombstone {
+        channel: 0,
+        id,
+        dependency: 0,
+    })
+}
+
+#[test]
+fn what_waits_beyond_its_time_takes_no_id_and_no_room() {
+    let mut sender = sender();
+    for mode in [Mode::Reliable, Mode::Passive, Mode::Unreliable] {
+        sender.send(0, "abc".into(), options(mode, 1).ttl(TTL));
+        sender.send(0, "abc".into(), options(mode, 2).ttl(TTL / 2));
+    }
+    sender.look(NOW);
+    assert_eq!(sender.expiry_deadline(), NOW + TTL / 2 + TICK);
+    sender.look(NOW + TTL / 2 + TICK);
+    assert_eq!(receipts(&mut sender), [(2, Outcome::Expired, false); 3]);
+    assert_eq!(sender.expiry_deadline(), NOW + TTL + TICK);
+    sender.look(NOW + TTL + TICK);
+    assert_eq!(receipts(&mut sender), [(1, Outcome::Expired, false); 3]);
+    assert_eq!((sender.totals.queued, sender.totals.unsent), (0, 0));
+    assert_eq!((sender.totals.undelivered, sender.totals.expired), (0, 6));
+    assert!(sender.expiry_deadline().is_never() && messages(&mut sender).is_empty());
+}
+
+#[test]
+fn a_lost_packet_whose_time_is_over_is_buried() {
+    for mode in [Mode::Reliable, Mode::Passive] {
+        let mut sender = sender();
+        sender.send(0, "abc".into(), options(mode, 1).ttl(TTL));
+        sender.look(NOW);
+        let sent = messages(&mut sender);
+        sender.look(NOW + TTL);
+        assert!(sender.is_current(&sent[0]));
+        sender.look(NOW + TTL + TICK);
+        assert!(!sender.is_current(&sent[0]));
+        assert!(receipts(&mut sender).is_empty());
+        sender.skipped(&sent[0]);
+        sender.skipped(&sent[0]);
+        assert_eq!(receipts(&mut sender), [(1, Outcome::Expired, false)]);
+        assert_eq!(messages(&mut sender), [tombstone(0)]);
+        assert!(sender.is_current(&tombstone(0)));
+        // The remote host has to know before the connection may be closed.
+        assert_eq!((sender.totals.queued, sender.totals.undelivered), (0, 1));
+        sender.acknowledged(&tombstone(0));
+        assert_eq!((sender.totals.undelivered, sender.totals.charged), (0, 67));
+        sender.acknowledged(&sent[0]);
+        sender.on_window(0, 0);
+        assert_eq!(sender.totals.charged, 0);
+        assert!(receipts(&mut sender).is_empty());
+    }
+}
+
+#[test]
+fn fragments_that_wait_beyond_the_time_are_not_sent() {
+    for mode in [Mode::Reliable, Mode::Passive, Mode::Unreliable] {
+        let mut sender = sender();
+        sender.send(0, Bytes::from_static(&[7; 25]), options(mode, 1).ttl(TTL));
+        sender.look(NOW);
+        assert!(sender.next_message(Priority::Low).is_some());
+        assert_eq!(sender.expiry_deadline(), NOW + TTL + TICK);
+        sender.look(NOW + TTL + TICK);
+        assert_eq!(receipts(&mut sender), [(1, Outcome::Expired, false)]);
+        let told = messages(&mut sender);
+        let expected = if mode == Mode::Unreliable { 0 } else { 1 };
+        assert_eq!(told.len(), expected, "{mode:?}: {told:?}");
+        assert_eq!((sender.totals.queued, sender.totals.unsent), (0, 0));
+    }
+}
+
+#[test]
+fn what_arrives_in_time_is_delivered() {
+    for mode in [Mode::Reliable, Mode::Passive, Mode::Unreliable] {
+        let mut sender = sender();
+        sender.send(0, Bytes::from_static(&[7; 25]), options(mode, 1).ttl(TTL));
+        sender.look(NOW);
+        for message in messages(&mut sender) {
+            assert!(receipts(&mut sender).is_empty());
+            sender.acknowledged(&message);
+        }
+        assert_eq!(receipts(&mut sender), [(1, Outcome::Delivered, false)]);
+        sender.look(NOW + 2 * TTL);
+        sender.on_window(0, 0);
+        sender.close();
+        assert!(receipts(&mut sender).is_empty(), "{mode:?}");
+    }
+}
+
+#[test]
+fn a_lost_packet_that_was_only_late_is_delivered_after_all() {
+    let mut sender = sender();
+    sender.send(
+        0,
+        Bytes::from_static(&[7; 25]),
+        options(Mode::Unreliable, 1),
+    );
+    let [first, second, third] = messages(&mut sender).try_into().unwrap();
+    sender.acknowledged(&first);
+    assert!(sender.lost(&second) && sender.lost(&third));
+    assert_eq!(receipts(&mut sender), [(1, Outcome::Lost, false)]);
+    sender.acknowledged(&second);
+    assert!(receipts(&mut sender).is_empty());
+    sender.acknowledged(&third);
+    assert_eq!(receipts(&mut sender), [(1, Outcome::Delivered, true)]);
+    // One without a receipt is not worth remembering.
+    sender.send(0, "abc".into(), Mode::Unreliable);
+    let plain = messages(&mut sender);
+    assert!(!sender.lost(&plain[0]));
+}
+
+#[test]
+fn what_the_receive_window_passes_has_come_only_if_it_was_waited_for() {
+    let mut sender = sender();
+    for (token, mode) in [
+        (1, Mode::Unreliable),
+        (2, Mode::Passive),
+        (3, Mode::Reliable),
+    ] {
+        sender.send(0, "abc".into(), options(mode, token));
+    }
+    let sent = messages(&mut sender);
+    sender.on_window(0, 2);
+    let expected = [
+        (1, Outcome::Lost, false),
+        (2, Outcome::Lost, false),
+        (3, Outcome::Delivered, false),
+    ];
+    assert_eq!(receipts(&mut sender), expected);
+    for message in &sent {
+        sender.acknowledged(message);
+    }
+    assert!(receipts(&mut sender).is_empty());
+}
+
+#[test]
+fn what_is_cancelled_before_it_was_sent_is_gone() {
+    let mut sender = sender();
+    for token in [1, 2, 1] {
+        sender.send(0, "abc".into(), options(Mode::Reliable, token));
+    }
+    assert!(sender.cancel(0, 1) && !sender.cancel(0, 1) && !sender.cancel(1, 2));
+    assert_eq!(receipts(&mut sender), [(1, Outcome::Cancelled, false); 2]);
+    assert_eq!((sender.totals.queued, sender.totals.unsent), (67, 1));
+    assert_eq!(sender.totals.cancelled, 2);
+    assert_eq!(messages(&mut sender).len(), 1);
+}
+
+#[test]
+fn what_is_cancelled_on_its_way_is_buried_if_it_is_lost() {
+    let mut sender = sender();
+    sender.send(0, "abc".into(), options(Mode::Unreliable, 1));
+    sender.send(0, "abc".into(), options(Mode::Reliable, 1));
+    sender.send(0, "abc".into(), options(Mode::Reliable, 2));
+    let sent = messages(&mut sender);
+    // The first one is not sent again anyway.
+    assert!(sender.cancel(0, 1) && !sender.cancel(0, 1));
+    assert!(sender.cancel(0, 2));
+    assert!(receipts(&mut sender).is_empty());
+    let [_, lost, arrived] = &sent[..] else {
+        unreachable!()
+    };
+    sender.acknowledged(arrived);
+    sender.skipped(lost);
+    let expected = [
+        (2, Outcome::Delivered, false),
+        (1, Outcome::Cancelled, false),
+    ];
+    assert_eq!(receipts(&mut sender), expected);
+    assert_eq!(messages(&mut sender), [tombstone(1)]);
+}
+
+#[test]
+fn a_packet_that_is_being_sent_is_cancelled_at_once() {
+    let mut sender = sender();
+    sender.send(
+        0,
+        Bytes::from_static(&[7; 25]),
+        options(Mode::Unreliable, 1),
+    );
+    sender.send(0, Bytes::from_static(&[7; 25]), options(Mode::Reliable, 2));
+    assert!(sender.next_message(Priority::Low).is_some());
+    assert!(sender.cancel(0, 1));
+    assert!(sender.next_message(Priority::Low).is_some());
+    assert!(sender.cancel(0, 2));
+    assert_eq!(
+        receipts(&mut sender),
+        [
+            (1, Outcome::Cancelled, false),
+            (2, Outcome::Cancelled, false)
+        ]
+    );
+    let left = messages(&mut sender);
+    let ids: Vec<_> = left.iter().filter_map(sent_packet).collect();
+    assert!(matches!(
+        left[0],
+        Message::Control(Control::Tombstone { .. })
+    ));
+    assert_eq!(ids, [(0, 1)]);
+    assert_eq!((sender.totals.unsent, sender.totals.undelivered), (0, 1));
+}
+
+#[test]
+fn what_was_replaced_is_told_and_leaves_the_budget() {
+    let mut sender = sender();
+    let keyed = |token| options(Mode::Reliable, token).key(9);
+    sender.send(0, "abcdef".into(), keyed(1));
+    sender.send(0, "abc".into(), keyed(2));
+    assert_eq!(receipts(&mut sender), [(1, Outcome::Cancelled, false)]);
+    assert_eq!((sender.totals.queued, sender.totals.replaced), (67, 1));
+    assert_eq!(messages(&mut sender).len(), 1);
+    // It has left: the next one is another packet.
+    sender.send(0, "abc".into(), keyed(3));
+    assert_eq!(messages(&mut sender).len(), 1);
+    assert!(receipts(&mut sender).is_empty());
+}
+
+#[test]
+fn at_the_end_all_that_is_open_is_lost() {
+    let mut sender = sender();
+    sender.send(0, "abc".into(), options(Mode::Reliable, 1));
+    sender.send(0, "abc".into(), options(Mode::Unreliable, 2));
+    let sent = messages(&mut sender);
+    sender.lost(&sent[1]);
+    sender.send(0, "abc".into(), options(Mode::Reliable, 3));
+    let mut last = sender.close();
+    let tokens = core::iter::from_fn(|| last.pop()).map(|receipt| (receipt.token, receipt.outcome));
+    let tokens: Vec<_> = tokens.collect();
+    let lost = |token| (token, Outcome::Lost);
+    assert_eq!(tokens, [lost(2), lost(3), lost(1)]);
+}

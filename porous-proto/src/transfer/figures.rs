@@ -1,0 +1,85 @@
+//! What is counted and measured of frames, for the application alone: nothing here changes what is
+//! sent.
+
+use core::time::Duration;
+
+use super::recovery::Minimum;
+use crate::stats::{Jitter, Loss};
+use crate::time::Instant;
+
+/// The figures of one peer.
+#[derive(Debug)]
+pub(crate) struct Figures {
+    /// Frames with data: sent, acknowledged, considered dropped, and of those the ones that were
+    /// acknowledged all the same.
+    pub(crate) sent: u64,
+    acknowledged: u64,
+    pub(crate) lost: u64,
+    pub(crate) spurious: u64,
+    /// Frames of the remote host, of any kind, each counted once.
+    pub(crate) received: u64,
+    /// Ids of its frames that others have overtaken and that did not come.
+    pub(crate) missing: u64,
+    pub(crate) sent_loss: Loss,
+    pub(crate) received_loss: Loss,
+    pub(crate) jitter: Jitter,
+    minimum: Minimum,
+}
+
+impl Figures {
+    pub(super) const fn new() -> Self {
+        Self {
+            sent: 0,
+            acknowledged: 0,
+            lost: 0,
+            spurious: 0,
+            received: 0,
+            missing: 0,
+            sent_loss: Loss::NONE,
+            received_loss: Loss::NONE,
+            jitter: Jitter::NONE,
+            minimum: Minimum::new(),
+        }
+    }
+
+    /// The shortest round trip of late; zero before the first.
+    pub(crate) fn minimum(&self) -> Duration {
+        self.minimum.get().unwrap_or_default()
+    }
+
+    /// A round trip took this long.
+    pub(super) fn on_round_trip(&mut self, rtt: Duration, now: Instant) {
+        self.jitter.sample(rtt);
+        self.minimum.sample(rtt, now);
+    }
+
+    /// A frame with data was acknowledged.
+    pub(super) fn on_acknowledged(&mut self, now: Instant) {
+        self.acknowledged += 1;
+        self.note_fates(now);
+    }
+
+    /// It is considered dropped.
+    pub(super) fn on_lost(&mut self, now: Instant) {
+        self.lost += 1;
+        self.note_fates(now);
+    }
+
+    /// It was considered dropped, and acknowledged then.
+    pub(super) fn on_spurious(&mut self, now: Instant) {
+        self.spurious += 1;
+        self.on_acknowledged(now);
+    }
+
+    fn note_fates(&mut self, now: Instant) {
+        let lost = self.lost - self.spurious;
+        self.sent_loss.note(self.acknowledged + lost, lost, now);
+    }
+
+    /// A frame came for the first time; its sender has sent so many by now.
+    pub(super) fn on_received(&mut self, sent: u64, now: Instant) {
+        self.received += 1;
+        self.missing = sent.saturating_sub(self.received);
+        self.received_loss.note(sent, self.missing, now);
+    }
+}

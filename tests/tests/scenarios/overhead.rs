@@ -1,0 +1,90 @@
+//! What a datagram takes beside the packets in it: the table in `docs/wire.md`, "Overhead".
+#![expect(clippy::unwrap_used, reason = "a test")]
+
+use alloc::collections::BTreeMap;
+
+use core::time::Duration;
+
+use porous_proto::{Config, Mode, Policy, Priority};
+use porous_sim::Pair;
+use porous_tests::{Kind, config, line, record, seed};
+
+const TICK: Duration = Duration::from_micros(16_667);
+
+/// What is sent each tick: packets on these channels, of this mode and length.
+#[derive(Clone, Copy, Debug)]
+struct Load {
+    channels: &'static [u8],
+    mode: Mode,
+    len: usize,
+}
+
+const UNRELIABLE: Load = Load {
+    channels: &[0],
+    mode: Mode::Unreliable,
+    len: 200,
+};
+const RELIABLE: Load = Load {
+    channels: &[0],
+    mode: Mode::Reliable,
+    len: 24,
+};
+const TEN: Load = Load {
+    channels: &[0, 1, 2, 0, 1, 2, 0, 1, 2, 0],
+    mode: Mode::Unreliable,
+    len: 16,
+};
+
+/// The datagrams of a host of a game at 60 Hz, to one whose connection ids have this length: how
+/// many there are of each overhead, and the widths of their frame ids.
+fn overheads(load: Load, id_len: u8) -> (BTreeMap<usize, usize>, Vec<u8>) {
+    let with = |config: Config| {
+        let config = config.policy(Policy::Modern);
+        config.channels(&[Priority::Low; 3]).unwrap()
+    };
+    let client = with(config::client()).connection_id_len(id_len).unwrap();
+    let mut pair = Pair::new(seed(), line(), client, with(config::new()));
+    pair.connect_to_listener();
+    let mut tape = None;
+    for tick in 0..600 {
+        // The datagrams of the first two seconds are not those of a flow that goes on.
+        if tick == 120 {
+            tape = Some(record(&mut pair.world));
+        }
+        for host in [Pair::A, Pair::B] {
+            for &channel in load.channels {
+                let sent = pair.send(host, channel, load.mode, vec![7; load.len]);
+                assert_eq!(sent, Ok(()), "{}", pair.world.seed());
+            }
+        }
+        pair.world.run_for(TICK);
+        for host in [Pair::A, Pair::B] {
+            pair.receive_all(host);
+        }
+    }
+    let datagrams = tape.unwrap().of(Pair::B, Kind::Short);
+    let payload = load.channels.len() * load.len;
+    let (mut overheads, mut widths) = (BTreeMap::new(), Vec::new());
+    for taped in datagrams {
+        let overhead = taped.datagram.len().saturating_sub(payload);
+        *overheads.entry(overhead).or_default() += 1;
+        widths.push((taped.datagram[0] >> 4 & 3) + 1);
+    }
+    (overheads, widths)
+}
+
+#[test]
+fn datagrams_are_as_short_as_the_table_says() {
+    for (load, expected) in [(UNRELIABLE, 12), (RELIABLE, 12), (TEN, 28)] {
+        for (id_len, less) in [(4, 0), (2, 2), (0, 4)] {
+            let (overheads, widths) = overheads(load, id_len);
+            let context = format!("{load:?} {id_len}: {overheads:?}");
+            let all: usize = overheads.values().sum();
+            assert!(all >= 480, "{context}");
+            // The others tell of windows as well, of a sentinel, or of an id that was left out.
+            let usual = overheads.get(&(expected - less));
+            assert!(usual.is_some_and(|usual| 4 * usual >= 3 * all), "{context}");
+            assert!(widths.iter().all(|&width| width == 1), "{context}");
+        }
+    }
+}

@@ -38,7 +38,7 @@ fn small(scene: &mut Scene, mode: Mode, packets: u32) {
 fn agree(scene: &mut Scene, enemy: &mut Remote<u32>, packets: u32) {
     loop {
         scene.overhear(enemy);
-        let ack = all_up_to(&enemy, enemy.newest.0);
+        let ack = all_up_to(enemy, enemy.newest.0);
         assert_taken(scene.send(enemy, Some(ack), vec![window(0, packets - 1)]));
         let stats = scene.stats();
         if stats.queued_bytes == 0 && stats.flight == 0 {

@@ -134,7 +134,7 @@ fn an_application_that_only_sends_has_few_events() {
 #[test]
 fn as_many_are_let_in_as_there_are_places() {
     let cost = Cost {
-        bytes: 23_000,
+        bytes: 36_000,
         steps: 50,
     };
     case(cost, |scene| {

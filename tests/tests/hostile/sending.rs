@@ -28,7 +28,7 @@ fn agreeing(scene: &mut Scene, enemy: &mut Remote<u32>, seconds: u64) -> usize {
         loop {
             let heard = scene.overhear(enemy);
             let frames = heard.iter().filter(|frame| frame.data > 0).count();
-            let ack = all_up_to(&enemy, enemy.newest.0);
+            let ack = all_up_to(enemy, enemy.newest.0);
             assert_taken(scene.send(enemy, Some(ack), vec![]));
             data += frames;
             if frames == 0 {

@@ -7,7 +7,6 @@ pub mod again;
 pub mod config;
 pub mod encoder;
 mod events;
-pub mod newest;
 mod parting;
 pub mod remote;
 pub mod sources;

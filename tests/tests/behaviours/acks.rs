@@ -60,7 +60,7 @@ impl Hand {
     fn hear(&mut self) -> (usize, usize) {
         let (mut buf, mut count, mut last) = ([0; 1200], 0, 0);
         while let Some(transmit) = self.host.poll_transmit(NOW, &mut buf) {
-            self.remote.hear_in_full(transmit.datagram);
+            self.remote.hear(transmit.datagram);
             (count, last) = (count + 1, transmit.datagram.len());
         }
         (count, last)

@@ -42,7 +42,7 @@ fn asked(scene: &Scene) -> usize {
 #[test]
 fn there_are_no_more_undecided_ones_than_places() {
     let cost = Cost {
-        bytes: 21_000,
+        bytes: 34_000,
         steps: 50,
     };
     case(cost, |scene| {
@@ -64,7 +64,7 @@ fn there_are_no_more_undecided_ones_than_places() {
 #[test]
 fn a_hundred_cookies_that_come_back_at_once_fill_the_places() {
     let cost = Cost {
-        bytes: 23_000,
+        bytes: 36_000,
         steps: 50,
     };
     case(cost, |scene| {
@@ -92,7 +92,7 @@ fn a_hundred_cookies_that_come_back_at_once_fill_the_places() {
 #[test]
 fn the_last_place_is_given_once() {
     let cost = Cost {
-        bytes: 32_000,
+        bytes: 49_000,
         steps: 50,
     };
     case(cost, |scene| {
@@ -234,7 +234,7 @@ fn an_answer_that_comes_too_late_changes_nothing() {
 #[test]
 fn an_undecided_one_hears_nothing() {
     let cost = Cost {
-        bytes: 2700,
+        bytes: 4300,
         steps: 50,
     };
     case(cost, |scene| {
@@ -253,7 +253,7 @@ fn an_undecided_one_hears_nothing() {
 #[test]
 fn an_undecided_one_can_only_leave() {
     let cost = Cost {
-        bytes: 3000,
+        bytes: 4800,
         steps: 50,
     };
     case(cost, |scene| {

@@ -147,7 +147,7 @@ fn frames_from_everywhere_keep_nobody_out() {
 #[test]
 fn frames_from_an_address_do_not_keep_it_out() {
     let cost = Cost {
-        bytes: 2900,
+        bytes: 4600,
         steps: 50,
     };
     case(cost, |scene| {
@@ -307,7 +307,7 @@ fn two_hosts_do_not_keep_each_other_busy() {
 #[test]
 fn a_peer_that_floods_gets_no_more_than_a_stranger() {
     let cost = Cost {
-        bytes: 2900,
+        bytes: 4600,
         steps: 50,
     };
     case(cost, |scene| {

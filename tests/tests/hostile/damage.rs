@@ -15,8 +15,7 @@ fn frames(enemy: &mut Remote<u32>) -> Vec<Short> {
     let newest = enemy.newest.0;
     let delayed = Ack {
         delay: Some(9),
-        nonces: true,
-        ..all_up_to(newest)
+        ..all_up_to(enemy, newest)
     };
     let kinds: [Vec<Message>; 6] = [
         vec![],

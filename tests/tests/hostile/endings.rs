@@ -55,7 +55,7 @@ fn resets_that_do_not_stop_do_not_keep_a_silent_connection() {
 #[test]
 fn no_reset_is_answered() {
     let cost = Cost {
-        bytes: 2900,
+        bytes: 4600,
         steps: 50,
     };
     case(cost, |scene| {

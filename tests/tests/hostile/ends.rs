@@ -103,7 +103,7 @@ fn forged_ends_do_nothing_to_an_attempt() {
 #[test]
 fn forged_ends_do_nothing_to_a_connection() {
     let cost = Cost {
-        bytes: 2900,
+        bytes: 4600,
         steps: 50,
     };
     case(cost, |scene| {
@@ -117,7 +117,7 @@ fn forged_ends_do_nothing_to_a_connection() {
 #[test]
 fn what_ends_other_states_does_nothing_to_a_connection() {
     let cost = Cost {
-        bytes: 2900,
+        bytes: 4600,
         steps: 50,
     };
     case(cost, |scene| {
@@ -136,7 +136,7 @@ fn what_ends_other_states_does_nothing_to_a_connection() {
 #[test]
 fn forged_ends_do_nothing_to_a_newcomer() {
     let cost = Cost {
-        bytes: 5600,
+        bytes: 8900,
         steps: 50,
     };
     case(cost, |scene| {
@@ -152,7 +152,7 @@ fn forged_ends_do_nothing_to_a_newcomer() {
 #[test]
 fn forged_ends_do_nothing_to_an_undecided_one() {
     let cost = Cost {
-        bytes: 2700,
+        bytes: 4300,
         steps: 50,
     };
     case(cost, |scene| {
@@ -253,7 +253,7 @@ fn forged_ends_do_nothing_to_what_we_have_ended() {
 #[test]
 fn forged_ends_do_nothing_to_what_was_refused() {
     let cost = Cost {
-        bytes: 290,
+        bytes: 500,
         steps: 110,
     };
     case(cost, |scene| {
@@ -338,7 +338,7 @@ fn a_disconnection_that_is_answered_by_everything_else_ends() {
 #[test]
 fn ends_of_other_kinds_are_refused() {
     let cost = Cost {
-        bytes: 3200,
+        bytes: 5100,
         steps: 50,
     };
     case(cost, |scene| {

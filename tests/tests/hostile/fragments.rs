@@ -82,7 +82,7 @@ fn fragments_beyond_their_count_are_malformed() {
 #[test]
 fn the_numbers_of_fragments_have_16_bits_and_one_spelling() {
     let cost = Cost {
-        bytes: 1200,
+        bytes: 1900,
         steps: 100,
     };
     case(cost, |scene| {

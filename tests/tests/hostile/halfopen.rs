@@ -25,7 +25,7 @@ fn assert_times_out(scene: &mut Scene) {
 #[test]
 fn an_attempt_that_nobody_answers_ends() {
     let cost = Cost {
-        bytes: 290,
+        bytes: 500,
         steps: 110,
     };
     case(cost, |scene| {
@@ -42,7 +42,7 @@ fn an_attempt_that_nobody_answers_ends() {
 #[test]
 fn an_attempt_takes_no_cookie_of_others() {
     let cost = Cost {
-        bytes: 290,
+        bytes: 500,
         steps: 110,
     };
     case(cost, |scene| {
@@ -65,7 +65,7 @@ fn an_attempt_takes_no_cookie_of_others() {
 #[test]
 fn many_cookies_for_an_attempt_cost_a_request_each() {
     let cost = Cost {
-        bytes: 290,
+        bytes: 500,
         steps: 110,
     };
     case(cost, |scene| {
@@ -165,7 +165,7 @@ fn a_refusal_may_be_of_any_version() {
 #[test]
 fn an_acknowledgement_alone_connects_nobody() {
     let cost = Cost {
-        bytes: 290,
+        bytes: 500,
         steps: 110,
     };
     case(cost, |scene| {
@@ -188,7 +188,7 @@ fn an_acknowledgement_alone_connects_nobody() {
 #[test]
 fn a_request_alone_connects_nobody() {
     let cost = Cost {
-        bytes: 290,
+        bytes: 500,
         steps: 110,
     };
     case(cost, |scene| {
@@ -205,7 +205,7 @@ fn a_request_alone_connects_nobody() {
 #[test]
 fn an_attempt_answers_no_request_without_padding() {
     let cost = Cost {
-        bytes: 290,
+        bytes: 500,
         steps: 110,
     };
     case(cost, |scene| {
@@ -252,7 +252,7 @@ fn an_attempt_remembers_four_of_those_who_ask() {
 #[test]
 fn an_attempt_takes_no_answer_from_elsewhere() {
     let cost = Cost {
-        bytes: 290,
+        bytes: 500,
         steps: 110,
     };
     case(cost, |scene| {

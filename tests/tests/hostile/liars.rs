@@ -15,7 +15,7 @@ const SECOND: Duration = Duration::from_secs(1);
 #[test]
 fn a_liar_with_two_nonces_is_not_connected() {
     let cost = Cost {
-        bytes: 290,
+        bytes: 500,
         steps: 110,
     };
     case(cost, |scene| {
@@ -36,7 +36,7 @@ fn a_liar_with_two_nonces_is_not_connected() {
 #[test]
 fn a_liar_with_two_offers_is_held_to_the_acknowledgement() {
     let cost = Cost {
-        bytes: 2700,
+        bytes: 4300,
         steps: 50,
     };
     case(cost, |scene| {
@@ -83,7 +83,7 @@ fn only_who_has_seen_our_request_can_be_incompatible_with_it() {
 #[test]
 fn a_mirror_is_not_connected() {
     let cost = Cost {
-        bytes: 290,
+        bytes: 500,
         steps: 110,
     };
     case(cost, |scene| {

@@ -63,7 +63,7 @@ fn sentinels_of_everything_are_few() {
 #[test]
 fn a_channel_can_be_moved_by_sentinels_alone() {
     let cost = Cost {
-        bytes: 330_000,
+        bytes: 500_000,
         steps: 140,
     };
     case(cost, |scene| {
@@ -116,7 +116,7 @@ fn markers_with_dependencies_that_cannot_be_mark_nothing() {
 #[test]
 fn a_sentinel_stands_for_an_unreliable_packet() {
     let cost = Cost {
-        bytes: 1200,
+        bytes: 1900,
         steps: 100,
     };
     case(cost, |scene| {
@@ -204,7 +204,7 @@ fn tombstones_count_in_the_budget() {
 #[test]
 fn a_tombstone_buries_only_what_is_incomplete_and_repeated() {
     let cost = Cost {
-        bytes: 5000,
+        bytes: 7600,
         steps: 100,
     };
     case(cost, |scene| {

@@ -123,7 +123,7 @@ fn channels_that_there_are_not() {
 #[test]
 fn the_smaller_number_of_channels_counts() {
     let cost = Cost {
-        bytes: 3500,
+        bytes: 6100,
         steps: 100,
     };
     case(cost, |scene| {

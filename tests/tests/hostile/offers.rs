@@ -174,7 +174,7 @@ fn a_peer_may_have_the_smallest_windows() {
 #[test]
 fn a_peer_may_have_the_largest_windows() {
     let cost = Cost {
-        bytes: 3600,
+        bytes: 5800,
         steps: 50,
     };
     case(cost, |scene| {

@@ -72,7 +72,7 @@ fn is_about(count: u32, expected: u32) -> bool {
 #[test]
 fn connection_ids_of_four_bytes_are_not_guessed() {
     let cost = Cost {
-        bytes: 2900,
+        bytes: 4600,
         steps: 50,
     };
     case(cost, |scene| {
@@ -85,7 +85,7 @@ fn connection_ids_of_four_bytes_are_not_guessed() {
 #[test]
 fn connection_ids_of_two_bytes_are_guessed_once_in_65536() {
     let cost = Cost {
-        bytes: 2900,
+        bytes: 4600,
         steps: 57,
     };
     case_with(with_ids(config(), 2), cost, |scene| {
@@ -101,7 +101,7 @@ fn connection_ids_of_two_bytes_are_guessed_once_in_65536() {
 #[test]
 fn connection_ids_of_one_byte_are_guessed_once_in_256() {
     let cost = Cost {
-        bytes: 2900,
+        bytes: 4600,
         steps: 57,
     };
     case_with(with_ids(config(), 1), cost, |scene| {
@@ -115,7 +115,7 @@ fn connection_ids_of_one_byte_are_guessed_once_in_256() {
 #[test]
 fn a_checksum_is_not_guessed() {
     let cost = Cost {
-        bytes: 2900,
+        bytes: 4600,
         steps: 50,
     };
     let config = with_ids(config(), 1).integrity(Integrity::Crc32c);
@@ -239,7 +239,7 @@ fn requests_in_the_name_of_a_friend_replace_nobody() {
 #[test]
 fn an_attempt_is_not_completed_by_a_guess() {
     let cost = Cost {
-        bytes: 2800,
+        bytes: 4800,
         steps: 50,
     };
     case(cost, |scene| {
@@ -263,7 +263,7 @@ fn an_attempt_is_not_completed_by_a_guess() {
 #[test]
 fn a_frame_from_another_address_is_nothing() {
     let cost = Cost {
-        bytes: 4400,
+        bytes: 7100,
         steps: 79,
     };
     case(cost, |scene| {

@@ -220,7 +220,7 @@ fn chains_of_dependencies_that_come_backwards() {
 #[test]
 fn a_packet_that_comes_again_with_other_content_is_stale() {
     let cost = Cost {
-        bytes: 1500,
+        bytes: 2300,
         steps: 100,
     };
     case(cost, |scene| {
@@ -246,7 +246,7 @@ fn a_packet_that_comes_again_with_other_content_is_stale() {
 #[test]
 fn a_packet_does_not_change_its_mode_or_its_dependency() {
     let cost = Cost {
-        bytes: 1100,
+        bytes: 1700,
         steps: 100,
     };
     case(cost, |scene| {
@@ -291,7 +291,7 @@ fn packets_that_were_passed_stay_passed() {
 #[test]
 fn good_messages_before_a_packet_that_cannot_be_have_no_effect() {
     let cost = Cost {
-        bytes: 2700,
+        bytes: 4100,
         steps: 100,
     };
     case(cost, |scene| {

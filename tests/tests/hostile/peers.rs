@@ -9,7 +9,6 @@ use porous_proto::{
 use porous_sim::rand_core::Rng;
 use porous_sim::{ChaCha8Rng, below};
 use porous_tests::encoder::{Ack, Message, Packet, varint};
-use porous_tests::newest::behind;
 use porous_tests::remote::Remote;
 
 use crate::scene::{ENEMY, Scene};
@@ -149,6 +148,36 @@ pub(crate) fn read_frame(datagram: &[u8]) -> Option<Heard> {
     Some(heard)
 }
 
+/// How far behind `id` the newest id is that has these low bytes.
+fn behind(id: u32, low: u32, width: u8) -> u32 {
+    id.wrapping_sub(low) & u32::MAX >> (32 - 8 * u32::from(width))
+}
+
+/// The enemy hears these datagrams, as far as it has not heard them before: what they say. The last
+/// of them is no older than what was acknowledged, which was heard (`docs/wire.md`, "Frame ids").
+pub(crate) fn hear(enemy: &mut Remote<u32>, datagrams: &[&[u8]]) -> Vec<Heard> {
+    let frames = datagrams.iter().rev();
+    let frames = frames.filter_map(|datagram| Some((read_frame(datagram)?, *datagram)));
+    let mut frames: Vec<_> = frames.collect();
+    let Some(&(Heard { id: low, width, .. }, newest)) = frames.first() else {
+        return Vec::new();
+    };
+    let edge = enemy.newest.0.wrapping_add(1 << (8 * u32::from(width) - 2));
+    let mut above = edge.wrapping_sub(behind(edge, low, width)).wrapping_add(1);
+    for (frame, _) in &mut frames {
+        above = above.wrapping_sub(1);
+        above = above.wrapping_sub(behind(above, frame.id, frame.width));
+        frame.id = above;
+    }
+    for (frame, datagram) in frames.iter().rev() {
+        if !enemy.heard.contains_key(&frame.id) {
+            enemy.hear(datagram);
+        }
+    }
+    enemy.hear(newest);
+    frames.into_iter().rev().map(|(frame, _)| frame).collect()
+}
+
 fn behind_ack(block: &[u8]) -> Option<&[u8]> {
     let head = *block.first()?;
     let [width, map, delay] = [(head >> 6) + 1, head >> 3 & 7, head >> 2 & 1].map(usize::from);
@@ -224,27 +253,17 @@ impl Scene {
 
     /// What was said to the enemy since it last listened.
     pub(crate) fn overhear(&mut self, enemy: &mut Remote<u32>) -> Vec<Heard> {
-        self.hear(enemy);
-        let said = core::mem::take(&mut self.said).into_iter().rev();
-        let frames = said.filter(|(to, _)| *to == enemy.address);
-        // The ids from the newest down.
-        let mut above = enemy.newest.0.wrapping_add(1);
-        let mut heard = Vec::new();
-        for mut frame in frames.filter_map(|(_, datagram)| read_frame(&datagram)) {
-            above = above.wrapping_sub(1);
-            above = above.wrapping_sub(behind(above, frame.id, frame.width));
-            frame.id = above;
-            heard.push(frame);
-        }
-        heard.reverse();
-        heard
+        let mut said = core::mem::take(&mut self.said);
+        said.retain(|(to, _)| *to == enemy.address);
+        let said: Vec<_> = said.iter().map(|(_, said)| &said[..]).collect();
+        hear(enemy, &said)
     }
 
     /// Everything that the enemy was sent by [`chatter`](Self::chatter) has arrived and was read, it
     /// says.
     pub(crate) fn agree(&mut self, enemy: &mut Remote<u32>) -> Disposition {
         self.overhear(enemy);
-        let (ack, stats) = (all_up_to(enemy.newest.0), self.stats());
+        let (ack, stats) = (all_up_to(enemy, enemy.newest.0), self.stats());
         // A packet of 1000 bytes has a frame for itself.
         let packets = u32::try_from(stats.frames_sent - stats.frames_lost).unwrap();
         let passed = packets.checked_sub(1).map(|newest| window(0, newest));
@@ -299,12 +318,23 @@ pub(crate) const fn ack_of(largest: u32) -> Ack {
     }
 }
 
-/// An acknowledgement of this frame and all before it.
-pub(crate) fn all_up_to(largest: u32) -> Ack {
-    let below = largest.saturating_sub(32);
-    Ack {
-        map: u32::MAX,
-        ranges: Some((0, below)).filter(|_| below > 0).into_iter().collect(),
-        ..ack_of(largest)
+/// An acknowledgement of this frame and of those before it that the enemy has heard, as far as a host
+/// keeps them in mind.
+pub(crate) fn all_up_to(enemy: &Remote<u32>, largest: u32) -> Ack {
+    let mut ack = ack_of(largest);
+    let heard = |id: &u32| enemy.heard.contains_key(id);
+    for (bit, id) in (0..largest).rev().take(32).enumerate() {
+        ack.map |= u32::from(heard(&id)) << bit;
     }
+    let oldest = largest.saturating_sub(255);
+    let mut end = largest.saturating_sub(32).max(oldest);
+    while let Some((&newest, _)) = enemy.heard.range(oldest..end).next_back() {
+        let mut older = (oldest..newest).rev();
+        let first = older.find(|id| !heard(id)).map_or(oldest, |id| id + 1);
+        if ack.ranges.len() < 16 {
+            ack.ranges.push((end - 1 - newest, newest + 1 - first));
+        }
+        end = first;
+    }
+    ack
 }

@@ -128,7 +128,7 @@ fn a_cookie_of_another_request_makes_no_peer() {
 #[test]
 fn a_proved_request_with_a_flipped_bit_makes_no_peer() {
     let cost = Cost {
-        bytes: 2900,
+        bytes: 4600,
         steps: 50,
     };
     case(cost, |scene| {
@@ -180,7 +180,7 @@ fn a_cookie_expires() {
 #[test]
 fn a_cookie_that_is_used_again_makes_no_second_peer() {
     let cost = Cost {
-        bytes: 2900,
+        bytes: 4600,
         steps: 50,
     };
     case(cost, |scene| {

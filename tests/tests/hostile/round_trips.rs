@@ -32,7 +32,7 @@ fn times(stats: &PeerStats) -> (Duration, Duration, Duration) {
 fn round_trips_of_nothing_do_not_make_the_host_repeat_itself_without_end() {
     let cost = Cost {
         bytes: 17_000,
-        steps: 170,
+        steps: 240,
     };
     case(cost, |scene| {
         let mut enemy = scene.enemy();
@@ -55,7 +55,7 @@ fn round_trips_of_nothing_do_not_make_the_host_repeat_itself_without_end() {
 fn a_flood_does_not_make_the_host_repeat_itself_faster_and_faster() {
     let cost = Cost {
         bytes: 17_000,
-        steps: 170,
+        steps: 240,
     };
     case(cost, |scene| {
         let mut enemy = scene.enemy();
@@ -224,7 +224,7 @@ fn acknowledgements_that_are_late_by_minutes_are_a_minute_at_most() {
 fn rates_of_one_byte_and_of_everything_leave_room_for_two_frames() {
     let cost = Cost {
         bytes: 160_000,
-        steps: 170,
+        steps: 240,
     };
     case(cost, |scene| {
         let mut offer = offer();

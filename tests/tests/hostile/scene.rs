@@ -12,6 +12,7 @@ use porous_tests::encoder::{Ack, Message, Offer, Short};
 use porous_tests::remote::Remote;
 
 use crate::metered::{Metered, Victim};
+use crate::peers::{BAD_ACK, all_up_to, hear};
 
 /// Where the host is.
 pub(crate) const HOST: u32 = 0;
@@ -184,7 +185,11 @@ impl Scene {
         self.hear(&mut enemy);
         // An acknowledgement of what the host has sent, and a pong of no ping, complete it.
         let ack = self.acknowledgement(&enemy);
-        self.send(&mut enemy, Some(ack), Vec::new());
+        if self.send(&mut enemy, Some(ack), Vec::new()) == BAD_ACK {
+            // Ids begin elsewhere, and it has heard none.
+            enemy.next = 0;
+            self.send(&mut enemy, None, Vec::new());
+        }
         self.begin();
         enemy
     }
@@ -201,16 +206,13 @@ impl Scene {
         enemy.unwrap()
     }
 
-    /// An acknowledgement of the newest frame and of all before it.
+    /// An acknowledgement of the newest frame and of those of the 32 before it that the enemy has heard.
     pub(crate) fn acknowledgement(&self, enemy: &Remote<u32>) -> Ack {
         let (largest, width) = enemy.newest;
         Ack {
-            largest,
             width,
-            map: u32::MAX,
-            delay: None,
             ranges: Vec::new(),
-            nonces: false,
+            ..all_up_to(enemy, largest)
         }
     }
 
@@ -232,14 +234,10 @@ impl Scene {
         disposition
     }
 
-    /// The enemy learns which frame is the newest.
-    pub(crate) fn hear(&self, enemy: &mut Remote<u32>) {
-        let is_short = |datagram: &[u8]| matches!(datagram.first(), Some(0x40..=0x7F));
-        let mut said = self.said.iter().rev();
-        let newest = said.find(|(to, said)| *to == enemy.address && is_short(said));
-        if let Some((_, datagram)) = newest {
-            enemy.hear_in_full(datagram);
-        }
+    fn hear(&self, enemy: &mut Remote<u32>) {
+        let said = self.said.iter().filter(|(to, _)| *to == enemy.address);
+        let said: Vec<_> = said.map(|(_, said)| &said[..]).collect();
+        hear(enemy, &said);
     }
 
     /// Hands a datagram to the host, and lets it say what it has to say.

@@ -28,7 +28,7 @@ fn agreeing(scene: &mut Scene, enemy: &mut Remote<u32>, seconds: u64) -> usize {
         loop {
             let heard = scene.overhear(enemy);
             let frames = heard.iter().filter(|frame| frame.data > 0).count();
-            let ack = all_up_to(enemy.newest.0);
+            let ack = all_up_to(enemy, enemy.newest.0);
             assert_taken(scene.send(enemy, Some(ack), vec![]));
             data += frames;
             if frames == 0 {
@@ -98,7 +98,7 @@ fn the_smallest_windows_that_move_one_packet_at_a_time() {
         for n in 0..10_000 / 65 {
             let heard = scene.overhear(&mut enemy);
             data += heard.iter().filter(|frame| frame.data > 0).count();
-            let ack = all_up_to(enemy.newest.0);
+            let ack = all_up_to(&enemy, enemy.newest.0);
             assert_taken(scene.send(&mut enemy, Some(ack), vec![window(0, n)]));
         }
         assert_eq!((data, scene.stats().queued_bytes), (153, 0));

@@ -97,7 +97,7 @@ fn floods_of_window_acknowledgements_cost_their_bytes() {
         }
         scene.flush();
         while !scene.overhear(&mut enemy).is_empty() {
-            let ack = all_up_to(enemy.newest.0);
+            let ack = all_up_to(&enemy, enemy.newest.0);
             assert_taken(scene.send(&mut enemy, Some(ack), vec![]));
         }
         scene.begin();
@@ -205,7 +205,7 @@ fn what_waits_to_be_sent_again_is_forgotten_when_it_was_passed() {
 #[test]
 fn what_was_passed_a_round_of_ids_ago_is_acknowledged_late() {
     let cost = Cost {
-        bytes: 16_000_000,
+        bytes: 20_000_000,
         steps: 320,
     };
     let wide = config().windows(4096, 16_384).unwrap();
@@ -231,7 +231,8 @@ fn what_was_passed_a_round_of_ids_ago_is_acknowledged_late() {
             }
         }
         assert_eq!(scene.stats().queued_bytes, 10_000 * 65);
-        for frame in first..=enemy.newest.0 {
+        let heard: Vec<u32> = enemy.heard.range(first..).map(|(&id, _)| id).collect();
+        for frame in heard {
             assert_taken(scene.send(&mut enemy, Some(ack_of(frame)), vec![]));
         }
         assert_eq!((scene.stats().flight, scene.stats().queued_bytes), (0, 0));
@@ -263,11 +264,13 @@ fn one_fragment_on_its_way_does_not_hold_its_whole_packet() {
             scene.flush();
             packets += 1;
         }
+        scene.overhear(&mut enemy);
         let end = oldest + 800;
         while oldest < end {
             assert_eq!(scene.queue(1, Mode::Reliable, 60_000), Ok(()));
-            let ack = ack_of(oldest);
-            assert_taken(scene.send(&mut enemy, Some(ack), vec![]));
+            // Now and then an id is left out.
+            let ack = Some(ack_of(oldest)).filter(|ack| enemy.heard.contains_key(&ack.largest));
+            assert_taken(scene.send(&mut enemy, ack, vec![]));
             packets += 1;
             assert_taken(scene.send(&mut enemy, None, vec![window(1, packets - 1)]));
             oldest += 1;

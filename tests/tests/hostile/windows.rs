@@ -192,7 +192,7 @@ fn what_waits_to_be_sent_again_is_forgotten_when_it_was_passed() {
 #[test]
 fn what_was_passed_a_round_of_ids_ago_is_acknowledged_late() {
     let cost = Cost {
-        bytes: 16_000_000,
+        bytes: 17_000_000,
         steps: 320,
     };
     let wide = config().windows(4096, 16_384).unwrap();

@@ -29,6 +29,9 @@ const PROBE_MAX: Duration = Duration::from_secs(1);
 const IN_VAIN: Duration = Duration::from_millis(1);
 const IN_VAIN_MAX: u8 = 25;
 
+/// No host holds an acknowledgement back for longer, be its steps a tenth of a second apart.
+const HELD_MAX: Duration = Duration::from_millis(200);
+
 /// Losses with nothing acknowledged between them for so many probe timeouts are a change of the
 /// path (RFC 9002 §7.6).
 const PERSISTENT: u32 = 3;
@@ -128,6 +131,9 @@ impl Modern {
     /// The newest frame of an acknowledgement was sent `elapsed` ago; the remote host says that it
     /// held the acknowledgement back for `delay`.
     pub(crate) fn sample(&mut self, elapsed: Duration, delay: Duration, now: Instant) {
+        if delay > HELD_MAX {
+            return; // what is said so late was said before, and lost (P9)
+        }
         self.feedback.sample(elapsed, now);
         let without = elapsed.saturating_sub(delay);
         let is_real = self.minimum.get().is_some_and(|least| without >= least);

@@ -175,3 +175,20 @@ fn a_delay_shortens_the_path_but_not_the_timers() {
     let path = modern.path().smoothed();
     assert!(path > 100 * MS && path < 115 * MS, "{path:?}");
 }
+
+/// P9: a block that is repeated tells of a frame that arrived long ago.
+#[test]
+fn lost_acknowledgements_do_not_make_the_path_longer() {
+    for mut modern in [settled(), Modern::new()] {
+        let before = modern.probe_timeout(STEP);
+        for n in 0..200 {
+            modern.sample(5000 * MS, 496 * MS, at(10_000 + 1000 * n));
+        }
+        assert_eq!(modern.probe_timeout(STEP), before);
+    }
+    let mut modern = settled();
+    for n in 0..200 {
+        modern.sample(5000 * MS, 200 * MS, at(300_000 + 1000 * n));
+    }
+    assert!(modern.probe_timeout(STEP) > 4000 * MS);
+}

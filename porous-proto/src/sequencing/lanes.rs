@@ -1,4 +1,4 @@
-//! Whose turn it is to send, inside a priority (`docs/deviations.md` T21): under the paper's policy
+//! Whose turn it is to send, inside a priority (`docs/deviations.md` T21, P10): under the paper's policy
 //! channels take turns by message; under the modern one they share by weight, in bytes.
 //!
 //! The sharing is start-time fair queueing (Goyal, Vin, Cheng 1996): the channel goes first whose

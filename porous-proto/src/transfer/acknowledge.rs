@@ -24,8 +24,9 @@ impl Transfer {
         self.queue.settle();
         if let (Recovery::Modern(modern), Some(sent)) = (&mut self.recovery, newest) {
             let elapsed = now.saturating_duration_since(sent);
-            let path = modern.sample(elapsed, block.held_back(), now);
-            self.figures.on_round_trip(path, now);
+            if let Some(path) = modern.sample(elapsed, block.held_back(), now) {
+                self.figures.on_round_trip(path, now);
+            }
             self.pings.on_sample(now);
         }
         self.drop_overtaken(source, now);

@@ -30,6 +30,9 @@ const LOSSY: Duration = Duration::from_secs(10);
 const IN_VAIN: Duration = Duration::from_micros(500);
 const IN_VAIN_MAX: u8 = 50;
 
+/// No host holds an acknowledgement back for longer, be its steps a tenth of a second apart.
+const HELD_MAX: Duration = Duration::from_millis(200);
+
 /// Losses with nothing acknowledged between them for so many probe timeouts are a change of the
 /// path (RFC 9002 §7.6).
 const PERSISTENT: u32 = 3;
@@ -131,8 +134,17 @@ impl Modern {
     }
 
     /// The newest frame of an acknowledgement was sent `elapsed` ago; the remote host says that it
-    /// held the acknowledgement back for `delay`. The time on the path, as far as that is believed.
-    pub(crate) fn sample(&mut self, elapsed: Duration, delay: Duration, now: Instant) -> Duration {
+    /// held the acknowledgement back for `delay`. The time on the path, as far as that is believed; none
+    /// if the acknowledgement only repeats what was said long ago (P9).
+    pub(crate) fn sample(
+        &mut self,
+        elapsed: Duration,
+        delay: Duration,
+        now: Instant,
+    ) -> Option<Duration> {
+        if delay > HELD_MAX {
+            return None;
+        }
         self.feedback.sample(elapsed, now);
         self.early.on_sample(delay);
         let without = elapsed.saturating_sub(delay);
@@ -140,7 +152,7 @@ impl Modern {
         let path = if is_real { without } else { elapsed };
         self.path.sample(path, now);
         self.minimum.sample(path, now);
-        path
+        Some(path)
     }
 
     /// A frame was acknowledged, for the first time.

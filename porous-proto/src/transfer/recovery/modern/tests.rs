@@ -181,3 +181,20 @@ fn after_sixteen_timeouts_nothing_is_repeated() {
     modern.on_acknowledged(3);
     assert!(modern.on_timeout(at(30)));
 }
+
+/// P9: a block that is repeated tells of a frame that arrived long ago.
+#[test]
+fn lost_acknowledgements_do_not_make_the_path_longer() {
+    for mut modern in [settled(), Modern::new()] {
+        let before = modern.probe_timeout(STEP);
+        for n in 0..200 {
+            modern.sample(5000 * MS, 496 * MS, at(10_000 + 1000 * n));
+        }
+        assert_eq!(modern.probe_timeout(STEP), before);
+    }
+    let mut modern = settled();
+    for n in 0..200 {
+        modern.sample(5000 * MS, 200 * MS, at(300_000 + 1000 * n));
+    }
+    assert!(modern.probe_timeout(STEP) > 4000 * MS);
+}

@@ -8,6 +8,7 @@ mod deadlines;
 mod disconnect;
 mod handshake;
 mod inspect;
+mod limits;
 mod packets;
 mod request;
 mod reset;
@@ -23,12 +24,14 @@ pub(crate) use self::agreement::Agreement;
 use self::deadlines::{Deadline, Deadlines};
 use self::disconnect::Closing;
 use self::handshake::Handshake;
+pub(crate) use self::limits::Identity;
+use self::limits::Limits;
 use self::reset::Doubt;
 use self::session::Session;
 pub(crate) use self::state::Cause;
 pub use self::state::PeerState;
 pub(crate) use self::tick::Tick;
-use crate::config::{Channel, Config, Policy};
+use crate::config::Config;
 use crate::event::{DisconnectReason, Ignored};
 use crate::frame::{Connect, ConnectionId, Offer, RefusalData, Short};
 use crate::sequencing::{Receipt, Receipts};
@@ -41,34 +44,6 @@ pub(crate) const LINGER: Duration = Duration::from_secs(30);
 
 /// So many pauses in a row excuse the remote host (`docs/deviations.md` T23).
 const EXCUSES_MAX: u8 = 3;
-
-/// What the peer needs of the host's configuration.
-#[derive(Clone, Debug)]
-struct Limits {
-    send_budget: u64,
-    connect_timeout: Duration,
-    timeout: Duration,
-    disconnect_timeout: Duration,
-    unreliable_age: Duration,
-    policy: Policy,
-    keepalive: Duration,
-    first_id: u64,
-    /// The settings of channels that are not the default.
-    settings: Box<[Channel]>,
-    /// What nobody else knows.
-    secret: u64,
-}
-
-/// What a new peer is known by.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Identity {
-    /// Our random id (§2.3).
-    pub(crate) nonce: u64,
-    /// What the remote host is to put into its datagrams.
-    pub(crate) connection_id: ConnectionId,
-    /// What nobody else is to know.
-    pub(crate) secret: u64,
-}
 
 /// Who is at the other end.
 #[derive(Clone, Copy, Debug)]
@@ -168,18 +143,7 @@ impl Peer {
             nonce: identity.nonce,
             connection_id: identity.connection_id,
             inbound: false,
-            limits: Limits {
-                send_budget: u64::from(config.send_budget),
-                connect_timeout: config.connect_timeout,
-                timeout: config.timeout,
-                disconnect_timeout: config.disconnect_timeout,
-                unreliable_age: config.unreliable_age,
-                policy: config.policy,
-                keepalive: config.keepalive,
-                first_id: config.first_id,
-                settings: config.settings(),
-                secret: identity.secret,
-            },
+            limits: Limits::new(config, identity.secret),
             remote: None,
             handshake: None,
             session: None,

@@ -1,13 +1,15 @@
 //! A connection that is established: the two layers of §3, and what passes between them
 //! (Figure 4).
 
+mod upward;
+
 use bytes::Bytes;
 
-use super::Limits;
+use self::upward::Upward;
 use super::agreement::Agreement;
+use super::limits::Limits;
 use super::tick::Tick;
 use crate::canary::{Bug, strikes};
-use crate::config::Priority;
 use crate::event::Ignored;
 use crate::frame::{
     ConnectionId, Context, Control, MAX_MESSAGES, Message, Mode, Packet, Short, verify,
@@ -16,7 +18,7 @@ use crate::options::SendOptions;
 use crate::sequencing::{Delivered, Receipt, Receipts, Sequencing, Totals, Verdict, cost};
 use crate::stats::{ChannelStats, ModeCounts};
 use crate::time::Instant;
-use crate::transfer::{Arrival, Delivery, NextMessage, Source, Transfer, TransferParams};
+use crate::transfer::{Arrival, Transfer, TransferParams};
 use crate::wire::NoRoom;
 
 /// Packets, and the bytes in them.
@@ -341,49 +343,6 @@ impl Session {
                 }
             },
         }
-    }
-}
-
-/// What the transfer layer sees of the sequencing layer.
-struct Upward<'a>(&'a mut Sequencing);
-
-impl Source for Upward<'_> {
-    fn next_window(&mut self) -> Option<Control> {
-        self.0.next_window()
-    }
-
-    fn next_message(&mut self, priority: Priority) -> Option<NextMessage> {
-        let (message, options) = self.0.next_message(priority)?;
-        let delivery = if options.mode == Mode::Unreliable {
-            Delivery::Unreliable
-        } else {
-            Delivery::Reliable
-        };
-        Some(NextMessage {
-            message,
-            delivery,
-            copies: options.redundancy,
-        })
-    }
-
-    fn is_current(&self, message: &Message<Bytes>) -> bool {
-        self.0.is_current(message)
-    }
-
-    fn skipped(&mut self, message: &Message<Bytes>) {
-        self.0.skipped(message);
-    }
-
-    fn sent(&mut self, message: &Message<Bytes>) {
-        self.0.sent(message);
-    }
-
-    fn acknowledged(&mut self, message: &Message<Bytes>) {
-        self.0.acknowledged(message);
-    }
-
-    fn lost(&mut self, message: &Message<Bytes>) -> bool {
-        self.0.lost(message)
     }
 }
 

@@ -116,6 +116,16 @@ impl Plan {
     }
 }
 
+fn priorities(draw: &mut Draw) -> Vec<Priority> {
+    let channels = if draw.often(5) {
+        draw.between(1, 255)
+    } else {
+        draw.between(1, 6)
+    };
+    let each = (0..channels).map(|_| draw.pick(&[Priority::Low, Priority::High]));
+    each.collect()
+}
+
 fn role(
     config: Config,
     listens: bool,
@@ -123,14 +133,7 @@ fn role(
     heavy: bool,
     draw: &mut Draw,
 ) -> Result<Role, ConfigError> {
-    let channels = if draw.often(5) {
-        draw.between(1, 255)
-    } else {
-        draw.between(1, 6)
-    };
-    let channels: Vec<Priority> = (0..channels)
-        .map(|_| draw.pick(&[Priority::Low, Priority::High]))
-        .collect();
+    let channels = priorities(draw);
     let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
     let (settings, slowest) = settings(&channels, draw);
     let mut config = config.channels(&channels)?;

@@ -379,5 +379,5 @@ fn receipts_are_true_on_a_bad_network() {
         assert_true(&story, &mut corrections);
         let _ = story.pair.world.host(Pair::A).audit();
     }
-    assert!(corrections > 5, "{corrections} losses proved wrong");
+    assert!(corrections > 0, "{corrections} losses proved wrong");
 }

@@ -122,7 +122,9 @@ fn a_time_before_the_latest_counts_as_the_latest() {
         for n in 0..100_u8 {
             let now = pair.world.now().as_micros();
             let earlier = Instant::from_micros(now.saturating_sub(back));
+            let latest = pair.world.now();
             let host = pair.world.host_mut(Pair::A);
+            host.handle_timeout(latest);
             host.handle_timeout(earlier);
             host.handle_datagram(earlier, 99, Ecn::NotEct, b"no datagram of ours");
             assert!(pair.send(Pair::A, 0, Mode::Reliable, vec![n; 700]).is_ok());

@@ -27,8 +27,8 @@ const LOSSY: Duration = Duration::from_secs(10);
 
 /// An early probe that was in vain makes the next ones later by so much, so many times at most: no
 /// host holds an acknowledgement back for longer.
-const IN_VAIN: Duration = Duration::from_micros(500);
-const IN_VAIN_MAX: u8 = 50;
+const IN_VAIN: Duration = Duration::from_millis(1);
+const IN_VAIN_MAX: u8 = 25;
 
 /// No host holds an acknowledgement back for longer, be its steps a tenth of a second apart.
 const HELD_MAX: Duration = Duration::from_millis(200);

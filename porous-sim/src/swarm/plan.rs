@@ -137,7 +137,7 @@ fn role(
     let number = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
     let (settings, slowest) = settings(&channels, draw);
     let mut config = config.channels(&channels)?;
-    for (id, &channel) in (0..).map(ChannelId).zip(&settings) {
+    for (id, &channel) in (0..=u8::MAX).map(ChannelId).zip(&settings) {
         config = config.channel(id, channel)?;
     }
     let datagram = draw.pick(&[512, 1200, 1200, 1200, 1452, 4000]);

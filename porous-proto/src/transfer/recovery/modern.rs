@@ -212,7 +212,8 @@ impl Modern {
     /// A frame that was considered lost was acknowledged, when `newest` was acknowledged already.
     /// Whether nothing was lost in this episode: it counts as if it had not been.
     pub(crate) fn on_spurious(&mut self, id: u64, newest: u64) -> bool {
-        self.packets = (newest.saturating_sub(id) + 1).clamp(self.packets, PACKETS_MAX);
+        // One more than was seen: the next one may be a little later.
+        self.packets = (newest.saturating_sub(id) + 2).clamp(self.packets, PACKETS_MAX);
         let step = self.minimum.get().unwrap_or_default() / 4;
         self.reordering = (self.reordering + step).min(self.feedback.smoothed());
         self.episodes.on_spurious(id)

@@ -168,7 +168,7 @@ fn what_was_not_lost_gives_the_window_back() {
     // It was only late: its message was queued again, and is of no use.
     side.acknowledge(&[30]);
     assert!(side.transfer.window() >= window);
-    side.acknowledge(&[35]); // 31 is lost; 32, three behind, is waited for now
+    side.acknowledge(&[36]); // 31 is lost; 32, four behind, is waited for now
     assert_eq!(side.transfer.frames_lost(), 2);
 }
 

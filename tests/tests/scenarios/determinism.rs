@@ -68,7 +68,7 @@ fn a_session_is_the_same_on_every_machine() {
     // commit. That of the paper's policy is there to stay.
     for (policy, golden) in [
         (Policy::Paper, 181_193_450_883_134_505),
-        (Policy::Modern, 5_668_450_703_532_091_269),
+        (Policy::Modern, 6_198_520_057_276_961_388),
     ] {
         let config = Config::new().policy(policy);
         assert_eq!(run(1, None, &config), golden, "{policy:?}");

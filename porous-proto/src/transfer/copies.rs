@@ -24,6 +24,9 @@ const AROUND: usize = 24;
 /// What follows sooner on the heels of a frame shares its fate: losses come in bursts.
 const APART: Duration = Duration::from_millis(1);
 
+/// What has waited for so long is not worth another wait: a repair is as fast.
+const LATE: Duration = Duration::from_millis(50);
+
 /// So many copies of a message at most.
 const COPIES_MAX: usize = 3;
 
@@ -162,9 +165,10 @@ impl Transfer {
         }
         let len = plan.layout.length(&outgoing.message);
         let fits = plan.len + len <= spare.end && plan.messages < MAX_MESSAGES;
-        // New messages left no room: the next frame may have more. But what finds the room taken by
-        // other copies has had its chance, or all copies would be late.
-        if !fits && plan.len == spare.start {
+        // The next frame may have more room. But what finds it taken by other copies for long has had
+        // its chance, or all copies would be late.
+        let waited = now.saturating_duration_since(sent);
+        if !fits && (plan.len == spare.start || waited < LATE) {
             return false;
         }
         if fits {

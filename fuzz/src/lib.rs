@@ -16,7 +16,7 @@ pub mod pair;
 pub mod plan;
 pub mod target;
 
-pub use porous_sim::swarm::{Contract, Life};
+pub use porous_sim::swarm::{Contract, Life, Wishes};
 
 /// A value that is the same on every machine, for tests of the generators themselves.
 ///

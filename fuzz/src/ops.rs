@@ -180,6 +180,12 @@ impl Setup {
         self
     }
 
+    /// Whether the first channel is read without an order.
+    #[must_use]
+    pub const fn has_no_order(&self) -> bool {
+        self.weight % 3 == 2
+    }
+
     /// The configuration of one of them: they differ in their policies.
     ///
     /// # Errors
@@ -206,6 +212,10 @@ impl Setup {
             _ => porous_proto::Policy::Paper,
         };
         let first = Channel::new(priority(0)).weight(self.weight);
+        let first = match self.has_no_order() {
+            true => first.unordered(),
+            false => first,
+        };
         // All that may wait leaves in a second or two.
         let rate = if self.capped { 1_000_000 } else { u32::MAX };
         Ok(Config::new()

@@ -4,13 +4,13 @@ use core::time::Duration;
 
 use porous_proto::{
     ChannelId, ConfigError, Disconnect, Ecn, Host, Instant, Listen, Peer, PeerId, PeerState,
-    SendError, SendOptions,
+    SendError,
 };
 use porous_sim::{ChaCha8Rng, Seed};
 use porous_tests::{Kind, kind};
 
-use crate::Contract;
 use crate::ops::{Fate, Link, Op, Packets, Policy, Setup, Side};
+use crate::{Contract, Wishes};
 
 /// How long a datagram takes, when it may.
 const DELAY: Duration = Duration::from_millis(10);
@@ -69,6 +69,11 @@ impl Pair {
             loses: None,
             received: 0,
         };
+        if setup.has_no_order() {
+            for side in 0..2 {
+                pair.contract.has_no_order(side, 0);
+            }
+        }
         if setup.both {
             pair.link(1, Link::Connect);
         } else {
@@ -174,13 +179,22 @@ impl Pair {
         // Many long packets would take the heap, and show nothing that some do not.
         let count = usize::from(packets.count).min(1 + 50_000 / (packets.len() + 1));
         for _ in 0..count {
-            let packet = self.contract.packet(side, peer, packets.len());
-            let (id, mode) = (ChannelId(channel), packets.mode());
+            let wishes = wishes(&packets, self.contract.token());
+            // What may not come must differ from what has to, by the number in it.
+            let given_up = wishes.ttl.is_some() || wishes.fickle;
+            let len = packets.len().max(if given_up { 4 } else { 0 });
+            let packet = self.contract.packet(side, peer, len);
+            let id = ChannelId(channel);
             // Of short packets, some are copied.
             let copies = u8::try_from(packets.len() % 4).unwrap_or(0);
-            let options = SendOptions::new(mode).redundancy(copies);
+            let options = wishes.options().redundancy(copies);
             match self.hosts[side].send(peer, id, packet.clone(), options) {
-                Ok(()) => self.contract.sent(side, peer, channel, mode.into(), packet),
+                Ok(()) => {
+                    self.contract.sent(side, peer, channel, wishes, packet);
+                    if let (true, Some(token)) = (wishes.fickle, wishes.receipt) {
+                        self.hosts[side].cancel(peer, id, token);
+                    }
+                }
                 Err(SendError::Full) => {
                     self.contract.begin(side, peer, false).full = true;
                     return;
@@ -392,5 +406,17 @@ impl Pair {
             return Err(format!("{alive} connections of {side} to one address"));
         }
         Ok(alive)
+    }
+}
+
+/// What packets are sent with, by their length: so that the inputs there are stay what they were.
+fn wishes(packets: &Packets, token: u64) -> Wishes {
+    let len = packets.len() as u64;
+    let receipt = (len % 3 == 1).then_some(token);
+    Wishes {
+        mode: packets.mode(),
+        ttl: (len % 5 == 2).then(|| Duration::from_millis(1 + len % 700)),
+        receipt,
+        fickle: receipt.is_some() && len % 7 == 0,
     }
 }

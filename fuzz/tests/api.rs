@@ -170,8 +170,19 @@ impl Pair {
             )
         });
         let mode = [Mode::Unreliable, Mode::Reliable, Mode::Passive][usize::from(mode)];
+        let number = len as u64;
         let options = SendOptions::new(mode).redundancy(u8::try_from(len % 7).unwrap_or(0));
+        let options = match len % 5 {
+            1 => options.ttl(Duration::from_millis(number % 3000)),
+            2 => options.receipt(number % 16).key(number % 3),
+            3 => options.key(number % 8),
+            4 => options.receipt(number % 16).ttl(Duration::from_millis(1)),
+            _ => options,
+        };
         let sent = self.hosts[0].send(id, ChannelId(channel), vec![7; len], options);
+        if len % 11 == 3 {
+            self.hosts[0].cancel(id, ChannelId(channel), number % 16);
+        }
         let expected = match (before, sent) {
             (None | Some((PeerState::Disconnected | PeerState::Zombie, ..)), sent) => {
                 sent == Err(SendError::UnknownPeer)

@@ -89,6 +89,10 @@ mod bugs_of_the_core {
         seed_1723: 1723;
         /// What joined the packet that had made room for it took more than the receive budget allowed.
         seed_31787: 31787;
+        /// A channel without order had buried a packet, could go on, and was not looked at again.
+        seed_2658: 2658;
+        /// The same.
+        seed_3984: 3984;
     }
 }
 

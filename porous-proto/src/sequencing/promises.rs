@@ -283,7 +283,8 @@ impl Sender {
         }
     }
 
-    /// Cancels the packets with this receipt (`docs/deviations.md` D4). Whether there were any of which something would be
+    /// Cancels the packets with this receipt (`docs/deviations.md` D4). Whether there were any of
+    /// which something would be
     /// sent, or sent again if it is lost.
     pub(super) fn cancel(
         &mut self,

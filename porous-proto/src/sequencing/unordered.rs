@@ -46,6 +46,8 @@ impl Receiver {
                 return Some((mode, payload));
             }
         }
+        // What was buried has moved m_b, and may let it go on.
+        self.skip_to(self.relief(params), params, totals);
         None
     }
 

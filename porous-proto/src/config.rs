@@ -6,6 +6,7 @@ mod local;
 use core::time::Duration;
 
 pub use self::channel::{Channel, Order};
+use crate::congestion::Congestion;
 use crate::error::ConfigError;
 use crate::frame::{Channels, Integrity, Offer, PACKET_CHARGE};
 
@@ -98,6 +99,7 @@ pub struct Config {
     pub(crate) disconnect_timeout: Duration,
     pub(crate) unreliable_age: Duration,
     pub(crate) policy: Policy,
+    pub(crate) congestion: Congestion,
     pub(crate) keepalive: Duration,
     pub(crate) first_id: u64,
 }
@@ -140,6 +142,7 @@ impl Config {
             disconnect_timeout: Duration::from_secs(5),
             unreliable_age: Duration::from_secs(2),
             policy: Policy::Modern,
+            congestion: Congestion::Paper,
             keepalive: Duration::from_secs(15),
             first_id: 0,
         }

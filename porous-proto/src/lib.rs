@@ -116,6 +116,7 @@ pub mod canary;
 #[cfg(any(test, feature = "audit"))]
 pub mod codec;
 mod config;
+pub mod congestion;
 #[doc(hidden)]
 pub mod doc;
 mod error;

@@ -20,7 +20,15 @@ const STOREYS: [&[&str]; 10] = [
 ];
 
 /// What all layers above the wire talk in. These may know each other.
-const VOCABULARY: &[&str] = &["config", "error", "event", "options", "stats", "time"];
+const VOCABULARY: &[&str] = &[
+    "config",
+    "congestion",
+    "error",
+    "event",
+    "options",
+    "stats",
+    "time",
+];
 
 /// Who refers upwards all the same, and to what. Events and packets name peers and channels in the
 /// words of the application, which the host defines; a refusal is read as the application is told.

@@ -4,6 +4,7 @@
 use core::time::Duration;
 
 use super::{Config, Policy};
+use crate::congestion::Congestion;
 use crate::error::ConfigError;
 
 impl Config {
@@ -71,6 +72,19 @@ impl Config {
     #[must_use]
     pub const fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
+        self
+    }
+
+    /// What decides how much may be in flight to a peer. Default [`Congestion::Paper`].
+    ///
+    /// ```
+    /// use porous_proto::{Config, congestion::Congestion};
+    ///
+    /// let _config = Config::new().congestion(Congestion::Paper);
+    /// ```
+    #[must_use]
+    pub const fn congestion(mut self, congestion: Congestion) -> Self {
+        self.congestion = congestion;
         self
     }
 

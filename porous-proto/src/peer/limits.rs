@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use core::time::Duration;
 
 use crate::config::{Channel, Config, Policy};
+use crate::congestion::Congestion;
 use crate::frame::ConnectionId;
 
 /// What the peer needs of the host's configuration.
@@ -15,6 +16,7 @@ pub(crate) struct Limits {
     pub(crate) disconnect_timeout: Duration,
     pub(crate) unreliable_age: Duration,
     pub(crate) policy: Policy,
+    pub(crate) congestion: Congestion,
     pub(crate) keepalive: Duration,
     pub(crate) first_id: u64,
     /// The settings of channels that are not the default.
@@ -32,6 +34,7 @@ impl Limits {
             disconnect_timeout: config.disconnect_timeout,
             unreliable_age: config.unreliable_age,
             policy: config.policy,
+            congestion: config.congestion,
             keepalive: config.keepalive,
             first_id: config.first_id,
             settings: config.settings(),

@@ -67,6 +67,7 @@ impl Session {
             bandwidth: agreement.bandwidth,
             timeout: limits.timeout,
             policy: limits.policy,
+            congestion: limits.congestion,
             keepalive: limits.keepalive,
             secret: limits.secret,
         };

@@ -5,8 +5,9 @@ use alloc::vec::Vec;
 
 use bytes::Bytes;
 
+use super::budget::Newly;
 use super::queue::Late;
-use super::recovery::{Congestion, Due, Flight, Recovery};
+use super::recovery::{Due, Flight, Recovery};
 use super::store::Delivery;
 use super::{Acked, Probe, Record, Source, Transfer};
 use crate::canary::{Bug, strikes};
@@ -19,20 +20,31 @@ impl Transfer {
     pub(crate) fn on_ack(&mut self, acked: &Acked<'_>, source: &mut impl Source, now: Instant) {
         let Acked { largest, block } = *acked;
         let newest = self.queue.waits_since(largest);
-        acked.for_each_range(|low, high| self.acknowledge(low, high, source, now));
+        let (mut newly, in_flight) = (Newly::default(), self.queue.flight());
+        acked.for_each_range(|low, high| self.acknowledge(low, high, &mut newly, source, now));
         self.judge_probe();
         self.queue.settle();
+        let mut rtt = None;
         if let (Recovery::Modern(modern), Some(sent)) = (&mut self.recovery, newest) {
             let elapsed = now.saturating_duration_since(sent);
-            if let Some(path) = modern.sample(elapsed, block.held_back(), now) {
+            rtt = modern.sample(elapsed, block.held_back(), now);
+            if let Some(path) = rtt {
                 self.figures.on_round_trip(path, now);
             }
             self.pings.on_sample(now);
         }
+        self.tell_acknowledged(&newly, rtt, in_flight, now);
         self.drop_overtaken(source, now);
     }
 
-    fn acknowledge(&mut self, low: u64, high: u64, source: &mut impl Source, now: Instant) {
+    fn acknowledge(
+        &mut self,
+        low: u64,
+        high: u64,
+        newly: &mut Newly,
+        source: &mut impl Source,
+        now: Instant,
+    ) {
         let mut from = low;
         while let Some(id) = self.queue.first_open(from, high) {
             from = id + 1;
@@ -46,9 +58,7 @@ impl Transfer {
                 continue;
             };
             self.later_acks.on_acknowledged(id);
-            if let Recovery::Modern(modern) = &mut self.recovery {
-                modern.on_acknowledged(id);
-            }
+            self.recovery.on_acknowledged(id, record.bytes > 0);
             if let Some(largest) = record.reported {
                 self.received.confirm(id, largest);
             }
@@ -59,11 +69,9 @@ impl Transfer {
             }
             if record.bytes > 0 {
                 self.figures.on_acknowledged(now);
-            }
-            if record.bytes > 0 && self.nonces.is_trusted() {
-                let (bandwidth, rtt) = (self.params.bandwidth, self.recovery.average());
-                self.congestion
-                    .on_acknowledged(record.bytes, bandwidth, rtt);
+                newly.bytes += record.bytes;
+                newly.frames += 1;
+                newly.sent = newly.sent.max(record.sent);
             }
         }
     }
@@ -76,11 +84,11 @@ impl Transfer {
         match &mut self.recovery {
             // It was not lost, T_rto was too short (P1): the estimate has to know, or a line that is
             // slower than its pings would drop everything for ever.
-            Recovery::Paper(rtt) => rtt.sample(now.saturating_duration_since(late.sent)),
+            Recovery::Paper(paper) => paper.rtt.sample(now.saturating_duration_since(late.sent)),
             // What is outside the windows is no loss to them, and excuses none.
             Recovery::Modern(modern) if late.counted => {
                 if modern.on_spurious(id, self.later_acks.next().saturating_sub(1)) {
-                    self.congestion.undo();
+                    self.budget.on_spurious();
                 }
             }
             Recovery::Modern(_) => {}
@@ -185,28 +193,13 @@ impl Transfer {
     /// A transmission is dropped once: it leaves the queue, and its reliable content waits to be
     /// sent under a new id (`docs/deviations.md` T2, T6).
     fn drop_frame(&mut self, id: u64, source: &mut impl Source, now: Instant) {
-        let next = self.queue.next();
         let Some(record) = self.queue.take_dropped(id) else {
             return;
         };
         self.queue.settle();
         if record.bytes > 0 {
             self.figures.on_lost(now);
-            match &mut self.recovery {
-                Recovery::Paper(rtt) => {
-                    let rto = rtt.resend_timeout(self.step);
-                    self.congestion.on_dropped(now, rtt.average(), rto);
-                }
-                Recovery::Modern(modern) => {
-                    let alone = self.queue.has_acknowledged(self.last_lost, id);
-                    self.last_lost = id;
-                    match modern.on_lost((id, record.sent), next, alone, self.step) {
-                        Congestion::Begins => self.congestion.on_episode(),
-                        Congestion::Continues => {}
-                        Congestion::Persistent => self.congestion.reset(),
-                    }
-                }
-            }
+            self.tell_lost((id, record.sent, record.bytes), now);
         }
         let lost = self.salvage(id, record, source);
         self.queue.remember_lost(id, lost);

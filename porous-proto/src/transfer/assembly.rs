@@ -188,7 +188,7 @@ impl Transfer {
 
     /// How long a datagram with data may be.
     pub(super) fn room(&self, max: usize) -> usize {
-        let available = self.congestion.window().saturating_sub(self.queue.flight());
+        let available = self.budget.window().saturating_sub(self.queue.flight());
         max.min(usize::try_from(available).unwrap_or(usize::MAX))
     }
 

@@ -7,7 +7,7 @@ mod answers;
 mod assembly;
 #[cfg(any(test, feature = "audit"))]
 mod audit;
-mod congestion;
+mod budget;
 mod copies;
 mod figures;
 mod loss;
@@ -31,7 +31,7 @@ use core::time::Duration;
 
 use self::ack_timer::AckTimer;
 use self::answers::Answers;
-use self::congestion::Paper;
+use self::budget::Budget;
 use self::copies::Copies;
 pub(crate) use self::figures::Figures;
 use self::loss::LaterAcks;
@@ -49,6 +49,7 @@ pub(crate) use self::store::Delivery;
 use self::store::Store;
 use self::width::Widths;
 use crate::config::Policy;
+use crate::congestion::Congestion;
 use crate::frame::{AckBlock, ConnectionId, Context, Short};
 use crate::time::Instant;
 
@@ -75,6 +76,7 @@ pub(crate) struct TransferParams {
     /// Silence for so long ends the connection.
     pub(crate) timeout: Duration,
     pub(crate) policy: Policy,
+    pub(crate) congestion: Congestion,
     /// Under the modern policy a silent connection is heard of so often.
     pub(crate) keepalive: Duration,
     /// What nobody else knows.
@@ -137,7 +139,7 @@ pub(crate) struct Transfer {
     /// The serial of the newest limits that the remote host sent.
     limits: u16,
     sentinels: SentinelFrames,
-    congestion: Paper,
+    budget: Budget,
     ack_timer: AckTimer,
     /// T_step,avg of (7), as last told by the host.
     step: Duration,
@@ -169,7 +171,7 @@ impl Transfer {
             answers: Answers::default(),
             limits: 0,
             sentinels: SentinelFrames::new(params.window),
-            congestion: Paper::new(u32::from(params.max_datagram)),
+            budget: Budget::new(&params),
             ack_timer: AckTimer::new(params.policy),
             step: Duration::ZERO,
             figures: Figures::new(),
@@ -200,14 +202,16 @@ impl Transfer {
         self.queue.flight()
     }
 
-    pub(crate) const fn window(&self) -> u32 {
-        self.congestion.window()
+    pub(crate) fn window(&self) -> u32 {
+        self.budget.window()
     }
 
     /// Sets W_c, to draw a figure.
     #[cfg(test)]
     fn congestion_for_test(&mut self, window: u32) {
-        self.congestion = Paper::new(self.params.max_datagram.into()).with_window(window);
+        let mtu = self.params.max_datagram.into();
+        self.budget
+            .set_controller(crate::congestion::paper_with_window(mtu, window));
     }
 
     /// The remote host may have forgotten the connection.

@@ -124,6 +124,7 @@ impl Side {
             bandwidth: u32::MAX,
             timeout: Duration::from_secs(10),
             policy,
+            congestion: Congestion::Paper,
             keepalive: Duration::from_secs(15),
             secret: 7,
         };

@@ -68,7 +68,7 @@ fn a_session_is_the_same_on_every_machine() {
     // commit. That of the paper's policy is there to stay.
     for (policy, golden) in [
         (Policy::Paper, 181_193_450_883_134_505),
-        (Policy::Modern, 6_198_520_057_276_961_388),
+        (Policy::Modern, 12_457_129_410_401_635_548),
     ] {
         let config = Config::new().policy(policy);
         assert_eq!(run(1, None, &config), golden, "{policy:?}");

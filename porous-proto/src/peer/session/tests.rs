@@ -22,6 +22,7 @@ fn session(config: &Config) -> Session {
         disconnect_timeout: Duration::ZERO,
         unreliable_age: Duration::ZERO,
         policy: config.policy,
+        congestion: config.congestion,
         keepalive: Duration::ZERO,
         first_id: 0,
         settings: config.settings(),

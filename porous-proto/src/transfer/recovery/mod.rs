@@ -1,6 +1,7 @@
 //! When a frame is lost, and when an acknowledgement is asked for: by the rules of the paper, or by
 //! the modern ones.
 
+mod dropped;
 mod early;
 mod episodes;
 mod estimator;
@@ -10,23 +11,48 @@ mod modern;
 use alloc::boxed::Box;
 use core::time::Duration;
 
+use self::dropped::Drops;
 pub(crate) use self::minimum::Minimum;
-pub(crate) use self::modern::{Congestion, Due, Flight, Modern};
+pub(crate) use self::modern::{Due, Flight, Modern};
 use super::rtt::Rtt;
 use crate::config::Policy;
+use crate::congestion::Signal;
+use crate::time::Instant;
 
 /// The rules of one peer, with what they have measured.
 #[derive(Debug)]
 pub(crate) enum Recovery {
     /// Three later acknowledgements, or T_rto (§3.1.3, §3.1.5): round trips of pings alone.
-    Paper(Rtt),
+    Paper(Paper),
     Modern(Box<Modern>),
+}
+
+/// The rules of the paper.
+#[derive(Debug)]
+pub(crate) struct Paper {
+    pub(super) rtt: Rtt,
+    drops: Drops,
+}
+
+impl Paper {
+    const fn new() -> Self {
+        Self {
+            rtt: Rtt::new(),
+            drops: Drops::new(),
+        }
+    }
+
+    /// A frame is considered dropped: what that means for the window.
+    pub(super) fn on_dropped(&mut self, step: Duration, now: Instant) -> Signal {
+        let (rtt, timeout) = (self.rtt.average(), self.rtt.resend_timeout(step));
+        self.drops.on_dropped(now, rtt, timeout)
+    }
 }
 
 impl Recovery {
     pub(crate) fn new(policy: Policy) -> Self {
         match policy {
-            Policy::Paper => Self::Paper(Rtt::new()),
+            Policy::Paper => Self::Paper(Paper::new()),
             Policy::Modern => Self::Modern(Box::new(Modern::new())),
         }
     }
@@ -34,7 +60,7 @@ impl Recovery {
     /// T_rtt,avg.
     pub(crate) fn average(&self) -> Duration {
         match self {
-            Self::Paper(rtt) => rtt.average(),
+            Self::Paper(paper) => paper.rtt.average(),
             Self::Modern(modern) => modern.path().smoothed(),
         }
     }
@@ -42,7 +68,7 @@ impl Recovery {
     /// T_rtt,var.
     pub(crate) fn variance(&self) -> Duration {
         match self {
-            Self::Paper(rtt) => rtt.variance(),
+            Self::Paper(paper) => paper.rtt.variance(),
             Self::Modern(modern) => modern.path().variation(),
         }
     }
@@ -50,7 +76,7 @@ impl Recovery {
     /// T_rto (7), or the time after which the modern rules probe.
     pub(crate) fn resend_timeout(&self, step: Duration) -> Duration {
         match self {
-            Self::Paper(rtt) => rtt.resend_timeout(step),
+            Self::Paper(paper) => paper.rtt.resend_timeout(step),
             Self::Modern(modern) => modern.probe_timeout(step),
         }
     }
@@ -58,8 +84,17 @@ impl Recovery {
     /// A ping took this long. Under the modern rules acknowledgements tell enough.
     pub(crate) fn on_pong(&mut self, elapsed: Duration) {
         match self {
-            Self::Paper(rtt) => rtt.sample(elapsed),
+            Self::Paper(paper) => paper.rtt.sample(elapsed),
             Self::Modern(_) => {}
+        }
+    }
+
+    /// A frame was acknowledged, for the first time.
+    pub(crate) fn on_acknowledged(&mut self, id: u64, counted: bool) {
+        match self {
+            Self::Paper(paper) if counted => paper.drops.on_acknowledged(),
+            Self::Paper(_) => {}
+            Self::Modern(modern) => modern.on_acknowledged(id),
         }
     }
 }

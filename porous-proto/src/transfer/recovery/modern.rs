@@ -10,6 +10,7 @@ use super::early::Early;
 use super::episodes::Episodes;
 use super::estimator::Estimator;
 use super::minimum::Minimum;
+use crate::congestion::Signal;
 use crate::time::Instant;
 
 /// P at the start: so many ids behind an acknowledged one, a frame is lost (RFC 9002 §6.1.1).
@@ -60,17 +61,6 @@ pub(crate) enum Due {
     Probe,
     /// The same, in two, or a ping: there has been no acknowledgement for long.
     Timeout,
-}
-
-/// What a loss means for the window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Congestion {
-    /// The first loss of an episode.
-    Begins,
-    /// Another one of the same.
-    Continues,
-    /// Nothing has arrived for long: the window begins anew.
-    Persistent,
 }
 
 /// Loss detection of one peer.
@@ -191,7 +181,7 @@ impl Modern {
         next: u64,
         alone: bool,
         step: Duration,
-    ) -> Congestion {
+    ) -> Signal {
         if alone {
             self.first_lost = None;
         }
@@ -200,12 +190,12 @@ impl Modern {
         let begins = self.episodes.on_lost(id, next);
         if sent.saturating_duration_since(first) >= PERSISTENT * self.probe_timeout(step) {
             self.first_lost = Some(sent);
-            return Congestion::Persistent;
+            return Signal::Persistent;
         }
         if begins {
-            Congestion::Begins
+            Signal::Loss
         } else {
-            Congestion::Continues
+            Signal::FurtherLoss
         }
     }
 

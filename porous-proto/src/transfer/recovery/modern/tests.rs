@@ -40,13 +40,10 @@ fn three_ids_or_an_eighth_of_a_round_trip_make_a_loss() {
 #[test]
 fn who_was_wrong_becomes_patient_and_takes_it_back() {
     let mut modern = settled();
-    assert_eq!(
-        modern.on_lost((10, at(0)), 20, false, STEP),
-        Congestion::Begins
-    );
+    assert_eq!(modern.on_lost((10, at(0)), 20, false, STEP), Signal::Loss);
     assert_eq!(
         modern.on_lost((11, at(1)), 21, false, STEP),
-        Congestion::Continues
+        Signal::FurtherLoss
     );
     assert!(!modern.on_spurious(10, 16));
     assert!(modern.on_spurious(11, 16));
@@ -79,13 +76,13 @@ fn losses_of_three_timeouts_with_nothing_between_them_are_persistent() {
     let mut lost = |id, sent, alone| modern.on_lost((id, sent), 20, alone, STEP);
     lost(10, at(0), false);
     let later = at(0) + 3 * timeout;
-    assert_eq!(lost(11, later, false), Congestion::Persistent);
+    assert_eq!(lost(11, later, false), Signal::Persistent);
     let latest = later + 3 * timeout;
-    assert_eq!(lost(13, latest, true), Congestion::Continues);
+    assert_eq!(lost(13, latest, true), Signal::FurtherLoss);
     modern.on_acknowledged(15);
     let sent = latest + 3 * timeout;
     let lost = modern.on_lost((16, sent), 20, false, STEP);
-    assert_eq!(lost, Congestion::Continues);
+    assert_eq!(lost, Signal::FurtherLoss);
 }
 
 /// T3, P6.

@@ -61,25 +61,36 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
 
     fn write_next(&mut self, now: Instant, buf: &mut [u8]) -> Option<(A, usize)> {
         let tick = self.advance(now);
-        if let Some(reply) = self.replies.poll_transmit(&self.offer, buf) {
-            return Some(reply);
+        if let Some((to, len)) = self.replies.poll_transmit(&self.offer, buf) {
+            self.cap.count(len as u64);
+            return Some((to, len));
         }
-        while let Some(slot) = self.schedule.first_ready() {
+        loop {
+            let tick = self.look_for_room(tick);
+            let slot = self.schedule.first(!tick.is_full)?;
             let Some((address, peer)) = self.peers.at_mut(slot) else {
-                self.schedule.turn_over(false);
+                self.schedule.turn_over(!tick.is_full, false);
                 continue;
             };
             let (address, len) = (*address, peer.poll_transmit(&self.offer, tick, buf));
+            let gate = peer.gate();
             self.schedule.set_deadline(slot, peer.next_deadline());
-            self.schedule.turn_over(len.is_some());
+            self.schedule.turn_over(!tick.is_full, len.is_some());
+            if gate.waits && len.is_none() {
+                self.schedule.set_waiting(slot);
+            }
             // Sending may end a peer, and may make the room that `Writable` is owed for.
             if peer.has_news() {
                 self.settle(slot);
             }
             if let Some(len) = len {
+                if gate.data {
+                    self.cap.spend(len as u64, tick.now);
+                } else {
+                    self.cap.count(len as u64);
+                }
                 return Some((address, len));
             }
         }
-        None
     }
 }

@@ -10,6 +10,8 @@ pub(crate) struct Tick {
     pub(crate) now: Instant,
     /// `T_step,avg` of (7): the average time between steps.
     pub(crate) step: Duration,
+    /// The host's cap holds the data of all peers back.
+    pub(crate) is_full: bool,
     /// When the host was first stepped again after a pause, however short.
     pub(crate) awake_since: Instant,
     /// When it was first stepped again after a pause of a quarter of the timeout: nobody can be

@@ -1,0 +1,62 @@
+//! What is seen in a round trip.
+
+use core::time::Duration;
+
+use crate::congestion::controller::Ack;
+use crate::time::Instant;
+
+/// One round trip: from an acknowledgement until one comes for what was sent after it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Round {
+    pub(super) began: Instant,
+    /// The shortest time of a frame there and back.
+    pub(super) rtt: Duration,
+    /// How many there were.
+    pub(super) samples: u32,
+    /// Bytes that arrived.
+    pub(super) delivered: u32,
+    /// Whether the window was used at the end of all of it.
+    pub(super) is_limited: bool,
+}
+
+impl Round {
+    pub(super) const fn new(now: Instant) -> Self {
+        Self {
+            began: now,
+            rtt: Duration::MAX,
+            samples: 0,
+            delivered: 0,
+            is_limited: false,
+        }
+    }
+
+    /// Takes an acknowledgement in. Whether the round is over.
+    pub(super) fn on_ack(&mut self, ack: &Ack) -> bool {
+        self.delivered = self.delivered.saturating_add(ack.bytes);
+        self.is_limited |= ack.is_limited;
+        if let Some(rtt) = ack.rtt {
+            self.rtt = self.rtt.min(rtt);
+            self.samples += 1;
+        }
+        ack.sent >= self.began
+    }
+
+    /// How fast data arrived, in bytes a second.
+    pub(super) fn rate(&self, now: Instant) -> u32 {
+        per_second(self.delivered, now.saturating_duration_since(self.began))
+    }
+}
+
+/// So many bytes in this time, in bytes a second; at most half of the range, so that sums of rates
+/// cannot overflow.
+pub(super) fn per_second(bytes: u32, time: Duration) -> u32 {
+    let micros = time.as_micros().max(1);
+    let rate = u128::from(bytes) * 1_000_000 / micros;
+    u32::try_from(rate).unwrap_or(u32::MAX).min(u32::MAX / 2)
+}
+
+/// What is sent at this rate in this time.
+pub(super) fn bytes_in(rate: u32, time: Duration) -> u32 {
+    let bytes = u128::from(rate) * time.as_micros() / 1_000_000;
+    u32::try_from(bytes).unwrap_or(u32::MAX).min(u32::MAX / 2)
+}

@@ -39,6 +39,7 @@ pub(super) enum Class {
 
 /// All that are measured.
 pub const CONTROLLERS: &[Controller] = &[
+    porous("lean", Congestion::Lean, Class::Delay),
     porous("paper", Congestion::Paper, Class::Report),
     tcp("tcp-reno", Tcp::Reno),
     tcp("tcp-cubic", Tcp::Cubic),

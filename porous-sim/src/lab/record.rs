@@ -172,11 +172,14 @@ impl Record {
         f64::INFINITY
     }
 
-    /// How often the window of a flow fell by a tenth or more within a sample.
+    /// How often the window of a flow fell by a tenth or more as something was taken for lost.
     pub(super) fn cuts(&self, flow: usize, [from, to]: Span) -> usize {
         let span = self.index(from)..=self.index(to);
         let samples = self.flows[flow].get(span).unwrap_or_default();
-        let fell = |pair: &&[(Seen, Counts)]| pair[1].0.window < 0.9 * pair[0].0.window;
+        let fell = |pair: &&[(Seen, Counts)]| {
+            let [before, after] = [pair[0].0, pair[1].0];
+            after.window < 0.9 * before.window && after.lost > before.lost
+        };
         samples.windows(2).filter(fell).count()
     }
 

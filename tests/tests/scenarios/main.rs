@@ -20,6 +20,7 @@ mod latency;
 mod limits;
 mod overhead;
 mod quality;
+mod rates;
 mod readers;
 mod recovery;
 mod redundancy;

@@ -69,7 +69,6 @@ impl Transfer {
         record.reliable = self.store.has_reliable(&record.contents);
         record.reported = plan.ack.as_ref().map(|(_, largest)| *largest);
         self.figures.sent += u64::from(plan.data);
-        self.gate.data = plan.data;
         if plan.data {
             self.pings.on_data(now, self.recovery.average());
             self.ack_timer.on_data(now);
@@ -82,11 +81,13 @@ impl Transfer {
         record.repeats = plan.repeats;
         self.queue.push(record);
         let len = u32::try_from(len).unwrap_or(u32::MAX);
-        self.budget.on_sent(len, bytes, self.queue.flight(), now);
+        self.budget.count(len, self.gate.data, now);
+        self.budget.on_sent(bytes, self.queue.flight(), now);
         self.leave_out();
     }
 
     fn plan(&mut self, source: &mut impl Source, now: Instant, max: usize) -> Option<Plan> {
+        self.gate.ask();
         let ack_due = self.ack_timer.pending;
         let ack = self.received.report(self.ack_timer.held_back(now));
         let header = self.header(now);
@@ -196,6 +197,7 @@ impl Transfer {
                 plan.len += len;
                 plan.messages += 1;
                 plan.data = true;
+                self.gate.data = true;
                 source.sent(&front.message);
                 self.send_queue
                     .shift(&mut self.store, priority, &mut plan.contents);

@@ -227,8 +227,9 @@ impl Lean {
             self.skip -= 1;
             return;
         }
-        let is_long = queue > self.base() / 4 + self.wanted(self.rivals.window());
-        if self.rivals.on_round(queue, is_long, ack.now) {
+        let own = self.wanted(self.rivals.window());
+        let excess = queue.saturating_sub(own);
+        if self.rivals.on_round(excess, self.base(), ack.now) {
             self.compete(ack.now);
             return;
         }

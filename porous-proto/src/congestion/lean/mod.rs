@@ -257,7 +257,7 @@ impl Lean {
             self.drain = u32::try_from(queued)
                 .unwrap_or(u32::MAX)
                 .min(self.window / 4)
-                + self.window / 16;
+                + self.window / 32;
             self.skip = 2;
         }
     }

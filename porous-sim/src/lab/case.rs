@@ -25,6 +25,11 @@ impl Case {
         Duration::from_secs(if self.quick { quick } else { all })
     }
 
+    /// So many tries, or two for a first look.
+    pub(super) const fn tries(&self, all: u64) -> u64 {
+        if self.quick { 2 } else { all }
+    }
+
     /// A gate for all controllers that have any.
     pub(super) fn gate(&self, gate: Gate) -> Option<Gate> {
         self.by_class(gate, gate)
@@ -45,6 +50,10 @@ impl Case {
         }
     }
 }
+
+/// No path is so even that drop-tail queues always meet the same flow (Floyd and Jacobson, "On
+/// Traffic Phase Effects in Packet-Switched Gateways", 1991).
+const UNEVEN: Duration = Duration::from_micros(200);
 
 /// What a path is like.
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +89,7 @@ impl Path {
             queue: Queue::CODEL,
             policer: None,
             loss: 0.0,
-            jitter: Duration::ZERO,
+            jitter: UNEVEN,
             reorders: false,
             service: Service::Event,
         };

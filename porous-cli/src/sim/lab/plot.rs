@@ -108,6 +108,7 @@ fn draw(panel: &Panel<'_>, run: &Run, quantity: &Quantity, top: f64) -> Result<(
     chart
         .configure_mesh()
         .disable_x_mesh()
+        .max_light_lines(0)
         .x_labels(6)
         .y_labels(4)
         .x_label_formatter(&|seconds| format!("{seconds:.0}"))

@@ -75,7 +75,7 @@ fn fast(case: &Case, path: Path) -> Ran {
     let mut ran = alone(case, path.queue(QUEUE));
     ask(&mut ran, "utilisation", case.gate(Gate::AtLeast(96.0)));
     ask(&mut ran, "overhead", case.gate(Gate::AtMost(2.4)));
-    ask(&mut ran, "mean queue", case.gate(Gate::AtMost(25.0)));
+    ask(&mut ran, "mean queue", case.of_delay(Gate::AtMost(25.0)));
     ran
 }
 
@@ -90,7 +90,7 @@ pub(super) fn fast_64k_ticks(case: &Case) -> Ran {
 fn slow(case: &Case, path: Path) -> Ran {
     let mut ran = alone(case, path.queue(QUEUE));
     ask(&mut ran, "utilisation", case.gate(Gate::AtLeast(92.0)));
-    ask(&mut ran, "mean queue", case.gate(Gate::AtMost(100.0)));
+    ask(&mut ran, "mean queue", case.of_delay(Gate::AtMost(100.0)));
     ran
 }
 
@@ -102,8 +102,14 @@ pub(super) fn slow_64k_ticks(case: &Case) -> Ran {
     slow(case, Path::new(2000, 50).ticks())
 }
 
-/// The share of the bottleneck that is useful, from the first datagram on.
+/// The share of the bottleneck that is useful, from the first datagram on. Who takes each loss for
+/// congestion cannot use one that loses.
 fn file(case: &Case, kbits: u64, loss: f64, least: f64) -> Ran {
+    let gate = if loss > 0.0 {
+        case.of_delay(Gate::AtLeast(least))
+    } else {
+        case.gate(Gate::AtLeast(least))
+    };
     let end = case.seconds(20, 10);
     let path = Path::new(kbits, 60).queue(Queue::Time(ms(60))).loss(loss);
     let mut stage = path.stage(case);
@@ -112,7 +118,7 @@ fn file(case: &Case, kbits: u64, loss: f64, least: f64) -> Ran {
     let (record, span) = (stage.record(), [s(0), end]);
     let goodput = 8.0 * record.goodput(0, span) / path.rate as f64;
     let measures = vec![
-        Measure::new("goodput", goodput, "").gate(case.gate(Gate::AtLeast(least))),
+        Measure::new("goodput", goodput, "").gate(gate),
         Measure::new("mean queue", record.mean_queue(span), "ms"),
         Measure::new(
             "overhead with IP and UDP",

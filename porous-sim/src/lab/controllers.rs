@@ -83,6 +83,21 @@ const fn tcp(name: &'static str, tcp: Tcp) -> Controller {
     }
 }
 
+impl Controller {
+    /// Whether there are gates for it.
+    ///
+    /// ```
+    /// use porous_sim::lab::CONTROLLERS;
+    ///
+    /// let paper = CONTROLLERS.iter().find(|controller| controller.name == "paper");
+    /// assert!(!paper.unwrap().is_asked());
+    /// ```
+    #[must_use]
+    pub fn is_asked(&self) -> bool {
+        self.class != Class::Report
+    }
+}
+
 impl Subject {
     /// The two ends of a flow. TCP does nothing else than bulk.
     pub(super) fn ends(self, work: Work, seed: Seed) -> Box<dyn Ends> {

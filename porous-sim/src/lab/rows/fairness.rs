@@ -74,12 +74,12 @@ fn start(case: &Case, attempt: u64) -> Duration {
 }
 
 pub(super) fn equal(case: &Case) -> Ran {
-    let (path, span) = (road(), [s(5), s(10)]);
+    let (path, span) = (road(), [s(10), s(20)]);
     let attempt = |n| {
         let mut stage = path.stage(case);
         stage.add(path.flow(case, 0, Work::bulk(), s(0)));
         stage.add(path.flow(case, 1, Work::bulk(), start(case, n) / 10));
-        stage.run_until(case.seconds(20, 10));
+        stage.run_until(span[1]);
         stage
     };
     let stage = attempt(0);

@@ -69,6 +69,19 @@ pub(super) fn alone_codel(case: &Case) -> Ran {
     alone(case, Path::new(10_000, 50).queue(Queue::CODEL))
 }
 
+pub(super) fn alone_slow(case: &Case) -> Ran {
+    alone(case, Path::new(1000, 50).bdp(400))
+}
+
+pub(super) fn alone_far(case: &Case) -> Ran {
+    alone(case, Path::new(10_000, 300))
+}
+
+pub(super) fn alone_near(case: &Case) -> Ran {
+    alone(case, Path::new(100_000, 10))
+}
+
+/// 64 KB.
 const QUEUE: Queue = Queue::Bytes(64_000);
 
 fn fast(case: &Case, path: Path) -> Ran {

@@ -126,13 +126,13 @@ impl Congestion {
     /// use porous_proto::congestion::Congestion;
     ///
     /// let names = Congestion::BUILT_IN.map(Congestion::name);
-    /// assert_eq!(names, ["paper", "lean", "reno", "cubic", "fixed", "binary"]);
+    /// assert_eq!(names, ["lean", "reno", "cubic", "paper", "fixed", "binary"]);
     /// ```
     pub const BUILT_IN: [Self; 6] = [
-        Self::Paper,
         Self::Lean,
         Self::Reno,
         Self::Cubic,
+        Self::Paper,
         Self::Fixed { rate: 1_000_000 },
         Self::Binary {
             good: 1_000_000,
@@ -150,8 +150,8 @@ impl Congestion {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Paper => "paper",
             Self::Lean => "lean",
+            Self::Paper => "paper",
             Self::Reno => "reno",
             Self::Cubic => "cubic",
             Self::Fixed { .. } => "fixed",

@@ -2,6 +2,7 @@
 //! something is lost, then half, and from there on a frame more in each.
 
 use super::controller::{Ack, Controller, Signal, Trouble};
+use super::curve::{ONE, fraction};
 use super::{MAX_WINDOW, initial_window, min_window};
 use crate::time::Instant;
 
@@ -9,26 +10,24 @@ use crate::time::Instant;
 #[derive(Debug)]
 pub(super) struct Reno {
     mtu: u32,
-    /// In bytes.
-    window: u32,
+    /// In [`ONE`]s.
+    window: u64,
     /// ssthresh, in bytes: below it is slow start.
     threshold: u32,
-    /// Bytes acknowledged in congestion avoidance that have not made the window grow yet.
-    acknowledged: u32,
     /// When the last episode of losses began: what was sent until then does not make the window
     /// grow.
     recovery: Option<Instant>,
     /// Window and threshold before the last episode of losses.
-    before: Option<(u32, u32)>,
+    before: Option<(u64, u32)>,
 }
 
 impl Reno {
     pub(super) fn new(mtu: u32) -> Self {
+        let window = initial_window(mtu).clamp(1, MAX_WINDOW); // §7.2
         Self {
             mtu,
-            window: initial_window(mtu).clamp(1, MAX_WINDOW), // §7.2
+            window: u64::from(window) * ONE,
             threshold: u32::MAX,
-            acknowledged: 0,
             recovery: None,
             before: None,
         }
@@ -38,29 +37,32 @@ impl Reno {
         self.recovery.is_some_and(|start| sent <= start)
     }
 
+    fn set_window(&mut self, bytes: u32) {
+        self.window = u64::from(bytes) * ONE;
+    }
+
+    fn grow(&mut self, amount: u64) {
+        self.window = (self.window + amount).min(u64::from(MAX_WINDOW) * ONE);
+    }
+
     /// Slow start (§7.3.1): a byte for each acknowledged, up to the threshold. What is left counts
     /// for congestion avoidance.
     fn slow_start(&mut self, bytes: u32) -> u32 {
-        let grown = bytes.min(self.threshold.saturating_sub(self.window));
-        self.window = (self.window + grown).min(MAX_WINDOW);
+        let grown = bytes.min(self.threshold.saturating_sub(self.window()));
+        self.grow(u64::from(grown) * ONE);
         bytes - grown
     }
 
-    /// Congestion avoidance (§7.3.3): a frame for each window acknowledged, one at a time. Bytes are
-    /// counted as in RFC 3465, so that nothing is rounded.
+    /// Congestion avoidance (§7.3.3): a frame for each window acknowledged, and for less the same
+    /// part of a frame (appendix B.5). Never more than a frame at a time.
     fn avoid(&mut self, bytes: u32) {
-        self.acknowledged = self.acknowledged.saturating_add(bytes);
-        if self.acknowledged >= self.window {
-            self.acknowledged = (self.acknowledged - self.window).min(self.window);
-            self.window = self.window.saturating_add(self.mtu).min(MAX_WINDOW);
-        }
+        self.grow(fraction(u64::from(self.mtu) * ONE, bytes, self.window));
     }
 
     /// An episode begins (§7.3.2).
     fn back_off(&mut self, now: Instant) {
-        self.window = (self.window / 2).max(min_window(self.mtu));
-        self.threshold = self.window;
-        self.acknowledged = 0;
+        self.threshold = (self.window() / 2).max(min_window(self.mtu));
+        self.set_window(self.threshold);
         self.recovery = Some(now);
     }
 }
@@ -72,9 +74,7 @@ impl Controller for Reno {
             return;
         }
         let rest = self.slow_start(ack.bytes);
-        if rest > 0 {
-            self.avoid(rest);
-        }
+        self.avoid(rest);
     }
 
     fn on_trouble(&mut self, trouble: &Trouble) {
@@ -93,13 +93,12 @@ impl Controller for Reno {
             Signal::Persistent => {
                 let least = min_window(self.mtu);
                 // Once an episode. A window that is as small as can be tells nothing about the path.
-                if !self.in_recovery(trouble.sent) && self.window > least {
+                if !self.in_recovery(trouble.sent) && self.window() > least {
                     self.before = Some(before);
                     self.back_off(trouble.now);
                 }
                 // Slow start again (§7.6.2), also with what is in flight (appendix B.8).
-                self.window = least;
-                self.acknowledged = 0;
+                self.set_window(least);
                 self.recovery = None;
             }
         }
@@ -115,11 +114,11 @@ impl Controller for Reno {
 
     fn on_mtu(&mut self, mtu: u32) {
         self.mtu = mtu;
-        self.window = self.window.max(min_window(mtu));
+        self.set_window(self.window().max(min_window(mtu)));
     }
 
     fn window(&self) -> u32 {
-        self.window
+        u32::try_from(self.window / ONE).unwrap_or(MAX_WINDOW)
     }
 }
 
@@ -207,32 +206,37 @@ mod tests {
     #[test]
     fn section_7_3_3_avoidance_adds_a_frame_for_each_window() {
         let mut reno = avoiding();
-        reno.acknowledge(4999);
-        assert_eq!(reno.window(), 5000);
-        reno.acknowledge(1);
-        assert_eq!(reno.window(), 6000);
-        reno.acknowledge(5999);
-        assert_eq!(reno.window(), 6000);
-        reno.acknowledge(2); // one byte is left over
-        assert_eq!((reno.window(), reno.acknowledged), (7000, 1));
+        for window in [5000, 6000, 7000] {
+            assert_eq!(reno.window(), window);
+            reno.acknowledge(window);
+        }
+        // In parts: a little less, as the window has grown when the later ones come.
+        let mut reno = avoiding();
+        for _ in 0..5 {
+            reno.acknowledge(1000);
+        }
+        assert_eq!(reno.window(), 5930);
     }
 
-    /// §7.3.3: at most one frame for each window that is acknowledged after the last cut.
+    /// What is less than a byte is not forgotten.
     #[test]
-    fn section_7_3_3_a_loss_begins_the_count_again() {
-        let mut reno = avoiding();
-        reno.acknowledge(4999);
+    fn section_7_3_3_small_frames_count_in_a_large_window() {
+        let mut reno = reno();
+        reno.acknowledge(9_990_000);
         reno.trouble(Signal::Loss);
-        reno.at(ms(2));
-        reno.acknowledge(1000);
-        assert_eq!(reno.window(), 2500);
+        reno.at(ms(1));
+        assert_eq!(reno.window(), 5_000_000);
+        for _ in 0..50_000 {
+            reno.acknowledge(100); // a 50th of a byte
+        }
+        assert!(reno.window().abs_diff(5_001_000) <= 1);
     }
 
     #[test]
     fn section_7_3_3_no_acknowledgement_adds_more_than_a_frame() {
         let mut reno = avoiding();
         reno.acknowledge(u32::MAX);
-        assert_eq!((reno.window(), reno.acknowledged), (6000, 5000));
+        assert_eq!(reno.window(), 6000);
     }
 
     #[test]
@@ -263,7 +267,7 @@ mod tests {
         assert_eq!(reno.window(), 10_000);
         let mut reno = avoiding();
         reno.acknowledge_idly(5000);
-        assert_eq!((reno.window(), reno.acknowledged), (5000, 0));
+        assert_eq!(reno.window(), 5000);
     }
 
     #[test]

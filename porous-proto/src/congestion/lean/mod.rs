@@ -9,9 +9,9 @@ mod tests;
 
 use core::time::Duration;
 
-use self::round::{Round, bytes_in, per_second};
+use self::round::{Fastest, Round, Train, bytes_in, per_second};
 use super::controller::{Ack, Controller, Signal, Trouble};
-use super::{Minimum, initial_window};
+use super::{Minimum, initial_window, min_window};
 use crate::time::Instant;
 
 /// A queue of this part of the round trip ends slow start, but at least and at most of so long
@@ -38,6 +38,12 @@ const PRESSED: u32 = 6;
 /// How often the queue is emptied, to see the path without it.
 const DRAIN_EVERY: Duration = Duration::from_secs(4);
 
+/// A minute stands for all that is longer, so that nothing can overflow.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// No datagram is longer (UDP).
+const MTU_MAX: u32 = u16::MAX as u32;
+
 /// What is done with the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -62,8 +68,10 @@ pub(super) struct Lean {
     /// The shortest of the last few round trips, for slow start.
     recent: [Duration; START_SAMPLES as usize],
     samples: u32,
-    /// The fastest that data arrived in a round since it mattered.
-    rate: u32,
+    /// How fast data arrived at most, in the last rounds.
+    rate: Fastest,
+    /// How fast the first frames came through that were sent at once.
+    train: Train,
     /// In how many rounds in a row there was next to no queue.
     short_rounds: u32,
     /// In how many there was more than there ought to be, and the window and queue before.
@@ -72,13 +80,19 @@ pub(super) struct Lean {
     /// Frames acknowledged and lost, for the part that is lost.
     fates: (u32, u32),
     drained: Instant,
+    /// Rounds that tell of another window than this one.
+    skip: u32,
     is_draining: bool,
+    drain: u32,
+    /// What was sent before then says nothing of how it is now.
+    since: Instant,
     /// The window before the last cut by losses.
     uncut: Option<u32>,
 }
 
 impl Lean {
-    pub(super) const fn new(mtu: u32) -> Self {
+    pub(super) fn new(mtu: u32) -> Self {
+        let mtu = mtu.clamp(1, MTU_MAX);
         Self {
             mtu,
             phase: Phase::Start,
@@ -88,13 +102,17 @@ impl Lean {
             smoothed: Duration::ZERO,
             recent: [Duration::ZERO; START_SAMPLES as usize],
             samples: 0,
-            rate: 0,
+            rate: Fastest::new(),
+            train: Train::new(),
             short_rounds: 0,
             pressed: 0,
             before: (0, Duration::ZERO),
             fates: (0, 0),
             drained: Instant::ZERO,
+            skip: 0,
             is_draining: false,
+            drain: 0,
+            since: Instant::ZERO,
             uncut: None,
         }
     }
@@ -121,12 +139,30 @@ impl Lean {
     }
 
     fn on_start(&mut self, ack: &Ack) {
+        self.train.on_ack(ack);
         if ack.is_limited {
-            self.set_window(self.window.saturating_add(ack.bytes));
+            // At most eight times as much, as far as the first frames tell that it fits; else twice.
+            let fits = bytes_in(self.train.rate(ack.step), self.base()) / 4 * 3;
+            let most = ack
+                .bytes
+                .saturating_mul(7)
+                .min(fits.saturating_sub(self.window));
+            let more = ack.bytes.max(most);
+            self.set_window(self.window.saturating_add(more));
         }
-        let least = self.recent.iter().copied().min().unwrap_or_default();
+        let needed = if ack.step > START_LEAST {
+            2
+        } else {
+            START_SAMPLES as usize
+        };
+        let recent = self
+            .recent
+            .iter()
+            .cycle()
+            .skip((self.samples as usize % 8) + 8 - needed);
+        let least = recent.take(needed).copied().min().unwrap_or_default();
         let limit = (self.base() / START_PART).clamp(START_LEAST, START_MOST);
-        if self.samples >= START_SAMPLES && self.queue(least, ack.step) > limit {
+        if self.samples as usize >= needed && self.queue(least, ack.step) > limit {
             self.leave_start(ack);
         }
     }
@@ -134,10 +170,19 @@ impl Lean {
     /// The path is full: what arrives in a round trip without a queue is what fits.
     fn leave_start(&mut self, ack: &Ack) {
         self.phase = Phase::Steady;
-        let fits = bytes_in(self.rate.max(self.round.rate(ack.now)), self.base());
+        let rate = self.rate.get().max(self.round.rate(ack.now));
+        let fits = bytes_in(rate, self.base() + ack.step);
         self.set_window(self.window.min(fits.saturating_add(self.share())));
         self.drained = ack.now;
-        self.round = Round::new(ack.now);
+        self.begin_anew(ack.now, 1);
+    }
+
+    /// What comes now was sent before something changed.
+    fn begin_anew(&mut self, now: Instant, skip: u32) {
+        self.round = Round::new(now);
+        self.since = now;
+        self.fates = (0, 0);
+        self.skip = skip;
     }
 
     fn on_round(&mut self, ack: &Ack) {
@@ -145,7 +190,7 @@ impl Lean {
         if round.samples == 0 {
             return;
         }
-        self.rate = self.rate.max(round.rate(ack.now));
+        self.rate.note(round.rate(ack.now));
         match self.phase {
             Phase::Start => {}
             Phase::Steady => self.on_steady_round(&round, ack),
@@ -159,7 +204,9 @@ impl Lean {
         let wanted = Duration::from_micros(
             u64::from(share) * self.base().as_micros() as u64 / u64::from(self.window),
         );
-        if core::mem::take(&mut self.is_draining) {
+        self.is_draining = false;
+        if self.skip > 0 {
+            self.skip -= 1;
             return;
         }
         self.judge_pressure(queue, wanted, ack);
@@ -177,6 +224,9 @@ impl Lean {
         let part = u128::from(self.window) * without.as_micros() / round.rtt.as_micros().max(1);
         let part = u32::try_from(part).unwrap_or(u32::MAX);
         let target = part.saturating_add(share.saturating_mul(1 << haste));
+        // No more than a quarter beyond what has come through.
+        let fits = bytes_in(self.rate.get(), self.base());
+        let target = target.min(fits.saturating_add(fits / 4).saturating_add(share));
         if target < self.window || round.is_limited {
             self.set_window(self.window / 2 + target / 2);
         }
@@ -184,6 +234,13 @@ impl Lean {
         {
             self.drained = ack.now;
             self.is_draining = true;
+            let micros = round.rtt.as_micros().max(1);
+            let queued = u128::from(self.window) * 2 * queue.as_micros() / micros;
+            self.drain = u32::try_from(queued)
+                .unwrap_or(u32::MAX)
+                .min(self.window / 4)
+                + self.window / 32;
+            self.skip = 2;
         }
     }
 
@@ -251,8 +308,16 @@ impl Lean {
 
 impl Controller for Lean {
     fn on_ack(&mut self, ack: &Ack) {
+        let ack = &Ack {
+            rtt: ack.rtt.map(|rtt| rtt.min(LONGEST)),
+            smoothed_rtt: ack.smoothed_rtt.min(LONGEST),
+            step: ack.step.min(LONGEST),
+            ..*ack
+        };
         self.smoothed = ack.smoothed_rtt;
-        self.fates.0 = self.fates.0.saturating_add(ack.frames);
+        if ack.sent >= self.since {
+            self.fates.0 = self.fates.0.saturating_add(ack.frames);
+        }
         let rtt = ack.rtt;
         if let Some(rtt) = rtt {
             self.base.sample(rtt, ack.now);
@@ -264,6 +329,7 @@ impl Controller for Lean {
         }
         if self.is_lossy() {
             self.cut();
+            self.begin_anew(ack.now, 1);
         }
         let is_over = self.round.on_ack(ack);
         if self.phase == Phase::Start {
@@ -275,7 +341,7 @@ impl Controller for Lean {
     }
 
     fn on_trouble(&mut self, trouble: &Trouble) {
-        if trouble.bytes > 0 {
+        if trouble.bytes > 0 && trouble.sent >= self.since {
             self.fates.1 = self.fates.1.saturating_add(1);
         }
         match trouble.signal {
@@ -287,7 +353,7 @@ impl Controller for Lean {
             Signal::Loss | Signal::FurtherLoss => {}
             Signal::Persistent => {
                 self.phase = Phase::Start;
-                self.rate = 0;
+                self.rate = Fastest::new();
                 self.set_window(0);
             }
         }
@@ -300,23 +366,27 @@ impl Controller for Lean {
     }
 
     fn on_mtu(&mut self, mtu: u32) {
-        self.mtu = mtu;
+        self.mtu = mtu.clamp(1, MTU_MAX);
     }
 
     fn window(&self) -> u32 {
         if self.is_draining {
-            self.window - self.window / 8
+            self.window
+                .saturating_sub(self.drain)
+                .max(min_window(self.mtu))
         } else {
             self.window
         }
     }
 
     fn pacing_rate(&self) -> Option<u32> {
-        let (numerator, denominator) = match self.phase {
-            Phase::Start => (2, 1),
-            Phase::Steady | Phase::Competing => (9, 8),
+        let (rtt, sixteenths) = match self.phase {
+            Phase::Start => (self.smoothed, 32),
+            Phase::Steady => (self.base(), 17),
+            Phase::Competing => (self.smoothed, 20),
         };
-        let rate = u64::from(per_second(self.window, self.smoothed)) * numerator / denominator;
-        Some(u32::try_from(rate).unwrap_or(u32::MAX))
+        let rate = u64::from(per_second(self.window, rtt)) * sixteenths / 16;
+        let rate = u32::try_from(rate).unwrap_or(u32::MAX);
+        Some(rate.max(self.mtu)) // a frame a second at least
     }
 }

@@ -123,7 +123,7 @@ fn file(case: &Case, kbits: u64, loss: f64, least: f64) -> Ran {
     } else {
         case.gate(Gate::AtLeast(least))
     };
-    let end = case.seconds(20, 10);
+    let end = s(20);
     let path = Path::new(kbits, 60).queue(Queue::Time(ms(60))).loss(loss);
     let mut stage = path.stage(case);
     stage.add(path.flow(case, 0, Work::bulk(), s(0)));

@@ -55,6 +55,9 @@ impl Case {
 /// Traffic Phase Effects in Packet-Switched Gateways", 1991).
 const UNEVEN: Duration = Duration::from_micros(200);
 
+/// Both ends are served as things happen.
+const EVENTS: [Service; 2] = [Service::Event; 2];
+
 /// What a path is like.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Path {
@@ -67,7 +70,7 @@ pub(super) struct Path {
     loss: f64,
     jitter: Duration,
     reorders: bool,
-    service: Service,
+    service: [Service; 2],
 }
 
 /// Milliseconds.
@@ -91,7 +94,7 @@ impl Path {
             loss: 0.0,
             jitter: UNEVEN,
             reorders: false,
-            service: Service::Event,
+            service: EVENTS,
         };
         path.bdp(100)
     }
@@ -125,9 +128,10 @@ impl Path {
         self
     }
 
-    /// Both hosts of porous flows are served 60 times a second.
+    /// Both hosts of porous flows are served 60 times a second, one half a tick after the other.
     pub(super) fn ticks(mut self) -> Self {
-        self.service = Service::tick(s(1) / 60);
+        let every = s(1) / 60;
+        self.service = [Duration::ZERO, every / 2].map(|offset| Service::Tick { every, offset });
         self
     }
 
@@ -142,7 +146,7 @@ impl Path {
     pub(super) fn flow(&self, case: &Case, index: u64, work: Work, start: Duration) -> Entry {
         let service = match case.controller.subject {
             Subject::Porous(_) => self.service,
-            Subject::Tcp(_) => Service::Event,
+            Subject::Tcp(_) => EVENTS,
         };
         let ends = case
             .controller
@@ -165,7 +169,7 @@ impl Path {
     pub(super) fn competitor(&self, case: &Case, tcp: Tcp, start: Duration) -> Entry {
         Entry {
             ends: Subject::Tcp(tcp).ends(Work::bulk(), case.seed),
-            service: Service::Event,
+            service: EVENTS,
             ..self.flow(case, 0, Work::bulk(), start)
         }
     }

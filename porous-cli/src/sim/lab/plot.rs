@@ -120,6 +120,8 @@ fn draw(panel: &Panel<'_>, run: &Run, quantity: &Quantity, top: f64) -> Result<(
             }
         })
         .y_desc(quantity.name)
+        .label_style(("sans-serif", 12))
+        .axis_desc_style(("sans-serif", 13))
         .draw()?;
     let shown = if quantity.is_shared { 1 } else { COLOURS.len() };
     for (line, colour) in lines.iter().zip(COLOURS).take(shown) {

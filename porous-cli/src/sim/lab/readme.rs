@@ -44,8 +44,9 @@ like it will.
 - A time is \"never\" if it did not come before the end of the run.
 
 A number in brackets is a gate: what is asked of that controller. Nothing is asked of those that are
-told a rate, of the paper's (it is what it is), and of TCP; low delay and random loss are no gates for
-`reno` and `cubic`, which go on until something is lost. A gate that is missed is printed bold.
+told a rate, of the paper's (it is what it is), and of TCP; short queues, random loss, a quick start
+and quick agreement are no gates for `reno` and `cubic`, which go on until something is lost. A gate
+that is missed is printed bold.
 
 In the pictures each controller has a column; its own flow is blue, its fellows or TCP are red and of
 further colours. Next to each picture lies its CSV, in bytes a second, bytes and milliseconds;

@@ -87,7 +87,7 @@ pub(super) fn equal(case: &Case) -> Ran {
     let worst = others.fold(smaller(&shares(&stage, span)), f64::min);
     let record = stage.record();
     let measures = vec![
-        Measure::new("smaller share", worst, "%").gate(case.gate(Gate::AtLeast(40.0))),
+        Measure::new("smaller share", worst, "%").gate(case.of_delay(Gate::AtLeast(40.0))),
         Measure::new("utilisation", record.utilisation(path.rate, span), "%"),
         Measure::new("mean queue", record.mean_queue(span), "ms"),
     ];

@@ -86,9 +86,9 @@ const QUEUE: Queue = Queue::Bytes(64_000);
 
 fn fast(case: &Case, path: Path) -> Ran {
     let mut ran = alone(case, path.queue(QUEUE));
+    ask(&mut ran, "mean queue", case.of_delay(Gate::AtMost(25.0)));
     ask(&mut ran, "utilisation", case.gate(Gate::AtLeast(96.0)));
     ask(&mut ran, "overhead", case.gate(Gate::AtMost(2.4)));
-    ask(&mut ran, "mean queue", case.of_delay(Gate::AtMost(25.0)));
     ran
 }
 
@@ -102,8 +102,8 @@ pub(super) fn fast_64k_ticks(case: &Case) -> Ran {
 
 fn slow(case: &Case, path: Path) -> Ran {
     let mut ran = alone(case, path.queue(QUEUE));
-    ask(&mut ran, "utilisation", case.gate(Gate::AtLeast(92.0)));
     ask(&mut ran, "mean queue", case.of_delay(Gate::AtMost(100.0)));
+    ask(&mut ran, "utilisation", case.gate(Gate::AtLeast(92.0)));
     ran
 }
 
@@ -115,14 +115,9 @@ pub(super) fn slow_64k_ticks(case: &Case) -> Ran {
     slow(case, Path::new(2000, 50).ticks())
 }
 
-/// The share of the bottleneck that is useful, from the first datagram on. Who takes each loss for
-/// congestion cannot use one that loses.
+/// The share of the bottleneck that is useful, from the first datagram on.
 fn file(case: &Case, kbits: u64, loss: f64, least: f64) -> Ran {
-    let gate = if loss > 0.0 {
-        case.of_delay(Gate::AtLeast(least))
-    } else {
-        case.gate(Gate::AtLeast(least))
-    };
+    let gate = case.of_delay(Gate::AtLeast(least));
     let end = s(20);
     let path = Path::new(kbits, 60).queue(Queue::Time(ms(60))).loss(loss);
     let mut stage = path.stage(case);

@@ -15,6 +15,7 @@ mod fixed;
 mod lean;
 mod minimum;
 mod paper;
+mod peak;
 #[cfg(test)]
 mod properties;
 mod reno;
@@ -32,6 +33,7 @@ use self::fixed::Fixed;
 use self::lean::Lean;
 pub(crate) use self::minimum::Minimum;
 use self::paper::Paper;
+pub(crate) use self::peak::Peak;
 use self::reno::Reno;
 
 /// Half of the range is left, so that sums of windows and frames cannot overflow.

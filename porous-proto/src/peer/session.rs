@@ -192,7 +192,7 @@ impl Session {
     }
 
     pub(crate) fn handle_timeout(&mut self, tick: Tick) {
-        self.transfer.set_step(tick.step);
+        self.transfer.set_step(tick.step, tick.lag);
         self.transfer
             .handle_timeout(&mut Upward(&mut self.sequencing), tick.now);
         self.sequencing.handle_timeout(tick.now);
@@ -239,7 +239,7 @@ impl Session {
             }
         }
         // From here on the datagram is taken.
-        self.transfer.set_step(tick.step);
+        self.transfer.set_step(tick.step, tick.lag);
         self.transfer
             .on_frame(id, short, !messages.is_empty(), tick.now);
         if arrival == Arrival::Duplicate || strikes(Bug::AcksWhatItDropped) {

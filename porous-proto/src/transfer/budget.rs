@@ -4,11 +4,11 @@ use alloc::boxed::Box;
 use core::time::Duration;
 
 use super::pacer::{Pace, Pacer};
-use super::peak::Peak;
+
 use super::recovery::Recovery;
 use super::{Transfer, TransferParams};
 use crate::config::Policy;
-use crate::congestion::{Ack, Controller, Trouble, initial_window};
+use crate::congestion::{Ack, Controller, Peak, Trouble, initial_window};
 use crate::time::Instant;
 
 /// The congestion control of one peer.
@@ -142,7 +142,7 @@ impl Transfer {
             rate: is_known.then(|| self.pacing_rate()),
             bandwidth: self.params.bandwidth,
             mtu,
-            step: self.step,
+            step: self.lag,
         }
     }
 
@@ -178,7 +178,7 @@ impl Transfer {
             in_flight,
             is_limited: self.budget.is_limited,
             bandwidth: self.params.bandwidth,
-            step: self.step,
+            step: self.lag,
         });
     }
 

@@ -13,7 +13,6 @@ mod figures;
 mod loss;
 mod nonces;
 mod pacer;
-mod peak;
 mod ping;
 mod probe;
 mod queue;
@@ -145,6 +144,8 @@ pub(crate) struct Transfer {
     ack_timer: AckTimer,
     /// T_step,avg of (7), as last told by the host.
     step: Duration,
+    /// How late the host is stepped when something is due.
+    lag: Duration,
     figures: Figures,
 }
 
@@ -176,6 +177,7 @@ impl Transfer {
             budget: Budget::new(&params),
             ack_timer: AckTimer::new(params.policy),
             step: Duration::ZERO,
+            lag: Duration::ZERO,
             figures: Figures::new(),
         };
         new.leave_out();
@@ -183,8 +185,8 @@ impl Transfer {
     }
 
     /// The average time between steps (7).
-    pub(crate) const fn set_step(&mut self, step: Duration) {
-        self.step = step;
+    pub(crate) const fn set_step(&mut self, step: Duration, lag: Duration) {
+        (self.step, self.lag) = (step, lag);
     }
 
     /// What leads the datagrams that are sent.

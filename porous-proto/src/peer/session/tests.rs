@@ -63,6 +63,7 @@ fn deliver(session: &mut Session, id: u64, messages: &[Message<Vec<u8>>]) -> Res
     let tick = Tick {
         now: Instant::ZERO,
         step: Duration::ZERO,
+        lag: Duration::ZERO,
         awake_since: Instant::ZERO,
         back_since: Instant::ZERO,
     };

@@ -105,6 +105,7 @@ fn answer(session: &mut Session) -> Vec<Control> {
     let tick = Tick {
         now: Instant::ZERO,
         step: Duration::ZERO,
+        lag: Duration::ZERO,
         awake_since: Instant::ZERO,
         back_since: Instant::ZERO,
     };

@@ -29,7 +29,7 @@ fn road() -> Path {
 /// So many of a kind, which begin a little one after the other.
 fn alike(case: &Case, count: u64) -> Ran {
     let path = road();
-    let (begin, end) = (case.seconds(60, 15), case.seconds(90, 25));
+    let (begin, end) = (case.seconds(60, 30), case.seconds(90, 60));
     let mut stage = path.stage(case);
     for n in 0..count {
         stage.add(path.flow(case, n, Work::bulk(), ms(n * 130)));

@@ -13,7 +13,7 @@ type Ran = (Stage, Vec<Measure>);
 
 /// What every flow alone is asked, after its start.
 fn alone(case: &Case, path: Path) -> Ran {
-    let end = case.seconds(30, 10);
+    let end = case.seconds(30, 20);
     let mut stage = path.stage(case);
     stage.add(path.flow(case, 0, Work::bulk(), s(0)));
     stage.run_until(end);

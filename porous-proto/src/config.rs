@@ -142,7 +142,7 @@ impl Config {
             disconnect_timeout: Duration::from_secs(5),
             unreliable_age: Duration::from_secs(2),
             policy: Policy::Modern,
-            congestion: Congestion::Paper,
+            congestion: Congestion::Lean,
             keepalive: Duration::from_secs(15),
             first_id: 0,
         }
@@ -159,6 +159,7 @@ impl Config {
         config.frame_window_log2 = 16;
         config.packet_window_log2 = 16;
         config.policy = Policy::Paper;
+        config.congestion = Congestion::Paper;
         config
     }
 

@@ -12,6 +12,8 @@ mod controller;
 mod cubic;
 mod curve;
 mod fixed;
+mod lean;
+mod minimum;
 mod paper;
 #[cfg(test)]
 mod properties;
@@ -27,6 +29,8 @@ pub use self::conditions::BinaryMode;
 pub use self::controller::{Ack, Controller, Signal, Trouble};
 use self::cubic::Cubic;
 use self::fixed::Fixed;
+use self::lean::Lean;
+pub(crate) use self::minimum::Minimum;
 use self::paper::Paper;
 use self::reno::Reno;
 
@@ -50,6 +54,9 @@ fn min_window(mtu: u32) -> u32 {
 pub enum Congestion {
     /// The paper's slow start and congestion avoidance, (8) to (15).
     Paper,
+    /// Keeps the path full and its queue short, whatever is lost by chance: a window by delay (FAST
+    /// TCP), which gives way to one by losses beside those who fill the queue.
+    Lean,
     /// That of RFC 9002 §7, which TCP has as NewReno: half of the window after a loss, and then a
     /// frame more in each round trip. The best known one, and the most cautious: where one frame in
     /// a hundred is lost whatever is sent, it stays at about a dozen in flight.
@@ -119,12 +126,13 @@ impl Congestion {
     /// use porous_proto::congestion::Congestion;
     ///
     /// let names = Congestion::BUILT_IN.map(Congestion::name);
-    /// assert_eq!(names, ["paper", "reno", "cubic", "fixed", "binary"]);
+    /// assert_eq!(names, ["lean", "reno", "cubic", "paper", "fixed", "binary"]);
     /// ```
-    pub const BUILT_IN: [Self; 5] = [
-        Self::Paper,
+    pub const BUILT_IN: [Self; 6] = [
+        Self::Lean,
         Self::Reno,
         Self::Cubic,
+        Self::Paper,
         Self::Fixed { rate: 1_000_000 },
         Self::Binary {
             good: 1_000_000,
@@ -142,6 +150,7 @@ impl Congestion {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Lean => "lean",
             Self::Paper => "paper",
             Self::Reno => "reno",
             Self::Cubic => "cubic",
@@ -162,6 +171,7 @@ impl Congestion {
     pub fn controller(self, mtu: u32) -> Box<dyn Controller> {
         match self {
             Self::Paper => Box::new(Paper::new(mtu)),
+            Self::Lean => Box::new(Lean::new(mtu)),
             Self::Reno => Box::new(Reno::new(mtu)),
             Self::Cubic => Box::new(Cubic::new(mtu)),
             Self::Fixed { rate } => Box::new(Fixed::new(rate)),

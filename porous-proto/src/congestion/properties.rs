@@ -87,7 +87,8 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
 fn mtu_for(kind: Congestion, mtu: u32) -> u32 {
     match kind {
         Congestion::Paper => mtu.clamp(1, u16::MAX.into()),
-        Congestion::Reno
+        Congestion::Lean
+        | Congestion::Reno
         | Congestion::Cubic
         | Congestion::Fixed { .. }
         | Congestion::Binary { .. }
@@ -112,9 +113,11 @@ fn kinds((good, bad): (u32, u32)) -> impl Iterator<Item = Congestion> {
         .map(move |kind| match kind {
             Congestion::Fixed { .. } => Congestion::Fixed { rate: good },
             Congestion::Binary { .. } => Congestion::Binary { good, bad },
-            Congestion::Paper | Congestion::Reno | Congestion::Cubic | Congestion::Custom(_) => {
-                kind
-            }
+            Congestion::Lean
+            | Congestion::Paper
+            | Congestion::Reno
+            | Congestion::Cubic
+            | Congestion::Custom(_) => kind,
         })
 }
 

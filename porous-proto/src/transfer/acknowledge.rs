@@ -113,7 +113,10 @@ impl Transfer {
     }
 
     fn flight_view(&self) -> Flight {
-        let (oldest, unprobed) = (self.queue.oldest(), self.queue.unprobed());
+        // A path that is silent must not get a second window of probes (RFC 9002 §7.5).
+        let is_full = self.queue.flight() > self.window();
+        let unprobed = self.queue.unprobed().filter(|_| !is_full);
+        let oldest = self.queue.oldest();
         Flight {
             oldest: oldest.map(|(id, record)| (id, record.sent)),
             unprobed: unprobed.map(|(_, record)| (record.sent, record.asks)),
@@ -139,6 +142,7 @@ impl Transfer {
     pub(crate) fn handle_timeout(&mut self, source: &mut impl Source, now: Instant) {
         self.pings.handle_timeout(now);
         self.ack_timer.handle_timeout(now);
+        self.budget.handle_timeout(now);
         while self.recovery_deadline() <= now {
             match self.due() {
                 Due::Loss => {

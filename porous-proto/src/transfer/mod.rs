@@ -12,6 +12,8 @@ mod copies;
 mod figures;
 mod loss;
 mod nonces;
+mod pacer;
+mod peak;
 mod ping;
 mod probe;
 mod queue;
@@ -202,10 +204,6 @@ impl Transfer {
         self.queue.flight()
     }
 
-    pub(crate) fn window(&self) -> u32 {
-        self.budget.window()
-    }
-
     /// Sets W_c, to draw a figure.
     #[cfg(test)]
     fn congestion_for_test(&mut self, window: u32) {
@@ -217,6 +215,11 @@ impl Transfer {
     /// The remote host may have forgotten the connection.
     pub(crate) fn on_doubt(&mut self, now: Instant) {
         self.pings.on_doubt(now);
+    }
+
+    /// When data may go that the pace holds back.
+    pub(crate) const fn pace_deadline(&self) -> Instant {
+        self.budget.held_until()
     }
 
     pub(crate) const fn ping_deadline(&self) -> Instant {

@@ -11,7 +11,7 @@ use core::time::Duration;
 
 use self::round::{Fastest, Round, Train, bytes_in, per_second};
 use super::controller::{Ack, Controller, Signal, Trouble};
-use super::{Minimum, initial_window};
+use super::{Minimum, initial_window, min_window};
 use crate::time::Instant;
 
 /// A queue of this part of the round trip ends slow start, but at least and at most of so long
@@ -371,7 +371,9 @@ impl Controller for Lean {
 
     fn window(&self) -> u32 {
         if self.is_draining {
-            self.window - self.drain
+            self.window
+                .saturating_sub(self.drain)
+                .max(min_window(self.mtu))
         } else {
             self.window
         }

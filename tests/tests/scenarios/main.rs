@@ -3,6 +3,7 @@
 
 extern crate alloc;
 
+mod advisor;
 mod api;
 mod asking;
 mod clocks;

@@ -8,6 +8,7 @@ mod api;
 mod asking;
 mod clocks;
 mod connection_ids;
+mod controllers;
 mod delivery;
 mod determinism;
 mod disconnect;

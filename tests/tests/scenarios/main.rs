@@ -3,10 +3,12 @@
 
 extern crate alloc;
 
+mod advisor;
 mod api;
 mod asking;
 mod clocks;
 mod connection_ids;
+mod controllers;
 mod delivery;
 mod determinism;
 mod disconnect;

@@ -129,6 +129,7 @@ impl From<frame::Connect> for Connect {
             rates: [offer.send_rate, offer.receive_rate],
             integrity: offer.integrity,
             extensions: offer.features,
+            path_mtu: offer.path_mtu,
         }
     }
 }

@@ -69,6 +69,9 @@ pub struct PeerStats {
     pub flight: u32,
     /// The congestion window W_c in bytes (§3.1.4).
     pub window: u32,
+    /// The largest UDP payload that is sent now, in bytes; 0 while connecting. It only changes with
+    /// [`Config::path_mtu_discovery`](crate::Config::path_mtu_discovery).
+    pub path_mtu: u16,
     /// Bytes accepted by `send` that wait to be sent or acknowledged, 64 a packet included.
     pub queued_bytes: u32,
     /// Datagrams sent.

@@ -44,7 +44,8 @@ impl<S: SystemSocket> Endpoint<S> {
     /// Takes over a socket, which must be bound and not connected. It becomes non-blocking. Where
     /// the system can take many datagrams in one call, it is told to: Linux and Windows join
     /// datagrams of one sender (GRO, URO), Linux, Android, Windows and Apple's systems report the
-    /// marks of congestion, and none splits a datagram that is too long for the path.
+    /// marks of congestion, and none splits a datagram that is too long for the path. One that may is
+    /// left without [`Config::path_mtu_discovery`].
     ///
     /// # Errors
     ///
@@ -62,8 +63,9 @@ impl<S: SystemSocket> Endpoint<S> {
     }
 
     /// Takes over a socket and sends and receives one datagram a call, as [`new`](Self::new) does
-    /// where the system cannot do more. No option of the socket is changed. For systems whose
-    /// batches are broken: network cards and virtual machines have been seen to lose them.
+    /// where the system cannot do more. No option of the socket is changed, so that there is no
+    /// [`Config::path_mtu_discovery`]. For systems whose batches are broken: network cards and
+    /// virtual machines have been seen to lose them.
     ///
     /// # Errors
     ///
@@ -84,6 +86,11 @@ impl<S: SystemSocket> Endpoint<S> {
         SysRng.try_next_u64().map_err(io::Error::other)?;
         let path = path(&socket);
         let inbox = Inbox::new(path.slots());
+        let config = if path.may_fragment() {
+            config.without_path_mtu_discovery()
+        } else {
+            config
+        };
         Ok(Self {
             host: Host::new(config, UnwrapErr(SysRng)),
             socket: Socket::new(socket, path)?,
@@ -350,5 +357,27 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
             self.outbox.push(to, datagram.len(), max_segments);
         }
         !self.outbox.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::UdpSocket;
+
+    #[test]
+    fn a_path_is_searched_only_where_nobody_may_fragment() {
+        let open = || UdpSocket::bind("127.0.0.1:0").unwrap();
+        let config = Config::new().path_mtu_discovery(1452).unwrap();
+        let host = Endpoint::plain(open(), config.clone()).unwrap();
+        assert_eq!(host.host.max_datagram_size(), 1200);
+        let host = Endpoint::new(open(), config).unwrap();
+        let socket = open();
+        let expected = if Path::batched(&socket).may_fragment() {
+            1200
+        } else {
+            1452
+        };
+        assert_eq!(host.host.max_datagram_size(), expected);
     }
 }

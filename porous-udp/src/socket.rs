@@ -53,6 +53,14 @@ impl Path {
             Self::Plain => 1,
         }
     }
+
+    /// Whether a router may split a datagram that is too long for its next link, as far as is known.
+    pub(crate) fn may_fragment(&self) -> bool {
+        match self {
+            Self::Batched(state) => state.may_fragment(),
+            Self::Plain => true,
+        }
+    }
 }
 
 #[derive(Debug)]

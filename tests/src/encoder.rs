@@ -53,6 +53,8 @@ pub struct Offer {
     pub integrity: u8,
     /// 10.
     pub extensions: u32,
+    /// 11, if it is there.
+    pub path_mtu: Option<u16>,
 }
 
 impl Offer {
@@ -77,6 +79,9 @@ impl Offer {
         parameter(8, &self.rates[1].to_le_bytes());
         parameter(9, &[self.integrity]);
         parameter(10, &self.extensions.to_le_bytes());
+        if let Some(path_mtu) = self.path_mtu {
+            parameter(11, &path_mtu.to_le_bytes());
+        }
         body
     }
 }

@@ -66,6 +66,8 @@ pub struct Connect {
     pub integrity: Integrity,
     /// 10.
     pub extensions: u32,
+    /// 11: the longest datagram if the path carries it.
+    pub path_mtu: Option<u16>,
 }
 
 /// A short form.

@@ -29,7 +29,6 @@ pub(crate) use ack::MAX_RANGES;
 pub(crate) use ack::{AckBlock, AckRange};
 pub(crate) use connect::{Connect, REQUEST_SIZE, Request};
 pub(crate) use connection_id::ConnectionId;
-#[cfg(test)]
 pub(crate) use control::MIN_PADDING;
 pub(crate) use datagram::{Datagram, Rest, decode};
 pub(crate) use disconnect::{Disconnect, DisconnectAck};

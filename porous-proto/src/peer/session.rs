@@ -18,7 +18,7 @@ use crate::options::SendOptions;
 use crate::sequencing::{Delivered, Receipt, Receipts, Sequencing, Totals, Verdict, cost};
 use crate::stats::{ChannelStats, ModeCounts};
 use crate::time::Instant;
-use crate::transfer::{Arrival, Transfer, TransferParams};
+use crate::transfer::{Arrival, Transfer, TransferParams, Written};
 use crate::wire::NoRoom;
 
 /// Packets, and the bytes in them.
@@ -61,6 +61,7 @@ impl Session {
             context,
             nonces,
             max_datagram: agreement.max_datagram,
+            path_mtu: agreement.path_mtu,
             window: agreement.frame_window,
             behind: agreement.behind(),
             send_rate: agreement.send_rate,
@@ -202,7 +203,7 @@ impl Session {
         &mut self,
         tick: Tick,
         buf: &mut [u8],
-    ) -> Result<Option<usize>, NoRoom> {
+    ) -> Result<Option<Written>, NoRoom> {
         self.sequencing.look(tick.now);
         self.transfer
             .poll_transmit(&mut Upward(&mut self.sequencing), tick.now, buf)

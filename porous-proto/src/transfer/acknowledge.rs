@@ -49,6 +49,7 @@ impl Transfer {
         while let Some(id) = self.queue.first_open(from, high) {
             from = id + 1;
             if let Some((late, lost)) = self.queue.take_late(id) {
+                self.note_passed(id, late.is_large);
                 self.on_late(id, late, now);
                 for message in &lost {
                     source.acknowledged(message);
@@ -58,6 +59,7 @@ impl Transfer {
                 continue;
             };
             self.later_acks.on_acknowledged(id);
+            self.note_passed(id, record.is_large);
             self.recovery.on_acknowledged(id, record.bytes > 0);
             if let Some(largest) = record.reported {
                 self.received.confirm(id, largest);
@@ -197,6 +199,9 @@ impl Transfer {
             return;
         };
         self.queue.settle();
+        if record.is_large {
+            self.note_vanished(id, now);
+        }
         if record.bytes > 0 {
             self.figures.on_lost(now);
             self.tell_lost((id, record.sent, record.bytes), now);

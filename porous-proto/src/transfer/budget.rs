@@ -43,6 +43,11 @@ impl Budget {
         self.controller = controller;
     }
 
+    /// Datagrams can have so many bytes from now on.
+    pub(super) fn on_mtu(&mut self, mtu: u16) {
+        self.controller.on_mtu(mtu.into());
+    }
+
     /// Nothing was lost in the last episode.
     pub(super) fn on_spurious(&mut self) {
         self.controller.on_spurious();

@@ -12,6 +12,7 @@ mod copies;
 mod figures;
 mod loss;
 mod nonces;
+mod path_mtu;
 mod ping;
 mod probe;
 mod queue;
@@ -26,6 +27,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 mod width;
+mod written;
 
 use core::time::Duration;
 
@@ -36,6 +38,7 @@ use self::copies::Copies;
 pub(crate) use self::figures::Figures;
 use self::loss::LaterAcks;
 use self::nonces::Nonces;
+use self::path_mtu::PathMtu;
 use self::ping::Pings;
 use self::probe::{Asked, Probe};
 use self::queue::{Record, TransferQueue};
@@ -48,6 +51,7 @@ pub(crate) use self::source::{NextMessage, Source};
 pub(crate) use self::store::Delivery;
 use self::store::Store;
 use self::width::Widths;
+pub(crate) use self::written::Written;
 use crate::config::Policy;
 use crate::congestion::Congestion;
 use crate::frame::{AckBlock, ConnectionId, Context, Short};
@@ -65,6 +69,8 @@ pub(crate) struct TransferParams {
     pub(crate) nonces: [u64; 2],
     /// MTU: the largest datagram.
     pub(crate) max_datagram: u16,
+    /// What it may become, if the path carries it.
+    pub(crate) path_mtu: u16,
     /// N_P.
     pub(crate) window: u64,
     /// B_r: how far behind the newest a frame may come.
@@ -140,6 +146,7 @@ pub(crate) struct Transfer {
     limits: u16,
     sentinels: SentinelFrames,
     budget: Budget,
+    path: PathMtu,
     ack_timer: AckTimer,
     /// T_step,avg of (7), as last told by the host.
     step: Duration,
@@ -172,6 +179,7 @@ impl Transfer {
             limits: 0,
             sentinels: SentinelFrames::new(params.window),
             budget: Budget::new(&params),
+            path: PathMtu::new(params.max_datagram, params.path_mtu),
             ack_timer: AckTimer::new(params.policy),
             step: Duration::ZERO,
             figures: Figures::new(),
@@ -204,6 +212,11 @@ impl Transfer {
 
     pub(crate) fn window(&self) -> u32 {
         self.budget.window()
+    }
+
+    /// How large datagrams may be now.
+    pub(crate) const fn path_mtu(&self) -> u16 {
+        self.path.current()
     }
 
     /// Sets W_c, to draw a figure.

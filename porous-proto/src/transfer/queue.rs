@@ -38,6 +38,8 @@ pub(crate) struct Record {
     /// Whether it only repeats what others carry: one early probe for a message, the next ones
     /// take ever longer.
     pub(crate) repeats: bool,
+    /// Whether it is larger than what every path carries.
+    pub(crate) is_large: bool,
     /// It carries a sentinel frame (4).
     pub(crate) noop: bool,
     /// The newest id that its acknowledgement block reported.
@@ -55,6 +57,8 @@ pub(crate) struct Late {
     pub(crate) sent: Instant,
     /// Whether it added to the flight size.
     pub(crate) counted: bool,
+    /// Whether it was larger than what every path carries.
+    pub(crate) is_large: bool,
 }
 
 impl Record {
@@ -67,6 +71,7 @@ impl Record {
             asks: false,
             reliable: false,
             repeats: false,
+            is_large: false,
             noop: false,
             reported: None,
             contents,
@@ -222,6 +227,7 @@ impl TransferQueue {
         let record = self.take(id)?;
         if let Some(left) = self.record_mut(id) {
             (left.dropped, left.counted) = (true, record.bytes > 0);
+            left.is_large = record.is_large;
             self.open.set(id);
         }
         Some(record)
@@ -238,13 +244,17 @@ impl TransferQueue {
     /// acknowledged for the first time now.
     pub(crate) fn take_late(&mut self, id: u64) -> Option<(Late, Vec<Message<Bytes>>)> {
         let record = self.record_mut(id)?;
-        let (sent, counted) = (record.sent, record.counted);
+        let late = Late {
+            sent: record.sent,
+            counted: record.counted,
+            is_large: record.is_large,
+        };
         if !core::mem::take(&mut record.dropped) {
             return None;
         }
         self.open.clear(id);
         let lost = self.lost.remove(&id).unwrap_or_default();
-        Some((Late { sent, counted }, lost))
+        Some((late, lost))
     }
 
     /// Whether a frame between these two was acknowledged, or is not remembered.

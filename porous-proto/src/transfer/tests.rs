@@ -118,6 +118,7 @@ impl Side {
             context: context(),
             nonces: [1, 2],
             max_datagram: u16::try_from(MTU).unwrap(),
+            path_mtu: u16::try_from(MTU).unwrap(),
             window: 4096,
             behind: 256,
             send_rate: u32::MAX,
@@ -142,11 +143,11 @@ impl Side {
     /// The names of the messages of the next frame.
     fn frame(&mut self) -> Option<Vec<u8>> {
         let mut buf = [0; MTU];
-        let len = self
+        let written = self
             .transfer
             .poll_transmit(&mut self.script, self.now, &mut buf)
             .unwrap()?;
-        let datagram = crate::frame::decode(&buf[..len], 0).unwrap();
+        let datagram = crate::frame::decode(&buf[..written.len], 0).unwrap();
         let Rest::Short(short) = datagram.rest else {
             unreachable!()
         };

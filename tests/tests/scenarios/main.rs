@@ -19,6 +19,7 @@ mod lanes;
 mod latency;
 mod limits;
 mod overhead;
+mod path_mtu;
 mod quality;
 mod readers;
 mod recovery;

@@ -270,6 +270,7 @@ fn offers() -> impl Strategy<Value = Offer> {
                     Integrity::None
                 },
                 features,
+                path_mtu: max_datagram.checked_add(set.0.into()).filter(|_| crc),
             }
         },
     )

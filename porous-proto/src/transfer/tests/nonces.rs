@@ -26,8 +26,8 @@ impl Pair {
         } = &mut self.side;
         script.low.push_back(message(1, 400, Delivery::Unreliable));
         let mut buf = [0; MTU];
-        let len = transfer.poll_transmit(script, *now, &mut buf).unwrap();
-        let (Some(len), true) = (len, comes) else {
+        let written = transfer.poll_transmit(script, *now, &mut buf).unwrap();
+        let (Some(Written { len, .. }), true) = (written, comes) else {
             return None;
         };
         let datagram = crate::frame::decode(&buf[..len], 0).unwrap();

@@ -146,7 +146,7 @@ impl Config {
             disconnect_timeout: Duration::from_secs(5),
             unreliable_age: Duration::from_secs(2),
             policy: Policy::Modern,
-            congestion: Congestion::Paper,
+            congestion: Congestion::Lean,
             keepalive: Duration::from_secs(15),
             first_id: 0,
         }
@@ -163,6 +163,7 @@ impl Config {
         config.frame_window_log2 = 16;
         config.packet_window_log2 = 16;
         config.policy = Policy::Paper;
+        config.congestion = Congestion::Paper;
         config
     }
 

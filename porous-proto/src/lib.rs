@@ -110,6 +110,7 @@ extern crate std;
 #[doc(hidden)]
 #[cfg(any(test, feature = "audit"))]
 pub mod audit;
+mod bucket;
 #[doc(hidden)]
 pub mod canary;
 #[doc(hidden)]

@@ -21,6 +21,7 @@ const STOREYS: [&[&str]; 10] = [
 
 /// What all layers above the wire talk in. These may know each other.
 const VOCABULARY: &[&str] = &[
+    "bucket",
     "config",
     "congestion",
     "error",

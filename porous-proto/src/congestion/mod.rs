@@ -6,11 +6,15 @@
 //! gives no right to a burst, and datagrams are spread over the round trip.
 
 mod controller;
+mod lean;
+mod minimum;
 mod paper;
 
 use alloc::boxed::Box;
 
 pub use self::controller::{Ack, Controller, Signal, Trouble};
+use self::lean::Lean;
+pub(crate) use self::minimum::Minimum;
 use self::paper::Paper;
 
 /// Which controller a host uses for each of its peers.
@@ -25,6 +29,9 @@ use self::paper::Paper;
 pub enum Congestion {
     /// The paper's slow start and congestion avoidance, (8) to (15).
     Paper,
+    /// Keeps the path full and its queue short, whatever is lost by chance: a window by delay (FAST
+    /// TCP), which gives way to one by losses beside those who fill the queue.
+    Lean,
     /// A controller of the application's own, made for each peer when it connects. The function is
     /// given the MTU: the largest datagram to that peer, in bytes.
     Custom(fn(mtu: u32) -> Box<dyn Controller>),
@@ -42,6 +49,7 @@ impl Congestion {
     pub fn controller(self, mtu: u32) -> Box<dyn Controller> {
         match self {
             Self::Paper => Box::new(Paper::new(mtu)),
+            Self::Lean => Box::new(Lean::new(mtu)),
             Self::Custom(make) => make(mtu),
         }
     }

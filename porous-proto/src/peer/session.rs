@@ -185,6 +185,7 @@ impl Session {
             .recovery_deadline()
             .min(self.transfer.ack_deadline())
             .min(self.transfer.ping_deadline())
+            .min(self.transfer.pace_deadline())
             .min(self.sequencing.report_deadline())
             .min(self.sequencing.give_up_deadline())
             .min(self.sequencing.expiry_deadline())

@@ -10,7 +10,7 @@
 use alloc::collections::BinaryHeap;
 use core::cmp::Reverse;
 
-use super::bucket::Bucket;
+use crate::bucket::Bucket;
 use crate::config::{Channel as Settings, Policy, Priority};
 use crate::frame::Message;
 use crate::time::Instant;

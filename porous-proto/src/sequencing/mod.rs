@@ -5,7 +5,6 @@ mod ageing;
 #[cfg(any(test, feature = "audit"))]
 mod audit;
 mod backlog;
-mod bucket;
 mod channel;
 mod check;
 mod dependency;

@@ -141,6 +141,7 @@ impl Transfer {
     pub(crate) fn handle_timeout(&mut self, source: &mut impl Source, now: Instant) {
         self.pings.handle_timeout(now);
         self.ack_timer.handle_timeout(now);
+        self.budget.handle_timeout(now);
         while self.recovery_deadline() <= now {
             match self.due() {
                 Due::Loss => {

@@ -108,6 +108,8 @@ impl Transfer {
         self.widths.note(self.queue.next(), now);
         record.repeats = plan.repeats;
         self.queue.push(record);
+        let len = u32::try_from(len).unwrap_or(u32::MAX);
+        self.budget.on_sent(len, bytes, self.queue.flight(), now);
         self.leave_out();
     }
 
@@ -119,7 +121,7 @@ impl Transfer {
         self.plan_control(&mut plan, source, now, max);
         self.plan_probe(&mut plan, source, now, max);
         let (repeated, before) = (plan.messages, plan.len);
-        self.plan_data(&mut plan, source, max);
+        self.plan_data(&mut plan, source, max, now);
         plan.repeats &= plan.messages == repeated;
         if let Recovery::Modern(modern) = &self.recovery {
             let soon = modern.is_lossy(now) && self.store.has_reliable(&plan.contents);
@@ -176,11 +178,12 @@ impl Transfer {
     /// Fills the frame from the send queue, high priority first, as far as the transfer window,
     /// the congestion window and the MTU allow. A message that does not fit ends the frame, so
     /// that nothing overtakes it (Figure 5).
-    fn plan_data(&mut self, plan: &mut Plan, source: &mut impl Source, max: usize) {
+    fn plan_data(&mut self, plan: &mut Plan, source: &mut impl Source, max: usize, now: Instant) {
         if !self.queue.has_room() {
             return;
         }
-        let limit = self.room(max);
+        let limit = self.allowance(max, now);
+        self.budget.set_limited(false);
         for priority in [Priority::High, Priority::Low] {
             while self.refill(source, priority) {
                 if plan.messages >= MAX_MESSAGES {
@@ -192,6 +195,7 @@ impl Transfer {
                 let len = plan.layout.length(&front.message);
                 if plan.len + len > limit {
                     self.path.on_full(plan.len + len);
+                    self.budget.set_limited(limit < max);
                     return;
                 }
                 plan.layout.push(&front.message);
@@ -203,12 +207,6 @@ impl Transfer {
                     .shift(&mut self.store, priority, &mut plan.contents);
             }
         }
-    }
-
-    /// How long a datagram with data may be.
-    pub(super) fn room(&self, max: usize) -> usize {
-        let available = self.budget.window().saturating_sub(self.queue.flight());
-        max.min(usize::try_from(available).unwrap_or(usize::MAX))
     }
 
     /// Makes sure that the front of the send queue is worth sending. False if there is nothing.

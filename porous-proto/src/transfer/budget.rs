@@ -1,18 +1,33 @@
 //! What may be sent now: the window of a controller, and what every controller needs around it.
 
 use alloc::boxed::Box;
+use core::time::Duration;
 
+use super::pacer::{Pace, Pacer};
+use super::peak::Peak;
 use super::recovery::Recovery;
 use super::{Transfer, TransferParams};
-use crate::congestion::{Ack, Controller, Trouble};
+use crate::config::Policy;
+use crate::congestion::{Ack, Controller, Trouble, initial_window};
 use crate::time::Instant;
 
 /// The congestion control of one peer.
 #[derive(Debug)]
 pub(super) struct Budget {
     controller: Box<dyn Controller>,
-    /// Whether the window held data back when there was last a chance to send.
-    pub(super) is_limited: bool,
+    /// None under the paper's policy: its window is all there is.
+    limits: Option<Limits>,
+    /// Whether the window or the pace held data back when there was last a chance to send.
+    is_limited: bool,
+    /// The pace holds data back until then.
+    held_until: Instant,
+}
+
+/// What is added to a controller's window.
+#[derive(Debug)]
+struct Limits {
+    pacer: Pacer,
+    peak: Peak,
 }
 
 /// What an acknowledgement has acknowledged for the first time.
@@ -26,20 +41,67 @@ pub(super) struct Newly {
 
 impl Budget {
     pub(super) fn new(params: &TransferParams) -> Self {
+        let limits = || Limits {
+            pacer: Pacer::new(params.bandwidth),
+            peak: Peak::new(),
+        };
         Self {
             controller: params.congestion.controller(params.max_datagram.into()),
+            limits: (params.policy == Policy::Modern).then(limits),
             is_limited: false,
+            held_until: Instant::NEVER,
         }
     }
 
     /// W_c.
-    pub(super) fn window(&self) -> u32 {
+    pub(super) fn window(&self, mtu: u32) -> u32 {
+        let window = self.controller.window();
+        let Some(limits) = &self.limits else {
+            return window;
+        };
+        // Half of the range is left, so that sums of windows and frames cannot overflow.
+        let most = limits.peak.get().saturating_mul(2).min(u32::MAX / 2);
+        window.min(most.max(initial_window(mtu))).max(2 * mtu)
+    }
+
+    /// W_c as the controller has it.
+    #[cfg(test)]
+    pub(super) fn own_window(&self) -> u32 {
         self.controller.window()
     }
 
-    /// Sets W_c, to draw a figure.
+    /// When the pace lets data go.
+    pub(super) const fn held_until(&self) -> Instant {
+        self.held_until
+    }
+
+    /// Data that was held back may go.
+    pub(super) fn handle_timeout(&mut self, now: Instant) {
+        if self.held_until <= now {
+            self.held_until = Instant::NEVER;
+        }
+    }
+
+    /// Whether data waits that the window or the pace holds back.
+    pub(super) const fn set_limited(&mut self, is_limited: bool) {
+        self.is_limited = is_limited;
+    }
+
+    /// A frame leaves: all of its bytes, and those in flight then.
+    pub(super) fn on_sent(&mut self, len: u32, bytes: u32, flight: u32, now: Instant) {
+        if let Some(limits) = &mut self.limits {
+            limits.pacer.on_sent(len.into());
+            limits.peak.note(flight, now);
+        }
+        if bytes > 0 {
+            self.controller.on_sent(now, bytes, flight);
+        }
+    }
+
+    /// Sets W_c and nothing else, to draw a figure.
     #[cfg(test)]
     pub(super) fn set_controller(&mut self, controller: Box<dyn Controller>) {
+        self.limits = None;
         self.controller = controller;
     }
 
@@ -55,11 +117,56 @@ impl Budget {
 }
 
 impl Transfer {
+    /// W_c.
+    pub(crate) fn window(&self) -> u32 {
+        self.budget.window(self.path_mtu().into())
+    }
+
+    /// How long a datagram with data may be by the congestion window.
+    pub(super) fn room(&self, max: usize) -> usize {
+        let available = self.window().saturating_sub(self.queue.flight());
+        max.min(usize::try_from(available).unwrap_or(usize::MAX))
+    }
+
+    /// The same, by the pace too.
+    pub(super) fn allowance(&mut self, max: usize, now: Instant) -> usize {
+        let pace = self.pace();
+        let Some(limits) = &mut self.budget.limits else {
+            return self.room(max);
+        };
+        let held = limits.pacer.hold(&pace, now);
+        self.budget.held_until = held.unwrap_or(Instant::NEVER);
+        if held.is_some() { 0 } else { self.room(max) }
+    }
+
+    /// How fast frames may leave.
+    pub(super) fn pace(&self) -> Pace {
+        let mtu = self.path_mtu().into();
+        let is_known = !self.figures.minimum().is_zero();
+        Pace {
+            rate: is_known.then(|| self.pacing_rate()),
+            bandwidth: self.params.bandwidth,
+            mtu,
+            step: self.step,
+        }
+    }
+
+    /// What the controller says, or a window in four fifths of a round trip (RFC 9002 §7.7); in
+    /// bytes a second, never so few that nothing would leave.
+    fn pacing_rate(&self) -> u32 {
+        let rate = self.budget.controller.pacing_rate().unwrap_or_else(|| {
+            let micros = self.recovery.average().as_micros().max(1);
+            let rate = u128::from(self.window()) * 1_250_000 / micros;
+            u32::try_from(rate).unwrap_or(u32::MAX)
+        });
+        rate.max(self.path_mtu().into())
+    }
+
     /// Tells the controller of what was acknowledged, when there were so many bytes in flight.
     pub(super) fn tell_acknowledged(
         &mut self,
         newly: &Newly,
-        rtt: Option<core::time::Duration>,
+        rtt: Option<Duration>,
         in_flight: u32,
         now: Instant,
     ) {

@@ -12,7 +12,9 @@ mod copies;
 mod figures;
 mod loss;
 mod nonces;
+mod pacer;
 mod path_mtu;
+mod peak;
 mod ping;
 mod probe;
 mod queue;
@@ -210,10 +212,6 @@ impl Transfer {
         self.queue.flight()
     }
 
-    pub(crate) fn window(&self) -> u32 {
-        self.budget.window()
-    }
-
     /// How large datagrams may be now.
     pub(crate) const fn path_mtu(&self) -> u16 {
         self.path.current()
@@ -230,6 +228,11 @@ impl Transfer {
     /// The remote host may have forgotten the connection.
     pub(crate) fn on_doubt(&mut self, now: Instant) {
         self.pings.on_doubt(now);
+    }
+
+    /// When data may go that the pace holds back.
+    pub(crate) const fn pace_deadline(&self) -> Instant {
+        self.budget.held_until()
     }
 
     pub(crate) const fn ping_deadline(&self) -> Instant {

@@ -4,6 +4,7 @@ use core::time::Duration;
 
 use porous_proto::{Disposition, Mode, PeerStats};
 use porous_sim::Seed;
+use porous_tests::config::by_policy;
 use porous_tests::encoder::Ack;
 use porous_tests::remote::Remote;
 
@@ -193,19 +194,22 @@ fn optimistic_acknowledgements_do_not_get_more_than_the_bandwidth() {
     let slow = config().bandwidth(100_000, u32::MAX).unwrap();
     case_with(slow, cost, |scene| {
         let mut enemy = scene.enemy();
+        let before = scene.stats().bytes_sent;
         for _ in 0..1000 {
-            while scene.queue(0, Mode::Unreliable, 1000).is_ok() {
-                if scene.stats().queued_bytes > 50_000 {
-                    break;
-                }
+            while scene.stats().queued_bytes <= 50_000 {
+                assert_eq!(scene.queue(0, Mode::Unreliable, 1000), Ok(()));
             }
             scene.flush();
             assert_taken(scene.agree(&mut enemy));
             scene.pass(Duration::from_millis(1));
         }
         let stats = scene.stats();
-        // (10) with the round trip that is assumed at first, or two frames.
-        assert!(stats.window <= 20_000, "{stats:?}");
+        let sent = stats.bytes_sent - before;
+        // Under the paper's (10) with the round trip that is assumed at first, or two frames.
+        assert!(by_policy(true, stats.window <= 20_000), "{stats:?}");
+        // The modern policy keeps to the bandwidth, and one frame on credit.
+        let second = by_policy(98_000..=102_000 + 1200, 0..=u64::MAX);
+        assert!(second.contains(&sent), "{sent} bytes: {stats:?}");
     });
 }
 

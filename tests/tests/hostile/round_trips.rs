@@ -219,11 +219,12 @@ fn acknowledgements_that_are_late_by_minutes_are_a_minute_at_most() {
 }
 
 /// `[X10 B5 X9]` The enemy wants a byte a second, and then nearly all that can be said, with round trips of nothing:
-/// there is always room for two frames, and nothing is searched for.
+/// there is always room for two frames, no more leaves than was asked for and a frame, and nothing is
+/// searched for.
 #[test]
 fn rates_of_one_byte_and_of_everything_leave_room_for_two_frames() {
     let cost = Cost {
-        bytes: 160_000,
+        bytes: 17_000,
         steps: 240,
     };
     case(cost, |scene| {
@@ -231,17 +232,32 @@ fn rates_of_one_byte_and_of_everything_leave_room_for_two_frames() {
         offer.rates = [1, 1];
         let mut enemy = scene.enemy_at(ENEMY, &offer);
         foresee(scene, &mut enemy);
+        let mut packets = 0;
         for (serial, rate) in (1..).zip([1, 2, u32::MAX - 1, 1, 1200, 1]) {
             assert_taken(scene.send(&mut enemy, None, vec![limits(serial, rate)]));
-            for _ in 0..50 {
-                assert_eq!(scene.queue(1, Mode::Unreliable, 1100), Ok(()));
+            let (before, mut rounds) = (packets, 0..100);
+            while rounds.next().is_some() {
+                if scene.stats().queued_bytes < 2000 {
+                    assert_eq!(scene.queue(1, Mode::Unreliable, 1100), Ok(()));
+                }
                 scene.flush();
-                scene.overhear(&mut enemy);
+                let heard = scene.overhear(&mut enemy);
+                packets += heard.iter().filter(|frame| frame.data > 1000).count();
                 let ack = scene.acknowledgement(&enemy);
-                let passed = crate::peers::window(1, 0);
-                assert_taken(scene.send(&mut enemy, Some(ack), vec![passed]));
+                let newest = u32::try_from(packets).unwrap().checked_sub(1);
+                let passed = newest.map(|newest| crate::peers::window(1, newest));
+                assert_taken(scene.send(&mut enemy, Some(ack), passed.into_iter().collect()));
+                scene.pass(Duration::from_millis(50));
             }
-            assert_eq!(scene.stats().window, 2400, "{rate}");
+            let stats = scene.stats();
+            let window = by_policy(2400..=u32::MAX, 2400..=2400);
+            assert!(window.contains(&stats.window), "{rate}: {stats:?}");
+            // Five seconds, under the policy that looks at them.
+            let sent = packets - before;
+            let most = (5 * u64::from(rate)).div_ceil(1100) + 1;
+            let most = by_policy(usize::try_from(most).unwrap(), usize::MAX);
+            assert!(sent <= most, "{rate}: {sent} packets");
+            assert!(rate < 1200 || sent >= 4, "{rate}: {sent} packets");
         }
     });
 }

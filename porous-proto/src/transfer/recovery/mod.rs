@@ -5,17 +5,16 @@ mod dropped;
 mod early;
 mod episodes;
 mod estimator;
-mod minimum;
 mod modern;
 
 use alloc::boxed::Box;
 use core::time::Duration;
 
 use self::dropped::Drops;
-pub(crate) use self::minimum::Minimum;
 pub(crate) use self::modern::{Due, Flight, Modern};
 use super::rtt::Rtt;
 use crate::config::Policy;
+pub(crate) use crate::congestion::Minimum;
 use crate::congestion::Signal;
 use crate::time::Instant;
 

@@ -6,10 +6,10 @@ mod tests;
 
 use core::time::Duration;
 
+use super::Minimum;
 use super::early::Early;
 use super::episodes::Episodes;
 use super::estimator::Estimator;
-use super::minimum::Minimum;
 use crate::congestion::Signal;
 use crate::time::Instant;
 

@@ -157,17 +157,17 @@ fn what_was_not_lost_gives_the_window_back() {
     for name in 30..40 {
         side.send(name, 400, Delivery::Reliable);
     }
-    let window = side.transfer.window();
+    let window = side.transfer.budget.own_window();
     side.now = side.now + 100 * MS;
     side.acknowledge(&[33]); // 30 is three behind
     assert_eq!(
         (side.transfer.frames_lost(), side.script.lost.len()),
         (1, 0)
     );
-    assert!(side.transfer.window() < window);
+    assert!(side.transfer.budget.own_window() < window);
     // It was only late: its message was queued again, and is of no use.
     side.acknowledge(&[30]);
-    assert!(side.transfer.window() >= window);
+    assert!(side.transfer.budget.own_window() >= window);
     side.acknowledge(&[36]); // 31 is lost; 32, four behind, is waited for now
     assert_eq!(side.transfer.frames_lost(), 2);
 }
@@ -177,7 +177,7 @@ fn what_was_not_lost_gives_the_window_back() {
 fn what_adds_nothing_to_the_flight_excuses_no_loss() {
     let mut side = settled();
     side.send(30, 400, Delivery::Reliable);
-    let window = side.transfer.window();
+    let window = side.transfer.budget.own_window();
     side.script
         .windows
         .push_back(Control::Window { channel: 0, id: 1 });
@@ -188,9 +188,9 @@ fn what_adds_nothing_to_the_flight_excuses_no_loss() {
     side.now = side.now + 100 * MS;
     side.acknowledge(&[34]); // 30 and 31 are lost
     side.acknowledge(&[31]);
-    assert!(side.transfer.window() < window);
+    assert!(side.transfer.budget.own_window() < window);
     side.acknowledge(&[30]);
-    assert!(side.transfer.window() >= window);
+    assert!(side.transfer.budget.own_window() >= window);
 }
 
 /// P5: two losses far apart are a change of the path only if nothing between them arrived.
@@ -208,7 +208,7 @@ fn losses_with_arrivals_between_them_do_not_empty_the_window() {
         side.acknowledge_block(53, map.fold(0, |map, id| map | 1 << (52 - id)));
         let lost = if arrived { 2 } else { 21 };
         assert_eq!(side.transfer.frames_lost(), lost);
-        let window = side.transfer.window();
+        let window = side.transfer.budget.own_window();
         assert_eq!(window as usize > MTU, arrived, "{window}");
     }
 }

@@ -63,7 +63,7 @@ impl Pair {
     }
 
     fn window(&self) -> u32 {
-        self.side.transfer.window()
+        self.side.transfer.budget.own_window()
     }
 }
 

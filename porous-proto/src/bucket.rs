@@ -1,20 +1,21 @@
-//! The rate cap of a channel: a token bucket in integers (`docs/deviations.md` T21).
+//! Rates: a token bucket in integers. It caps channels (`docs/deviations.md` T21), peers and the
+//! host, and spreads what a controller lets go.
 
 use core::time::Duration;
 
 use crate::time::Instant;
 
-/// A channel that was held back and let go late may make up for so much: hosts in a game loop look
-/// at the time only so often.
+/// Who was held back and let go late may make up for so much: hosts in a game loop look at the time
+/// only so often.
 const LATE_MAX: Duration = Duration::from_millis(100);
 
 /// Micros of a second, by which bytes a second are divided.
 const SECOND: i64 = 1_000_000;
 
-/// The bucket. It saves nothing: a channel that was silent may send one message at once, and what
-/// it sends is paid back before the next one.
+/// The bucket. It saves nothing unless it is told to: who was silent may send one message at once,
+/// and what is sent is paid back before the next one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bucket {
+pub(crate) struct Bucket {
     /// Bytes a second; `u32::MAX`: no cap.
     rate: u32,
     /// What may be sent, in millionths of a byte. Below zero: what has to be waited for.
@@ -24,7 +25,7 @@ pub(super) struct Bucket {
 }
 
 impl Bucket {
-    pub(super) const fn new(rate: u32) -> Self {
+    pub(crate) const fn new(rate: u32) -> Self {
         Self {
             rate,
             credit: 0,
@@ -37,7 +38,10 @@ impl Bucket {
     }
 
     /// Another cap. What was sent is paid back by the new one.
-    pub(super) fn set_rate(&mut self, rate: u32, now: Instant) {
+    pub(crate) fn set_rate(&mut self, rate: u32, now: Instant) {
+        if rate == self.rate {
+            return;
+        }
         self.fill(now, Duration::ZERO);
         // What a late look saved up was of the old one.
         self.credit = self.credit.min(0);
@@ -45,7 +49,7 @@ impl Bucket {
     }
 
     /// Time pays debts, and saves at most what is sent in `most`.
-    fn fill(&mut self, now: Instant, most: Duration) {
+    pub(crate) fn fill(&mut self, now: Instant, most: Duration) {
         let rate = i64::from(self.rate);
         let elapsed = now.saturating_duration_since(self.filled);
         let gain = rate.saturating_mul(micros(elapsed));
@@ -54,13 +58,24 @@ impl Bucket {
         (self.credit, self.filled) = (self.credit.max(filled), now);
     }
 
-    /// The host looks at a channel that was held back until now, or before.
-    pub(super) fn release(&mut self, now: Instant) {
+    /// Another rate from the last look on. Of what was not used, so many bytes are saved at most.
+    pub(crate) fn pace(&mut self, rate: u32, most: u64, now: Instant) {
+        self.rate = rate;
+        let elapsed = now.saturating_duration_since(self.filled);
+        let gain = i64::from(rate).saturating_mul(micros(elapsed));
+        let full = i64::try_from(most)
+            .unwrap_or(i64::MAX)
+            .saturating_mul(SECOND);
+        (self.credit, self.filled) = (self.credit.saturating_add(gain).min(full), now);
+    }
+
+    /// The host looks at who was held back until now, or before.
+    pub(crate) fn release(&mut self, now: Instant) {
         self.fill(now, LATE_MAX);
     }
 
-    /// Until when the channel is held back. None if it may send.
-    pub(super) fn hold(&mut self, now: Instant) -> Option<Instant> {
+    /// Until when the next one is held back. None if it may send.
+    pub(crate) fn hold(&mut self, now: Instant) -> Option<Instant> {
         if !self.is_capped() {
             return None;
         }
@@ -74,7 +89,7 @@ impl Bucket {
     }
 
     /// A message of so many bytes is sent.
-    pub(super) fn spend(&mut self, bytes: u64) {
+    pub(crate) fn spend(&mut self, bytes: u64) {
         if self.is_capped() {
             let cost = i64::try_from(bytes).unwrap_or(i64::MAX);
             self.credit = self.credit.saturating_sub(cost.saturating_mul(SECOND));
@@ -87,7 +102,7 @@ impl Bucket {
     /// # Panics
     ///
     /// If more than one message is owed, or more was saved up than a late look allows.
-    pub(super) fn audit(&self, longest: u64) {
+    pub(crate) fn audit(&self, longest: u64) {
         let rate = i64::from(self.rate);
         assert!(
             self.credit <= rate.saturating_mul(micros(LATE_MAX)),

@@ -1,0 +1,74 @@
+//! Spreads what the window lets go over the round trip (RFC 9002 §7.7), and keeps to the rate that
+//! the hosts agreed on.
+
+use core::time::Duration;
+
+use crate::bucket::Bucket;
+use crate::time::Instant;
+
+/// Who was silent may send so many frames at once (RFC 9002 §7.7), one of them on credit.
+const BURST: u32 = 10;
+
+/// A host that is called for each datagram has a lot to do: it is called this much later.
+const QUANTUM: Duration = Duration::from_millis(1);
+
+/// The rates of one peer.
+#[derive(Debug)]
+pub(super) struct Pacer {
+    pace: Bucket,
+    cap: Bucket,
+    /// The cap held data back at the last look.
+    is_capped: bool,
+}
+
+/// How fast frames may leave.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    /// Bytes a second; none before the first round trip.
+    pub(super) rate: Option<u32>,
+    /// B of (10), in bytes a second.
+    pub(super) bandwidth: u32,
+    pub(super) mtu: u32,
+    /// T_step,avg.
+    pub(super) step: Duration,
+}
+
+impl Pacer {
+    pub(super) const fn new(bandwidth: u32) -> Self {
+        Self {
+            pace: Bucket::new(u32::MAX),
+            cap: Bucket::new(bandwidth),
+            is_capped: false,
+        }
+    }
+
+    /// Until when data is held back.
+    pub(super) fn hold(&mut self, pace: &Pace, now: Instant) -> Option<Instant> {
+        if let Some(rate) = pace.rate {
+            self.pace.pace(rate, burst(rate, pace), now);
+        }
+        self.cap.set_rate(pace.bandwidth, now);
+        if self.is_capped {
+            self.cap.fill(now, pace.step.max(2 * QUANTUM));
+        }
+        let capped = self.cap.hold(now);
+        self.is_capped = capped.is_some();
+        let until = self.pace.hold(now).max(capped)?;
+        Some(until.max(now + QUANTUM))
+    }
+
+    /// A frame of so many bytes leaves.
+    pub(super) fn on_sent(&mut self, bytes: u64) {
+        self.pace.spend(bytes);
+        self.cap.spend(bytes);
+    }
+}
+
+/// What may be saved up: a host that is called once a step sends all of a step at once. A step and
+/// a quarter, for those that come late.
+fn burst(rate: u32, pace: &Pace) -> u64 {
+    let step = pace.step + pace.step / 4 + QUANTUM;
+    let bytes = u128::from(rate) * step.as_micros() / 1_000_000;
+    let least = u64::from((BURST - 1) * pace.mtu);
+    u64::try_from(bytes).unwrap_or(u64::MAX).max(least)
+}

@@ -144,6 +144,7 @@ fn acknowledgement(ack: &forms::Ack, (newest, width): (u32, u8)) -> encoder::Ack
             .iter()
             .map(|&(gap, len)| (gap.into(), len.into()))
             .collect(),
+        marks: ack.marks,
         nonces: ack.nonces,
     }
 }

@@ -211,6 +211,8 @@ pub struct Ack {
     pub range: Option<(u8, u8)>,
     /// X.
     pub nonces: bool,
+    /// What came with marks of congestion.
+    pub marks: (bool, u32),
 }
 
 /// A message.

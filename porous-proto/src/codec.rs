@@ -143,6 +143,7 @@ impl From<frame::AckBlock> for Ack {
             map: block.map,
             ranges: ranges.map(|range| (range.gap, range.length)).collect(),
             nonces: block.nonce,
+            marks: (block.marks.newest, block.marks.count),
         }
     }
 }

@@ -84,6 +84,7 @@ pub struct Config {
     pub(crate) max_datagram: u16,
     /// 0: the path is not searched.
     pub(crate) path_mtu: u16,
+    pub(crate) ecn: bool,
     pub(crate) max_packet: u32,
     pub(crate) receive_budget: u32,
     pub(crate) send_budget: u32,
@@ -128,6 +129,7 @@ impl Config {
             channels: [Channel::new(Priority::Low); 255],
             max_datagram: 1200,
             path_mtu: 0,
+            ecn: false,
             max_packet: 1 << 20,
             receive_budget: 4 << 20,
             send_budget: 4 << 20,

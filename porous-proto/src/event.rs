@@ -183,7 +183,7 @@ pub enum Ecn {
 pub struct Transmit<'b, A> {
     /// Where to.
     pub to: A,
-    /// The ECN bits it should carry. `NotEct` until a controller asks for more.
+    /// The ECN bits that it should carry: `NotEct`, or `Ect0` with [`Config::ecn`](crate::Config::ecn).
     pub ecn: Ecn,
     /// It must arrive whole or not at all (DF in the IP header, RFC 8899 §3): it is larger than
     /// what every path carries, see

@@ -89,6 +89,12 @@ pub struct PeerStats {
     /// Of those, the ones that were acknowledged all the same: they were late, not lost. What was
     /// really lost is `frames_lost - frames_spurious` of `frames_sent`.
     pub frames_spurious: u64,
+    /// Of those, the ones that routers have marked instead of dropping them (ECN), as the remote host
+    /// says.
+    pub frames_marked: u64,
+    /// Whether data is sent as ECN-capable now: [`Config::ecn`](crate::Config::ecn) asks for it, and
+    /// the path seems to carry it.
+    pub ecn: bool,
     /// Frames of the remote host, of any kind, without duplicates.
     pub frames_received: u64,
     /// Frames that the remote host has sent before the newest one that came, and that did not come.

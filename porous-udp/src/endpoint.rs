@@ -4,7 +4,7 @@ use core::time::Duration;
 use std::io;
 
 use getrandom::SysRng;
-use porous_proto::{Config, Host, Instant};
+use porous_proto::{Config, Ecn, Host, Instant};
 use rand_core::{TryRng, UnwrapErr};
 
 use crate::inbox::Inbox;
@@ -317,7 +317,7 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
     /// Whether all that waited has been sent.
     fn flush(&mut self, now: Instant) -> io::Result<bool> {
         while let Some((batch, datagrams)) = self.outbox.first() {
-            match self.socket.send(batch.to, datagrams, batch.segment) {
+            match self.socket.send(batch, datagrams) {
                 Ok(Some(sent)) => self.outbox.advance(sent),
                 Ok(None) => {
                     self.retry_at = now + RETRY_SEND;
@@ -340,10 +340,10 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
             let Some(transmit) = self.host.poll_transmit(now, room) else {
                 break;
             };
-            let (to, datagram) = (transmit.to, transmit.datagram);
+            let (to, ecn, datagram) = (transmit.to, transmit.ecn, transmit.datagram);
             if !self.conditioner.take(now, to, datagram) {
                 let len = datagram.len();
-                self.outbox.push(to, len, max_segments);
+                self.outbox.push(to, ecn, len, max_segments);
             }
         }
         while self.outbox.room(largest).is_some() {
@@ -354,7 +354,8 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
                 continue;
             };
             room[..datagram.len()].copy_from_slice(&datagram);
-            self.outbox.push(to, datagram.len(), max_segments);
+            self.outbox
+                .push(to, Ecn::NotEct, datagram.len(), max_segments);
         }
         !self.outbox.is_empty()
     }

@@ -50,4 +50,22 @@ impl Config {
         self.path_mtu = 0;
         self
     }
+
+    /// Sends data as ECN-capable (ECT(0), RFC 3168), so that routers may mark what they would
+    /// otherwise drop, or earlier: a mark is told to the [controller](crate::congestion) as
+    /// [`Signal::Mark`](crate::congestion::Signal::Mark), and nothing is lost. Marks that come are
+    /// reported to the other host in any case. Has no effect under
+    /// [`Policy::Paper`](crate::Policy::Paper). Default `false`.
+    ///
+    /// It ends by itself where the path removes or invents marks or drops what has them, and where
+    /// a driver of either host does not pass them on: see [`PeerStats::ecn`](crate::PeerStats::ecn).
+    ///
+    /// ```
+    /// let _config = porous_proto::Config::new().ecn(true);
+    /// ```
+    #[must_use]
+    pub const fn ecn(mut self, yes: bool) -> Self {
+        self.ecn = yes;
+        self
+    }
 }

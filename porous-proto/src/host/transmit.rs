@@ -3,7 +3,7 @@
 use rand_core::CryptoRng;
 
 use super::{Address, Host};
-use crate::event::{Ecn, Transmit};
+use crate::event::Transmit;
 use crate::frame::REQUEST_SIZE;
 use crate::time::Instant;
 use crate::transfer::Written;
@@ -57,7 +57,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         self.stats.bytes_sent += len as u64;
         Some(Transmit {
             to,
-            ecn: Ecn::NotEct,
+            ecn: written.ecn,
             dont_fragment: written.dont_fragment,
             datagram: &buf[..len],
         })

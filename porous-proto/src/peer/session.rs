@@ -10,7 +10,7 @@ use super::agreement::Agreement;
 use super::limits::Limits;
 use super::tick::Tick;
 use crate::canary::{Bug, strikes};
-use crate::event::Ignored;
+use crate::event::{Ecn, Ignored};
 use crate::frame::{
     ConnectionId, Context, Control, MAX_MESSAGES, Message, Mode, Packet, Short, verify,
 };
@@ -70,6 +70,7 @@ impl Session {
             policy: limits.policy,
             congestion: limits.congestion,
             keepalive: limits.keepalive,
+            ecn: limits.ecn,
             secret: limits.secret,
         };
         Self {
@@ -211,7 +212,12 @@ impl Session {
     }
 
     /// Takes a datagram in. It is checked whole before anything changes.
-    pub(crate) fn handle_short(&mut self, short: &Short<'_>, tick: Tick) -> Result<(), Ignored> {
+    pub(crate) fn handle_short(
+        &mut self,
+        short: &Short<'_>,
+        ecn: Ecn,
+        tick: Tick,
+    ) -> Result<(), Ignored> {
         let id = self.transfer.expand(short.id_low, short.id_width, tick.now);
         let id = id.ok_or(Ignored::TooOld)?;
         if self.context.tag > 0 {
@@ -242,7 +248,7 @@ impl Session {
         // From here on the datagram is taken.
         self.transfer.set_step(tick.step);
         self.transfer
-            .on_frame(id, short, !messages.is_empty(), tick.now);
+            .on_frame((id, ecn), short, !messages.is_empty(), tick.now);
         if arrival == Arrival::Duplicate || strikes(Bug::AcksWhatItDropped) {
             return Err(Ignored::Duplicate);
         }

@@ -136,7 +136,10 @@ impl Peer {
             }
             (0, written) => Ok(written),
             (start, None) => Ok(Some(Written::plain(start))),
-            (start, Some(Written { len, .. })) => Ok(Some(Written::plain(start + len))),
+            (start, Some(written)) => Ok(Some(Written {
+                len: start + written.len,
+                ..written
+            })),
         }
     }
 

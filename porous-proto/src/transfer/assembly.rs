@@ -4,6 +4,7 @@ use super::recovery::Recovery;
 use super::store::{List, Outgoing};
 use super::{Delivery, Record, Source, Transfer, Written};
 use crate::config::Priority;
+use crate::event::Ecn;
 use crate::frame::{
     AckBlock, Context, Control, FrameWriter, Header, Layout, MAX_MESSAGES, Message, seal,
 };
@@ -70,14 +71,16 @@ impl Transfer {
         self.forget_oldest_if_full(source);
         let len = self.write(&plan, buf)?;
         debug_assert!(len <= max || plan.padding > 0, "no longer than planned");
-        self.remember(plan, len, now);
+        let ecn = self.marking.mark(plan.data && !plan.repeats);
+        self.remember(plan, (len, ecn), now);
         Ok(Some(Written {
             len,
+            ecn,
             dont_fragment: len > usize::from(self.params.max_datagram),
         }))
     }
 
-    fn remember(&mut self, plan: Plan, len: usize, now: Instant) {
+    fn remember(&mut self, plan: Plan, (len, ecn): (usize, Ecn), now: Instant) {
         self.await_copies(&plan.contents, now);
         let is_large = self.note_length(&plan, len, now);
         let noop = plan.fresh.contains(&Control::Noop) && plan.padding == 0;
@@ -90,6 +93,7 @@ impl Transfer {
         let mut record = Record::new(now, bytes, tracked, plan.contents);
         record.noop = noop;
         record.is_large = is_large;
+        record.is_marked = ecn != Ecn::NotEct;
         record.eliciting = plan.messages > 0;
         record.asks = plan.header.ack_now;
         record.reliable = self.store.has_reliable(&record.contents);
@@ -115,7 +119,10 @@ impl Transfer {
 
     fn plan(&mut self, source: &mut impl Source, now: Instant, max: usize) -> Option<Plan> {
         let ack_due = self.ack_timer.pending;
-        let ack = self.received.report(self.ack_timer.held_back(now));
+        let mut ack = self.received.report(self.ack_timer.held_back(now));
+        if let Some((block, _)) = &mut ack {
+            block.marks = self.heard.marks();
+        }
         let header = self.header(now);
         let mut plan = Plan::new(header, ack, self.params.context);
         self.plan_control(&mut plan, source, now, max);

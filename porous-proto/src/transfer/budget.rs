@@ -8,7 +8,7 @@ use super::peak::Peak;
 use super::recovery::Recovery;
 use super::{Transfer, TransferParams};
 use crate::config::Policy;
-use crate::congestion::{Ack, Controller, Trouble, initial_window};
+use crate::congestion::{Ack, Controller, Signal, Trouble, initial_window};
 use crate::time::Instant;
 
 /// The congestion control of one peer.
@@ -185,6 +185,23 @@ impl Transfer {
             bandwidth: self.params.bandwidth,
             step: self.step,
         });
+    }
+
+    /// A router has marked a frame: what is sent now was sent before anything can be done about it.
+    pub(super) fn tell_marked(&mut self, id: u64, sent: Instant, now: Instant) {
+        let next = self.queue.next();
+        let Recovery::Modern(modern) = &mut self.recovery else {
+            return;
+        };
+        if modern.on_marked(id, next) {
+            self.budget.controller.on_trouble(&Trouble {
+                now,
+                signal: Signal::Mark,
+                bytes: 0,
+                sent,
+                in_flight: self.queue.flight(),
+            });
+        }
     }
 
     /// A frame with data is considered dropped.

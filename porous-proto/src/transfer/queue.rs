@@ -40,6 +40,8 @@ pub(crate) struct Record {
     pub(crate) repeats: bool,
     /// Whether it is larger than what every path carries.
     pub(crate) is_large: bool,
+    /// Whether it was sent with ECT(0).
+    pub(crate) is_marked: bool,
     /// It carries a sentinel frame (4).
     pub(crate) noop: bool,
     /// The newest id that its acknowledgement block reported.
@@ -72,6 +74,7 @@ impl Record {
             reliable: false,
             repeats: false,
             is_large: false,
+            is_marked: false,
             noop: false,
             reported: None,
             contents,
@@ -155,6 +158,11 @@ impl TransferQueue {
     pub(crate) fn waits_since(&self, id: u64) -> Option<Instant> {
         let record = self.record(id).filter(|record| record.eliciting)?;
         self.is_outstanding(id).then_some(record.sent)
+    }
+
+    /// Whether the frame was sent with ECT(0), and its acknowledgement did not come yet.
+    pub(crate) fn is_marked(&self, id: u64) -> bool {
+        self.record(id).is_some_and(|record| record.is_marked)
     }
 
     /// When a frame was sent that carries reliable messages and whose fate is open, and all its

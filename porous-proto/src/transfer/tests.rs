@@ -127,6 +127,7 @@ impl Side {
             policy,
             congestion: Congestion::Paper,
             keepalive: Duration::from_secs(15),
+            ecn: false,
             secret: 7,
         };
         let mut transfer = Transfer::new(params, 0);
@@ -173,6 +174,7 @@ impl Side {
                     _ => 0,
                 },
                 nonce: false,
+                marks: crate::frame::Marks::default(),
                 ranges: arrayvec::ArrayVec::new(),
             };
             let acked = self.transfer.check_ack(&block).unwrap();
@@ -287,6 +289,7 @@ fn acknowledgements_are_idempotent_and_of_unsent_frames_refused() {
         delay: None,
         map: u32::MAX,
         nonce: false,
+        marks: crate::frame::Marks::default(),
         ranges: arrayvec::ArrayVec::new(),
     };
     assert!(side.transfer.check_ack(&block).is_none());
@@ -350,6 +353,7 @@ fn ranges_that_reach_below_the_first_frame_are_refused() {
         delay: None,
         map: u32::MAX,
         nonce: false,
+        marks: crate::frame::Marks::default(),
         ranges: arrayvec::ArrayVec::from_iter([crate::frame::AckRange { gap, length }]),
     };
     // Below the map are the ids 7 to 0.

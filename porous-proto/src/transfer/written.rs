@@ -1,9 +1,12 @@
 //! A datagram that was written, and what its IP header is to say.
 
+use crate::event::Ecn;
+
 /// A datagram at the beginning of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Written {
     pub(crate) len: usize,
+    pub(crate) ecn: Ecn,
     /// Not every path carries so much: it must arrive whole or not at all.
     pub(crate) dont_fragment: bool,
 }
@@ -13,6 +16,7 @@ impl Written {
     pub(crate) const fn plain(len: usize) -> Self {
         Self {
             len,
+            ecn: Ecn::NotEct,
             dont_fragment: false,
         }
     }

@@ -85,6 +85,7 @@ impl Hand {
             map,
             delay: None,
             ranges: ranges.to_vec(),
+            marks: (false, 0),
             nonces: false,
         };
         let short = self.remote.short(Some(ack), Vec::new());

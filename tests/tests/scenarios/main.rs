@@ -11,6 +11,7 @@ mod delivery;
 mod determinism;
 mod disconnect;
 mod duplicates;
+mod ecn;
 mod figures;
 mod flow;
 mod handshake;

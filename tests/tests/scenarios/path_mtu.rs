@@ -295,6 +295,7 @@ impl Hand {
             map: (0..32).filter(heard).fold(0, |map, bit| map | 1 << bit),
             delay: None,
             ranges: Vec::new(),
+            marks: (false, 0),
             nonces: false,
         };
         let short = self.remote.short(Some(ack), Vec::new());

@@ -98,6 +98,7 @@ fn a_frame_that_did_not_come_cannot_be_acknowledged_by_guessing() {
             delay: None,
             map: u32::MAX,
             nonce: false,
+            marks: crate::frame::Marks::default(),
             ranges: arrayvec::ArrayVec::new(),
         };
         believed += u32::from(pair.acknowledge(&everything));

@@ -4,6 +4,8 @@
 mod args;
 mod bulk;
 mod clock;
+#[cfg(test)]
+mod controllers;
 mod latency;
 mod messages;
 mod peer;

@@ -47,8 +47,36 @@ impl PolicyArg {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SimCommand {
-    // Described by its arguments.
+    // Described by their arguments.
     Swarm(SwarmArgs),
+    Lab(LabArgs),
+}
+
+/// Measures congestion controllers on shared bottlenecks: alone, among their like, and beside models
+/// of TCP.
+///
+/// Prints each number with what it should be, if anything is asked of that controller. The whole
+/// laboratory also writes its table, pictures and CSV to a folder. All of it is the same bytes on
+/// every machine.
+///
+/// The exit status is 0 if every number is as it should be, 1 if not, 2 if the arguments are wrong.
+#[derive(Debug, Args)]
+pub(crate) struct LabArgs {
+    /// Shorter runs, for a first look
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Only the rows whose names begin like this
+    #[arg(long, value_name = "ROW")]
+    pub(crate) only: Option<String>,
+    /// Only the controllers whose names begin like this
+    #[arg(long, value_name = "NAME")]
+    pub(crate) controller: Option<String>,
+    /// Where to write [default: docs/lab for the whole laboratory, nowhere for less]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: Option<PathBuf>,
+    /// Threads [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
 }
 
 /// Runs thousands of simulated worlds that are worse than real ones, and checks that the protocol

@@ -22,6 +22,7 @@ fn main() -> ExitCode {
     };
     match cli.command {
         Command::Demo(args) => demo::main(&args),
+        Command::Sim(SimCommand::Lab(args)) => sim::lab::main(&args),
         Command::Sim(SimCommand::Swarm(args)) => sim::main(&args),
     }
 }

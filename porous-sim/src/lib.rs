@@ -64,6 +64,8 @@ mod delay;
 mod dice;
 mod hash;
 mod intercept;
+#[cfg(feature = "lab")]
+pub mod lab;
 mod link;
 mod local;
 mod model;

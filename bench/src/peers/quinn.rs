@@ -37,7 +37,7 @@ pub(crate) fn bbr(seed: u64) -> Ends {
     open(Arc::new(BbrConfig::default()), seed)
 }
 
-fn open(controller: Arc<dyn ControllerFactory + Send + Sync>, seed: u64) -> Ends {
+pub(crate) fn open(controller: Arc<dyn ControllerFactory + Send + Sync>, seed: u64) -> Ends {
     let mut transport = TransportConfig::default();
     transport.congestion_controller_factory(controller);
     let transport = Arc::new(transport);

@@ -1,6 +1,7 @@
 //! `porous sim swarm`: many simulated worlds, and what came of them.
 
 mod clock;
+pub(crate) mod lab;
 
 use core::num::NonZero;
 use core::time::Duration;

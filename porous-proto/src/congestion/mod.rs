@@ -5,17 +5,42 @@
 //! done around it: bytes are counted, losses are grouped into episodes, a window that nobody uses
 //! gives no right to a burst, and datagrams are spread over the round trip.
 
+mod advisor;
+mod binary;
+mod conditions;
 mod controller;
+mod cubic;
+mod curve;
+mod fixed;
 mod lean;
 mod minimum;
 mod paper;
+#[cfg(test)]
+mod properties;
+mod reno;
+#[cfg(test)]
+mod script;
 
 use alloc::boxed::Box;
 
+pub use self::advisor::{Advice, Advisor};
+use self::binary::Binary;
+pub use self::conditions::BinaryMode;
 pub use self::controller::{Ack, Controller, Signal, Trouble};
+use self::cubic::Cubic;
+use self::fixed::Fixed;
 use self::lean::Lean;
 pub(crate) use self::minimum::Minimum;
 use self::paper::Paper;
+use self::reno::Reno;
+
+/// Half of the range is left, so that sums of windows and frames cannot overflow.
+const MAX_WINDOW: u32 = u32::MAX / 2;
+
+/// The window of a path that is as bad as can be: two frames (RFC 9002 §7.2).
+fn min_window(mtu: u32) -> u32 {
+    mtu.saturating_mul(2).clamp(1, MAX_WINDOW)
+}
 
 /// Which controller a host uses for each of its peers.
 ///
@@ -32,16 +57,113 @@ pub enum Congestion {
     /// Keeps the path full and its queue short, whatever is lost by chance: a window by delay (FAST
     /// TCP), which gives way to one by losses beside those who fill the queue.
     Lean,
+    /// That of RFC 9002 §7, which TCP has as NewReno: half of the window after a loss, and then a
+    /// frame more in each round trip. The best known one, and the most cautious: where one frame in
+    /// a hundred is lost whatever is sent, it stays at about a dozen in flight.
+    ///
+    /// ```
+    /// use porous_proto::Config;
+    /// use porous_proto::congestion::Congestion;
+    ///
+    /// let _config = Config::new().congestion(Congestion::Reno);
+    /// ```
+    Reno,
+    /// CUBIC (RFC 9438), which Linux, Windows and macOS have for TCP: seven tenths of the window after
+    /// a loss, and back along a curve that does not depend on the round trip. For much data over fast
+    /// and long paths; it fills the queues that it finds.
+    ///
+    /// ```
+    /// use porous_proto::Config;
+    /// use porous_proto::congestion::Congestion;
+    ///
+    /// let _config = Config::new().congestion(Congestion::Cubic);
+    /// ```
+    Cubic,
+    /// Always the same rate, and no congestion control. **For controlled networks only**, where
+    /// somebody has seen to it that there is room: anywhere else it harms others, and itself
+    /// (RFC 8085 §3.1.10).
+    ///
+    /// ```
+    /// use porous_proto::Config;
+    /// use porous_proto::congestion::Congestion;
+    ///
+    /// let _config = Config::new().congestion(Congestion::Fixed { rate: 256_000 });
+    /// ```
+    Fixed {
+        /// In bytes a second, with all headers but UDP's and IP's; 0 is taken for 1.
+        rate: u32,
+    },
+    /// Gaffer's simple binary congestion avoidance: one rate while conditions are good, and another
+    /// one when round trips are longer than 250 ms, more than 5 % is lost in a second, or nothing gets
+    /// through. The rules are those of [`Advisor`]. For games that know what every path to their
+    /// players can carry, and need no more than that; it does not look for anything in between, so
+    /// that what is true of [`Fixed`](Self::Fixed) is true of the lower rate.
+    ///
+    /// ```
+    /// use porous_proto::Config;
+    /// use porous_proto::congestion::Congestion;
+    ///
+    /// // Gaffer's 256 bytes, 30 or 10 times a second.
+    /// let binary = Congestion::Binary { good: 7680, bad: 2560 };
+    /// let _config = Config::new().congestion(binary);
+    /// ```
+    Binary {
+        /// In bytes a second, likewise.
+        good: u32,
+        /// In bytes a second, likewise.
+        bad: u32,
+    },
     /// A controller of the application's own, made for each peer when it connects. The function is
     /// given the MTU: the largest datagram to that peer, in bytes.
     Custom(fn(mtu: u32) -> Box<dyn Controller>),
 }
 
 impl Congestion {
+    /// One of each kind but [`Custom`](Self::Custom), for tests and tables. Those that need rates have
+    /// 1 MB a second, and 100 kB where it is bad.
+    ///
+    /// ```
+    /// use porous_proto::congestion::Congestion;
+    ///
+    /// let names = Congestion::BUILT_IN.map(Congestion::name);
+    /// assert_eq!(names, ["lean", "reno", "cubic", "paper", "fixed", "binary"]);
+    /// ```
+    pub const BUILT_IN: [Self; 6] = [
+        Self::Lean,
+        Self::Reno,
+        Self::Cubic,
+        Self::Paper,
+        Self::Fixed { rate: 1_000_000 },
+        Self::Binary {
+            good: 1_000_000,
+            bad: 100_000,
+        },
+    ];
+
+    /// What it is called in tables and on command lines.
+    ///
+    /// ```
+    /// use porous_proto::congestion::Congestion;
+    ///
+    /// assert_eq!(Congestion::Reno.name(), "reno");
+    /// ```
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Lean => "lean",
+            Self::Paper => "paper",
+            Self::Reno => "reno",
+            Self::Cubic => "cubic",
+            Self::Fixed { .. } => "fixed",
+            Self::Binary { .. } => "binary",
+            Self::Custom(_) => "custom",
+        }
+    }
+
     /// A controller for one peer, whose datagrams have at most `mtu` bytes.
     ///
     /// ```
-    /// use porous_proto::congestion::{Congestion, Controller as _};
+    /// use porous_proto::congestion::Congestion;
     ///
     /// assert_eq!(Congestion::Paper.controller(1200).window(), 12_000);
     /// ```
@@ -50,6 +172,10 @@ impl Congestion {
         match self {
             Self::Paper => Box::new(Paper::new(mtu)),
             Self::Lean => Box::new(Lean::new(mtu)),
+            Self::Reno => Box::new(Reno::new(mtu)),
+            Self::Cubic => Box::new(Cubic::new(mtu)),
+            Self::Fixed { rate } => Box::new(Fixed::new(rate)),
+            Self::Binary { good, bad } => Box::new(Binary::new(good, bad)),
             Self::Custom(make) => make(mtu),
         }
     }
@@ -66,7 +192,7 @@ impl Congestion {
 /// ```
 #[must_use]
 pub const fn initial_window(mtu: u32) -> u32 {
-    let (frames, least) = (10 * mtu, 2 * mtu);
+    let (frames, least) = (mtu.saturating_mul(10), mtu.saturating_mul(2));
     let most = if least > 14_720 { least } else { 14_720 };
     if frames < most { frames } else { most }
 }

@@ -121,7 +121,10 @@ impl Transfer {
     }
 
     fn flight_view(&self) -> Flight {
-        let (oldest, unprobed) = (self.queue.oldest(), self.queue.unprobed());
+        // A path that is silent must not get a second window of probes (RFC 9002 §7.5).
+        let is_full = self.queue.flight() > self.window();
+        let unprobed = self.queue.unprobed().filter(|_| !is_full);
+        let oldest = self.queue.oldest();
         Flight {
             oldest: oldest.map(|(id, record)| (id, record.sent)),
             unprobed: unprobed.map(|(_, record)| (record.sent, record.asks)),

@@ -11,7 +11,7 @@ use core::time::Duration;
 
 use self::round::{Fastest, Round, Train, bytes_in, per_second};
 use super::controller::{Ack, Controller, Signal, Trouble};
-use super::{Minimum, initial_window};
+use super::{Minimum, initial_window, min_window};
 use crate::time::Instant;
 
 /// A queue of this part of the round trip ends slow start, but at least and at most of so long
@@ -37,6 +37,12 @@ const PRESSED: u32 = 6;
 
 /// How often the queue is emptied, to see the path without it.
 const DRAIN_EVERY: Duration = Duration::from_secs(4);
+
+/// A minute stands for all that is longer, so that nothing can overflow.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// No datagram is longer (UDP).
+const MTU_MAX: u32 = u16::MAX as u32;
 
 /// What is done with the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +91,8 @@ pub(super) struct Lean {
 }
 
 impl Lean {
-    pub(super) const fn new(mtu: u32) -> Self {
+    pub(super) fn new(mtu: u32) -> Self {
+        let mtu = mtu.clamp(1, MTU_MAX);
         Self {
             mtu,
             phase: Phase::Start,
@@ -301,6 +308,12 @@ impl Lean {
 
 impl Controller for Lean {
     fn on_ack(&mut self, ack: &Ack) {
+        let ack = &Ack {
+            rtt: ack.rtt.map(|rtt| rtt.min(LONGEST)),
+            smoothed_rtt: ack.smoothed_rtt.min(LONGEST),
+            step: ack.step.min(LONGEST),
+            ..*ack
+        };
         self.smoothed = ack.smoothed_rtt;
         if ack.sent >= self.since {
             self.fates.0 = self.fates.0.saturating_add(ack.frames);
@@ -353,12 +366,14 @@ impl Controller for Lean {
     }
 
     fn on_mtu(&mut self, mtu: u32) {
-        self.mtu = mtu;
+        self.mtu = mtu.clamp(1, MTU_MAX);
     }
 
     fn window(&self) -> u32 {
         if self.is_draining {
-            self.window - self.drain
+            self.window
+                .saturating_sub(self.drain)
+                .max(min_window(self.mtu))
         } else {
             self.window
         }
@@ -371,6 +386,7 @@ impl Controller for Lean {
             Phase::Competing => (self.smoothed, 20),
         };
         let rate = u64::from(per_second(self.window, rtt)) * sixteenths / 16;
-        Some(u32::try_from(rate).unwrap_or(u32::MAX))
+        let rate = u32::try_from(rate).unwrap_or(u32::MAX);
+        Some(rate.max(self.mtu)) // a frame a second at least
     }
 }

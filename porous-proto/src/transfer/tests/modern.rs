@@ -108,6 +108,26 @@ fn a_full_window_does_not_hold_up_a_probe() {
     assert_eq!(side.frame(), None);
 }
 
+/// P6: what the window let go while acknowledgements came does not go out a second time when none
+/// comes any more.
+#[test]
+fn a_silent_path_gets_no_second_window_of_probes() {
+    let mut side = settled();
+    side.transfer.congestion_for_test(2400);
+    for name in 30..36 {
+        side.send(name, 380, Delivery::Reliable);
+        side.now = side.now + 5 * MS;
+    }
+    let (begun, mut probes) = (side.now, Vec::new());
+    while side.now < begun + 300 * MS {
+        side.wait();
+        probes.extend(core::iter::from_fn(|| side.frame()).flatten());
+    }
+    // Early, and in two frames each after one and after two timeouts.
+    assert!(probes.len() <= 5, "{probes:?}");
+    assert!(probes.starts_with(&[30]), "{probes:?}");
+}
+
 /// T3, T10.
 #[test]
 fn what_is_not_reliable_is_asked_after_by_pings_ever_more_seldom() {

@@ -1,0 +1,119 @@
+//! `porous sim lab`: the congestion laboratory, and what it writes.
+
+mod csv;
+mod plot;
+mod readme;
+mod runs;
+
+use core::num::NonZero;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use porous_sim::lab::{CONTROLLERS, Controller, Outcome, ROWS, Row};
+
+use crate::USAGE;
+use crate::args::LabArgs;
+
+/// What came of a controller in a row.
+struct Run {
+    row: &'static Row,
+    controller: &'static Controller,
+    outcome: Outcome,
+}
+
+/// Runs the laboratory.
+pub(crate) fn main(args: &LabArgs) -> ExitCode {
+    let begins = |name: &str, with: &Option<String>| {
+        with.as_ref()
+            .is_none_or(|with| name.starts_with(with.as_str()))
+    };
+    let rows: Vec<&Row> = ROWS
+        .iter()
+        .filter(|row| begins(row.name, &args.only))
+        .collect();
+    let controllers = CONTROLLERS.iter();
+    let controllers: Vec<&Controller> = controllers
+        .filter(|controller| begins(controller.name, &args.controller))
+        .collect();
+    if rows.is_empty() || controllers.is_empty() {
+        let names: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
+        let others: Vec<&str> = CONTROLLERS.iter().map(|other| other.name).collect();
+        let (names, others) = (names.join(" "), others.join(" "));
+        eprintln!("error: nothing has that name; rows: {names}; controllers: {others}");
+        return ExitCode::from(USAGE);
+    }
+    let is_whole = !args.quick && args.only.is_none() && args.controller.is_none();
+    let usual = is_whole.then(|| PathBuf::from("docs/lab"));
+    let out = args.out.clone().or(usual);
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = args.threads.map_or(cores, usize::from);
+    let runs = runs::all(&rows, &controllers, args.quick, threads, tell);
+    let missed = runs.iter().filter(|run| run.misses()).count();
+    let written = out.map_or(Ok(()), |out| write(&out, &runs));
+    match written {
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+        Ok(()) if missed > 0 => ExitCode::FAILURE,
+        Ok(()) => ExitCode::SUCCESS,
+    }
+}
+
+impl Run {
+    fn misses(&self) -> bool {
+        let measures = &self.outcome.measures;
+        measures
+            .iter()
+            .any(|measure| measure.holds() == Some(false))
+    }
+}
+
+/// Prints a run.
+fn tell(run: &Run) {
+    let mut text = format!("{} {}\n", run.row.name, run.controller.name);
+    for measure in &run.outcome.measures {
+        let verdict = match measure.holds() {
+            None => "",
+            Some(true) => "ok",
+            Some(false) => "MISSED",
+        };
+        let gate = measure.gate.map_or(String::new(), |gate| gate.to_string());
+        let value = number(measure.value);
+        let line = format!(
+            "  {:<34}{value:>9} {:<5}{gate:<12}{verdict}",
+            measure.what, measure.unit
+        );
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    // Whoever reads it may stop early; that says nothing about the run.
+    let _ = io::stdout().lock().write_all(text.as_bytes());
+}
+
+/// A number as it is told, with two or three digits that count.
+fn number(value: f64) -> String {
+    match value {
+        _ if value.is_infinite() => "never".to_string(),
+        _ if value.abs() < 10.0 => format!("{value:.3}"),
+        _ if value.abs() < 1000.0 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
+/// Writes the table, the pictures, and the CSV.
+fn write(folder: &Path, runs: &[Run]) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    fs::write(folder.join("results.csv"), csv::results(runs))?;
+    fs::write(folder.join("README.md"), readme::text(runs))?;
+    for row in ROWS.iter().filter(|row| row.plot) {
+        let of: Vec<&Run> = runs.iter().filter(|run| run.row.name == row.name).collect();
+        if !of.is_empty() {
+            fs::write(folder.join(format!("{}.svg", row.name)), plot::svg(&of)?)?;
+            fs::write(folder.join(format!("{}.csv", row.name)), csv::series(&of))?;
+        }
+    }
+    Ok(())
+}

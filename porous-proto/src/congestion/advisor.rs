@@ -1,0 +1,226 @@
+//! How often to send, for whoever decides it.
+
+use core::time::Duration;
+
+use super::conditions::{BinaryMode, Conditions, Fates};
+use crate::stats::PeerStats;
+use crate::time::Instant;
+
+/// What an [`Advisor`] says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Advice {
+    /// How the network is doing.
+    pub mode: BinaryMode,
+    /// How many packets to send in a second; at least 1.
+    pub packets: u32,
+}
+
+/// Tells an engine how often to send its state: Gaffer's simple binary congestion avoidance.
+///
+/// A game that sends 30 times a second whatever happens makes a bad network worse, and its states wait
+/// behind each other. It can do with fewer and larger steps. The advisor has two modes. It turns from
+/// good to bad at once when the smoothed round trip is longer than a limit, or when in about a second
+/// (and of 20 frames at least) more than 5 % were lost. It turns back when conditions have been good
+/// for 4 s. This time doubles, up to a minute, whenever good mode ends within 10 s, so that nothing
+/// flickers; each 10 s in good mode halve it, down to one second.
+///
+/// It only advises, and sends and holds back nothing. One is needed for each peer, and whatever
+/// controller the host has goes on beside it: [`Congestion::Binary`](super::Congestion::Binary) is the
+/// same as a controller.
+///
+/// ```
+/// use core::time::Duration;
+/// use porous_proto::congestion::{Advisor, BinaryMode};
+/// use porous_proto::{ChannelId, Host, Instant, Mode, PeerId};
+/// # use porous_proto::{Config, doc::{ExampleRng, example_rng}};
+///
+/// /// What a game keeps for each player.
+/// struct Player {
+///     peer: PeerId,
+///     advisor: Advisor,
+///     next_state: Instant,
+/// }
+///
+/// /// Called once a tick.
+/// # fn send_states(host: &mut Host<ExampleRng, u32>, player: &mut Player, now: Instant) {
+/// let Some(peer) = host.peer(player.peer) else { return };
+/// let advice = player.advisor.update(&peer.stats(), now);
+/// if now >= player.next_state {
+///     player.next_state = now + Duration::from_secs(1) / advice.packets;
+///     // More in a packet where there are fewer of them.
+///     let state = match advice.mode {
+///         BinaryMode::Good => vec![7; 200],
+///         BinaryMode::Bad => vec![7; 400],
+///     };
+///     let _ = host.send(player.peer, ChannelId(0), state, Mode::Unreliable);
+/// }
+/// # }
+/// #
+/// # let mut host = Host::new(Config::client(), example_rng());
+/// # let peer = host.connect(Instant::ZERO, 1).unwrap();
+/// # let mut player = Player { peer, advisor: Advisor::new(), next_state: Instant::ZERO };
+/// # send_states(&mut host, &mut player, Instant::ZERO);
+/// # assert!(player.next_state > Instant::ZERO);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Advisor {
+    good: u32,
+    bad: u32,
+    rtt: Duration,
+    conditions: Conditions,
+    fates: Fates,
+    /// Frames sent and lost so far.
+    counted: (u64, u64),
+}
+
+impl Advisor {
+    /// In good mode, for 30 packets a second in good mode and 10 in bad, and round trips of 250 ms.
+    ///
+    /// ```
+    /// use porous_proto::congestion::{Advisor, BinaryMode};
+    /// use porous_proto::{Instant, PeerStats};
+    ///
+    /// let advice = Advisor::new().update(&PeerStats::default(), Instant::ZERO);
+    /// assert_eq!((advice.mode, advice.packets), (BinaryMode::Good, 30));
+    /// ```
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            good: 30,
+            bad: 10,
+            rtt: Duration::from_millis(250),
+            conditions: Conditions::new(),
+            fates: Fates::new(),
+            counted: (0, 0),
+        }
+    }
+
+    /// How many packets a second there are in good mode and in bad mode; at least 1.
+    ///
+    /// ```
+    /// use porous_proto::congestion::Advisor;
+    /// use porous_proto::{Instant, PeerStats};
+    ///
+    /// let mut advisor = Advisor::new().packets(60, 20);
+    /// assert_eq!(advisor.update(&PeerStats::default(), Instant::ZERO).packets, 60);
+    /// ```
+    #[must_use]
+    pub fn packets(self, good: u32, bad: u32) -> Self {
+        Self {
+            good: good.max(1),
+            bad: bad.max(1),
+            ..self
+        }
+    }
+
+    /// Which smoothed round trips are too long: those above this one.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use porous_proto::congestion::{Advisor, BinaryMode};
+    /// use porous_proto::{Instant, PeerStats};
+    ///
+    /// let mut advisor = Advisor::new().longest_rtt(Duration::from_millis(100));
+    /// let mut stats = PeerStats::default();
+    /// stats.rtt = Duration::from_millis(101);
+    /// assert_eq!(advisor.update(&stats, Instant::ZERO).mode, BinaryMode::Bad);
+    /// ```
+    #[must_use]
+    pub const fn longest_rtt(mut self, rtt: Duration) -> Self {
+        self.rtt = rtt;
+        self
+    }
+
+    /// The advice for now, from what is known about the peer. To be called once a tick, or a few
+    /// times a second at least: between two calls nothing is seen.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use porous_proto::congestion::{Advisor, BinaryMode};
+    /// use porous_proto::{Instant, PeerStats};
+    ///
+    /// let mut advisor = Advisor::new();
+    /// let mut stats = PeerStats::default();
+    /// stats.rtt = Duration::from_millis(400);
+    /// let advice = advisor.update(&stats, Instant::ZERO);
+    /// assert_eq!((advice.mode, advice.packets), (BinaryMode::Bad, 10));
+    /// ```
+    pub fn update(&mut self, stats: &PeerStats, now: Instant) -> Advice {
+        let sent = stats.frames_sent;
+        let lost = stats.frames_lost.saturating_sub(stats.frames_spurious);
+        let (sent_before, lost_before) = self.counted;
+        let newly = (
+            sent.saturating_sub(sent_before),
+            lost.saturating_sub(lost_before),
+        );
+        self.counted = (sent, lost);
+        self.fates.add(newly.0, newly.1, now);
+        let is_bad = stats.rtt > self.rtt || self.fates.is_lossy();
+        self.conditions.update(is_bad, now);
+        let mode = self.conditions.mode();
+        Advice {
+            mode,
+            packets: match mode {
+                BinaryMode::Good => self.good,
+                BinaryMode::Bad => self.bad,
+            },
+        }
+    }
+}
+
+impl Default for Advisor {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::script::ms;
+    use super::*;
+
+    fn stats(rtt: u64, frames: (u64, u64, u64)) -> PeerStats {
+        PeerStats {
+            rtt: Duration::from_millis(rtt),
+            frames_sent: frames.0,
+            frames_lost: frames.1,
+            frames_spurious: frames.2,
+            ..PeerStats::default()
+        }
+    }
+
+    #[test]
+    fn a_long_round_trip_is_bad_at_once() {
+        let mut advisor = Advisor::new();
+        let mut packets = |rtt, time| advisor.update(&stats(rtt, (0, 0, 0)), ms(time)).packets;
+        assert_eq!(packets(250, 0), 30);
+        assert_eq!(packets(251, 20_000), 10);
+        assert_eq!(packets(250, 20_001), 10);
+        assert_eq!(packets(250, 21_000), 10);
+        assert_eq!(packets(250, 21_001), 30); // four seconds, halved twice
+    }
+
+    #[test]
+    fn loss_counts_by_the_second_and_what_was_late_is_none() {
+        for (lost, spurious, mode) in [
+            (6, 0, BinaryMode::Bad),
+            (6, 1, BinaryMode::Good),
+            (5, 0, BinaryMode::Good),
+        ] {
+            let mut advisor = Advisor::new();
+            // What was lost before the first look is not of this second either.
+            advisor.update(&stats(0, (100, 0, 0)), ms(0));
+            advisor.update(&stats(0, (100, 0, 0)), ms(1000));
+            let advice = advisor.update(&stats(0, (200, lost, spurious)), ms(2000));
+            assert_eq!(advice.mode, mode, "{lost} lost, {spurious} of them late");
+        }
+    }
+
+    #[test]
+    fn no_rate_is_zero() {
+        let mut advisor = Advisor::new().packets(0, 0);
+        for rtt in [0, 1000] {
+            assert_eq!(advisor.update(&stats(rtt, (0, 0, 0)), ms(0)).packets, 1);
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Whether conditions are good or bad, by Gaffer's simple binary congestion avoidance: slow to
+//! believe in good ones, and slower after each disappointment.
+
+use core::time::Duration;
+
+use crate::time::Instant;
+
+/// How a network is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BinaryMode {
+    /// All is well: send often.
+    Good,
+    /// Round trips are long, or much is lost: send seldom.
+    Bad,
+}
+
+/// For how long conditions have to be good at first.
+const TRIAL: Duration = Duration::from_secs(4);
+const TRIAL_MIN: Duration = Duration::from_secs(1);
+const TRIAL_MAX: Duration = Duration::from_secs(60);
+/// Good mode that ends sooner was a mistake, and each time that it has lasted for so long it was
+/// none.
+const PROOF: Duration = Duration::from_secs(10);
+
+/// The two modes, and when one turns into the other.
+#[derive(Clone, Debug)]
+pub(super) struct Conditions {
+    mode: BinaryMode,
+    /// When good mode began; in bad mode, when conditions last became good.
+    since: Option<Instant>,
+    /// In good mode, from when the next [`PROOF`] counts.
+    proven: Instant,
+    /// For how long conditions have to be good before good mode begins.
+    trial: Duration,
+}
+
+impl Conditions {
+    /// In good mode: nothing speaks against it.
+    pub(super) const fn new() -> Self {
+        Self {
+            mode: BinaryMode::Good,
+            since: None,
+            proven: Instant::ZERO,
+            trial: TRIAL,
+        }
+    }
+
+    pub(super) const fn mode(&self) -> BinaryMode {
+        self.mode
+    }
+
+    /// Conditions are such now.
+    pub(super) fn update(&mut self, is_bad: bool, now: Instant) {
+        match self.mode {
+            BinaryMode::Good => self.update_good(is_bad, now),
+            BinaryMode::Bad => self.update_bad(is_bad, now),
+        }
+    }
+
+    fn update_good(&mut self, is_bad: bool, now: Instant) {
+        let since = *self.since.get_or_insert_with(|| {
+            self.proven = now; // the first time
+            now
+        });
+        while now.saturating_duration_since(self.proven) >= PROOF && self.trial > TRIAL_MIN {
+            self.proven = self.proven + PROOF;
+            self.trial = (self.trial / 2).max(TRIAL_MIN);
+        }
+        if is_bad {
+            if now.saturating_duration_since(since) < PROOF {
+                self.trial = (self.trial * 2).min(TRIAL_MAX);
+            }
+            self.mode = BinaryMode::Bad;
+            self.since = None;
+        }
+    }
+
+    fn update_bad(&mut self, is_bad: bool, now: Instant) {
+        if is_bad {
+            self.since = None;
+            return;
+        }
+        let since = *self.since.get_or_insert(now);
+        if now.saturating_duration_since(since) >= self.trial {
+            self.mode = BinaryMode::Good;
+            self.since = Some(now);
+            self.proven = now;
+        }
+    }
+}
+
+/// What became of frames in about a second.
+#[derive(Clone, Debug)]
+pub(super) struct Fates {
+    since: Option<Instant>,
+    known: u64,
+    lost: u64,
+    is_lossy: bool,
+}
+
+impl Fates {
+    /// A share of fewer frames says little: they wait for more,
+    const FEW: u64 = 20;
+    /// but not for longer than this: who sends so little is not told anything.
+    const LONG: Duration = Duration::from_secs(10);
+
+    pub(super) const fn new() -> Self {
+        Self {
+            since: None,
+            known: 0,
+            lost: 0,
+            is_lossy: false,
+        }
+    }
+
+    /// The fate of so many frames is known now, and of these so many are lost.
+    pub(super) fn add(&mut self, known: u64, lost: u64, now: Instant) {
+        let since = *self.since.get_or_insert(now);
+        self.known = self.known.saturating_add(known);
+        self.lost = self.lost.saturating_add(lost);
+        let time = now.saturating_duration_since(since);
+        let is_enough = self.known >= Self::FEW;
+        if time >= Self::LONG || is_enough && time >= Duration::from_secs(1) {
+            self.is_lossy = is_enough && self.lost.saturating_mul(20) > self.known;
+            (self.since, self.known, self.lost) = (Some(now), 0, 0);
+        }
+    }
+
+    /// Whether more than 5 % were lost in the last second.
+    pub(super) const fn is_lossy(&self) -> bool {
+        self.is_lossy
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::script::ms;
+    use super::*;
+
+    /// Tells that conditions are such from one millisecond to another, ten times a second.
+    fn run(conditions: &mut Conditions, is_bad: bool, (from, to): (u64, u64)) {
+        for time in (from..to).step_by(100) {
+            conditions.update(is_bad, ms(time));
+        }
+    }
+
+    /// The first millisecond from which it is good again, if conditions are good from then on.
+    fn good_again(conditions: &mut Conditions, from: u64) -> u64 {
+        let mut time = from;
+        while conditions.mode() == BinaryMode::Bad {
+            conditions.update(false, ms(time));
+            assert!(time < from + 100_000, "never");
+            time += 1;
+        }
+        time - 1
+    }
+
+    #[test]
+    fn good_turns_bad_at_once_and_bad_turns_good_after_a_trial() {
+        let mut conditions = Conditions::new();
+        run(&mut conditions, false, (0, 9000));
+        assert_eq!(conditions.mode(), BinaryMode::Good);
+        conditions.update(true, ms(9000));
+        assert_eq!(conditions.mode(), BinaryMode::Bad);
+        // It was good for less than ten seconds: eight instead of four.
+        assert_eq!(good_again(&mut conditions, 9100), 17_100);
+    }
+
+    #[test]
+    fn a_trial_begins_again_with_each_bad_moment() {
+        let mut conditions = Conditions::new();
+        conditions.update(true, ms(0));
+        run(&mut conditions, false, (0, 7900));
+        conditions.update(true, ms(7900));
+        assert_eq!(good_again(&mut conditions, 8000), 16_000);
+    }
+
+    #[test]
+    fn whoever_toggles_waits_twice_as_long_up_to_a_minute() {
+        let mut conditions = Conditions::new();
+        let mut time = 0;
+        for trial in [8000, 16_000, 32_000, 60_000, 60_000] {
+            conditions.update(true, ms(time));
+            assert_eq!(good_again(&mut conditions, time), time + trial);
+            time += trial + 9999;
+        }
+        // Ten seconds are enough: not doubled, but halved.
+        time += 1;
+        conditions.update(true, ms(time));
+        assert_eq!(good_again(&mut conditions, time), time + 30_000);
+    }
+
+    #[test]
+    fn each_ten_good_seconds_halve_the_trial_down_to_a_second() {
+        for (good, trial) in [
+            (10_000, 2000),
+            (19_900, 2000),
+            (20_000, 1000),
+            (90_000, 1000),
+        ] {
+            let mut conditions = Conditions::new();
+            run(&mut conditions, false, (0, good));
+            conditions.update(true, ms(good));
+            assert_eq!(good_again(&mut conditions, good), good + trial, "{good}");
+        }
+    }
+
+    /// Who asks once an hour gets the same answers.
+    #[test]
+    fn nothing_depends_on_how_often_it_is_told() {
+        let mut conditions = Conditions::new();
+        conditions.update(false, ms(0));
+        conditions.update(true, ms(3_600_000));
+        assert_eq!(good_again(&mut conditions, 3_600_000), 3_601_000);
+        let mut conditions = Conditions::new();
+        conditions.update(true, ms(0));
+        conditions.update(false, ms(0));
+        conditions.update(false, ms(3_600_000));
+        assert_eq!(conditions.mode(), BinaryMode::Good);
+    }
+
+    #[test]
+    fn more_than_one_in_twenty_is_too_much() {
+        for (lost, is_lossy) in [(5, false), (6, true)] {
+            let mut fates = Fates::new();
+            fates.add(50, 0, ms(0));
+            fates.add(50, lost, ms(999));
+            assert!(!fates.is_lossy());
+            fates.add(0, 0, ms(1000));
+            assert_eq!(fates.is_lossy(), is_lossy, "{lost} %");
+            // The next second is another one.
+            fates.add(100, 0, ms(1999));
+            assert_eq!(fates.is_lossy(), is_lossy, "{lost} %");
+            fates.add(0, 0, ms(2000));
+            assert!(!fates.is_lossy());
+        }
+    }
+
+    #[test]
+    fn one_of_a_few_is_no_share() {
+        let mut fates = Fates::new();
+        fates.add(10, 1, ms(0));
+        fates.add(9, 0, ms(1500));
+        assert!(!fates.is_lossy());
+        fates.add(1, 1, ms(1600)); // two of twenty
+        assert!(fates.is_lossy());
+        // Who sends next to nothing stays so for ten seconds.
+        fates.add(1, 1, ms(11_599));
+        assert!(fates.is_lossy());
+        fates.add(0, 0, ms(11_600));
+        assert!(!fates.is_lossy());
+    }
+}

@@ -1,0 +1,234 @@
+//! CUBIC, RFC 9438: after a loss the window grows along a cubic curve back to where it was, stays
+//! there for a while, and then looks for more. How fast does not depend on the round trip. Where
+//! Reno would be faster, it is as fast as Reno.
+//!
+//! All in whole numbers: windows in fractions of a byte, times in microseconds.
+
+use core::time::Duration;
+
+use super::controller::{Ack, Controller, Signal, Trouble};
+use super::curve::{Curve, ONE, fraction};
+use super::{MAX_WINDOW, initial_window, min_window};
+use crate::time::Instant;
+
+#[cfg(test)]
+mod tests;
+
+/// The congestion window of one peer.
+#[derive(Debug)]
+pub(super) struct Cubic {
+    mtu: u32,
+    /// When the last episode of losses began: what was sent until then does not make the window
+    /// grow.
+    recovery: Option<Instant>,
+    state: State,
+    /// What there was before the last episode of losses (§4.9).
+    before: Option<State>,
+}
+
+/// What an episode of losses changes.
+#[derive(Clone, Copy, Debug)]
+struct State {
+    /// In [`ONE`]s.
+    window: u64,
+    /// ssthresh, in bytes: below it is slow start.
+    threshold: u32,
+    /// W_max, in bytes: the window that was too large, or 0.
+    maximum: u32,
+    /// cwnd_prior, in bytes: the window before the last loss.
+    prior: u32,
+    /// Of congestion avoidance, since the last loss.
+    stage: Option<Stage>,
+}
+
+/// A stage of congestion avoidance: from where slow start or recovery ends to the next loss.
+#[derive(Clone, Copy, Debug)]
+struct Stage {
+    /// For how long it has lasted, t in (1), without the times in which the window was not used
+    /// (§5.8).
+    elapsed: Duration,
+    /// Up to when this was counted.
+    counted: Instant,
+    curve: Curve,
+    /// W_est in [`ONE`]s: what Reno would have by now.
+    reno: u64,
+}
+
+impl Cubic {
+    pub(super) fn new(mtu: u32) -> Self {
+        let window = initial_window(mtu).clamp(1, MAX_WINDOW);
+        Self {
+            mtu,
+            recovery: None,
+            state: State {
+                window: u64::from(window) * ONE,
+                threshold: u32::MAX,
+                maximum: 0,
+                prior: 0,
+                stage: None,
+            },
+            before: None,
+        }
+    }
+
+    fn in_recovery(&self, sent: Instant) -> bool {
+        self.recovery.is_some_and(|start| sent <= start)
+    }
+
+    fn set_window(&mut self, bytes: u32) {
+        self.state.window = u64::from(bytes) * ONE;
+    }
+
+    /// Slow start (§4.10): a byte for each acknowledged, up to the threshold. What is left counts
+    /// for congestion avoidance.
+    fn slow_start(&mut self, bytes: u32) -> u32 {
+        let grown = bytes.min(self.state.threshold.saturating_sub(self.window()));
+        let most = u64::from(MAX_WINDOW) * ONE;
+        self.state.window = (self.state.window + u64::from(grown) * ONE).min(most);
+        bytes - grown
+    }
+
+    /// A stage begins. After a loss the curve leads back to W_max; otherwise nothing is known of a
+    /// maximum, and it begins flat, where the window is (§4.8, §4.10).
+    fn stage(&mut self, now: Instant) -> Stage {
+        if let Some(stage) = self.state.stage {
+            return stage;
+        }
+        self.state.maximum = self.state.maximum.max(self.window());
+        Stage {
+            elapsed: Duration::ZERO,
+            counted: now,
+            curve: Curve::new(self.window(), self.state.maximum, self.mtu),
+            reno: self.state.window,
+        }
+    }
+
+    /// Congestion avoidance (§4.2 to §4.5).
+    fn avoid(&mut self, bytes: u32, now: Instant, rtt: Duration) {
+        let mut stage = self.stage(now);
+        stage.elapsed += now.saturating_duration_since(stage.counted);
+        stage.counted = stage.counted.max(now);
+        let window = self.state.window;
+        stage.reno = self.grown_like_reno(stage.reno, bytes);
+        self.state.window = if stage.curve.at(stage.elapsed) < stage.reno {
+            window.max(stage.reno) // §4.3
+        } else {
+            // Where the curve is in a round trip, reached by then (§4.4, §4.5).
+            let target = stage.curve.at(stage.elapsed.saturating_add(rtt));
+            let target = target.clamp(window, window + window / 2);
+            window + fraction(target - window, bytes, window)
+        }
+        .min(u64::from(MAX_WINDOW) * ONE);
+        self.state.stage = Some(stage);
+    }
+
+    /// The time up to now does not count.
+    fn pause(&mut self, now: Instant) {
+        if let Some(stage) = &mut self.state.stage {
+            stage.counted = stage.counted.max(now);
+        }
+    }
+
+    /// (4): as much as Reno that backs off as little. Once it is where the last loss was, as much as
+    /// Reno.
+    fn grown_like_reno(&self, reno: u64, bytes: u32) -> u64 {
+        let frame = u64::from(self.mtu) * ONE;
+        let step = if reno < u64::from(self.state.prior) * ONE {
+            frame / 17 * 9 // 3 (1 - 0.7) / (1 + 0.7)
+        } else {
+            frame
+        };
+        let grown = reno + fraction(step, bytes, self.state.window);
+        grown.min(u64::from(MAX_WINDOW) * ONE)
+    }
+
+    /// An episode begins (§4.6).
+    fn back_off(&mut self, now: Instant) {
+        let window = self.window();
+        self.state.maximum = if window < self.state.maximum {
+            share(window, 85) // fast convergence (§4.7): (1 + 0.7) / 2
+        } else {
+            window
+        };
+        self.state.prior = window;
+        self.state.threshold = share(window, 70).max(min_window(self.mtu));
+        self.set_window(self.state.threshold);
+        self.state.stage = None;
+        self.recovery = Some(now);
+    }
+}
+
+/// So many hundredths of a window.
+fn share(window: u32, hundredths: u32) -> u32 {
+    window / 100 * hundredths + window % 100 * hundredths / 100
+}
+
+impl Controller for Cubic {
+    fn on_ack(&mut self, ack: &Ack) {
+        // A window that is not used does not grow, and the curve waits (§5.8).
+        if !ack.is_limited {
+            self.pause(ack.now);
+            return;
+        }
+        if self.in_recovery(ack.sent) {
+            return;
+        }
+        let rest = self.slow_start(ack.bytes);
+        if self.window() >= self.state.threshold {
+            self.avoid(rest, ack.now, ack.smoothed_rtt);
+        }
+    }
+
+    fn on_trouble(&mut self, trouble: &Trouble) {
+        let before = self.state;
+        match trouble.signal {
+            Signal::Loss => {
+                self.before = Some(before);
+                self.back_off(trouble.now);
+            }
+            // A mark is never taken back: no frame can prove it wrong.
+            Signal::Mark => {
+                self.before = None;
+                self.back_off(trouble.now);
+            }
+            Signal::FurtherLoss => {}
+            Signal::Persistent => {
+                let least = min_window(self.mtu);
+                // Once an episode. A window that is as small as can be tells nothing about the path.
+                if !self.in_recovery(trouble.sent) && self.window() > least {
+                    self.before = Some(before);
+                    self.back_off(trouble.now);
+                }
+                // Slow start again (RFC 9002 §7.6.2), and then a curve that begins flat (§4.8).
+                self.set_window(least);
+                self.state.maximum = 0;
+                self.state.stage = None;
+                self.recovery = None;
+            }
+        }
+    }
+
+    fn on_spurious(&mut self) {
+        if let Some(before) = self.before.take() {
+            if before.window > self.state.window {
+                self.state = before;
+            }
+            self.recovery = None;
+        }
+    }
+
+    fn on_sent(&mut self, now: Instant, bytes: u32, in_flight: u32) {
+        if in_flight <= bytes {
+            self.pause(now); // nothing was in flight
+        }
+    }
+
+    fn on_mtu(&mut self, mtu: u32) {
+        self.mtu = mtu;
+        self.set_window(self.window().max(min_window(mtu)));
+    }
+
+    fn window(&self) -> u32 {
+        u32::try_from(self.state.window / ONE).unwrap_or(MAX_WINDOW)
+    }
+}

@@ -1,0 +1,169 @@
+//! Each rule of RFC 9438, by its section.
+
+use super::*;
+use crate::congestion::script::{Script, ms};
+
+fn cubic() -> Script<Cubic> {
+    Script::new(Cubic::new(1000))
+}
+
+/// With a window of 100 frames, when it is lost.
+fn lost_at_100_000() -> Script<Cubic> {
+    let mut cubic = cubic();
+    cubic.acknowledge(90_000);
+    assert_eq!(cubic.window(), 100_000);
+    cubic.trouble(Signal::Loss);
+    cubic
+}
+
+/// A window is acknowledged each round trip, in steps of a frame, from one millisecond to
+/// another.
+fn run(cubic: &mut Script<Cubic>, (from, to): (u64, u64)) {
+    let rtt = u64::try_from(cubic.rtt.as_millis()).unwrap_or(0);
+    for start in (from..to).step_by(usize::try_from(rtt).unwrap_or(1)) {
+        let frames = cubic.window() / 1000;
+        for frame in 0..frames {
+            cubic.at(ms(start + rtt * u64::from(frame) / u64::from(frames)));
+            cubic.acknowledge(1000);
+        }
+    }
+}
+
+fn is_near(window: u32, frames: u32) -> bool {
+    window.abs_diff(1000 * frames) <= 1000
+}
+
+#[test]
+fn section_4_10_slow_start_adds_what_is_acknowledged() {
+    let mut cubic = cubic();
+    cubic.acknowledge(300);
+    cubic.acknowledge(700);
+    assert_eq!(cubic.window(), 11_000);
+}
+
+#[test]
+fn section_4_6_a_loss_takes_three_tenths_once_an_episode() {
+    let mut cubic = lost_at_100_000();
+    cubic.trouble(Signal::FurtherLoss);
+    assert_eq!((cubic.window(), cubic.state.threshold), (70_000, 70_000));
+    cubic.acknowledge_sent(ms(0), 10_000); // from before the loss
+    assert_eq!(cubic.window(), 70_000);
+    for _ in 0..20 {
+        cubic.trouble(Signal::Mark);
+    }
+    assert_eq!((cubic.window(), cubic.state.threshold), (2000, 2000));
+}
+
+#[test]
+fn section_4_2_the_window_follows_the_curve() {
+    let mut cubic = lost_at_100_000();
+    run(&mut cubic, (1, 1001));
+    assert!(is_near(cubic.window(), 87), "{}", cubic.window());
+    run(&mut cubic, (1001, 4201));
+    assert!(is_near(cubic.window(), 100), "{}", cubic.window());
+    // 0.4 * 5³ frames more five seconds after the top.
+    run(&mut cubic, (4201, 9201));
+    assert!(is_near(cubic.window(), 150), "{}", cubic.window());
+}
+
+#[test]
+fn section_4_2_nothing_grows_by_more_than_half_in_a_round_trip() {
+    let mut cubic = lost_at_100_000();
+    run(&mut cubic, (1, 101));
+    cubic.at(ms(1_000_000));
+    let before = cubic.window();
+    cubic.acknowledge(u32::MAX);
+    assert_eq!(cubic.window(), before / 2 * 3);
+}
+
+#[test]
+fn section_4_3_where_reno_is_faster_it_is_as_fast() {
+    let mut cubic = lost_at_100_000();
+    cubic.rtt = Duration::from_millis(5);
+    // 9/17 of a frame in a round trip until the window is where it was, then a frame.
+    run(&mut cubic, (1, 51));
+    assert!(is_near(cubic.window(), 75), "{}", cubic.window());
+    run(&mut cubic, (51, 286));
+    assert!(is_near(cubic.window(), 100), "{}", cubic.window());
+    run(&mut cubic, (286, 336));
+    assert!(is_near(cubic.window(), 110), "{}", cubic.window());
+}
+
+#[test]
+fn section_4_7_a_smaller_maximum_than_before_makes_room_for_others() {
+    let mut cubic = lost_at_100_000();
+    cubic.rtt = Duration::from_millis(500); // too long for Reno
+    cubic.at(ms(1));
+    cubic.trouble(Signal::Loss);
+    assert_eq!(cubic.window(), 49_000);
+    assert_eq!(cubic.state.maximum, 59_500); // 85 % of 70,000
+    // K is 2.97 s: from there the curve is above it.
+    run(&mut cubic, (2, 3002));
+    assert!(is_near(cubic.window(), 60), "{}", cubic.window());
+}
+
+#[test]
+fn section_4_8_after_persistent_congestion_the_curve_begins_flat() {
+    let mut cubic = lost_at_100_000();
+    cubic.trouble(Signal::Persistent);
+    cubic.trouble(Signal::Persistent);
+    assert_eq!((cubic.window(), cubic.state.threshold), (2000, 70_000));
+    cubic.acknowledge_sent(ms(0), 68_000);
+    assert_eq!(cubic.window(), 70_000);
+    run(&mut cubic, (1, 5001)); // 0.4 * 5³
+    assert!(is_near(cubic.window(), 120), "{}", cubic.window());
+}
+
+#[test]
+fn section_4_9_a_spurious_episode_is_taken_back() {
+    let mut cubic = lost_at_100_000();
+    run(&mut cubic, (1, 2001));
+    let before = (cubic.window(), cubic.state.maximum);
+    cubic.trouble(Signal::Loss);
+    assert!(cubic.window() < before.0);
+    cubic.on_spurious();
+    assert_eq!((cubic.window(), cubic.state.maximum), before);
+    // On along the curve of before.
+    run(&mut cubic, (2001, 4201));
+    assert!(is_near(cubic.window(), 100), "{}", cubic.window());
+    // Not twice.
+    cubic.on_spurious();
+    assert!(is_near(cubic.window(), 100), "{}", cubic.window());
+}
+
+#[test]
+fn section_4_9_a_mark_is_not_taken_back() {
+    let mut cubic = lost_at_100_000();
+    cubic.at(ms(1));
+    cubic.trouble(Signal::Mark);
+    cubic.on_spurious();
+    assert_eq!(cubic.window(), 49_000);
+}
+
+#[test]
+fn section_5_8_time_in_which_the_window_is_not_used_does_not_count() {
+    for is_idle in [false, true] {
+        let mut cubic = lost_at_100_000();
+        run(&mut cubic, (1, 1001));
+        let before = cubic.window();
+        // A minute in which hardly anything is sent, or nothing.
+        if is_idle {
+            cubic.on_sent(ms(61_000), 1000, 1000);
+        } else {
+            cubic.at(ms(61_000));
+            cubic.acknowledge_idly(100);
+        }
+        assert_eq!(cubic.window(), before);
+        run(&mut cubic, (61_000, 64_200));
+        assert!(is_near(cubic.window(), 100), "{}", cubic.window());
+    }
+}
+
+#[test]
+fn two_frames_always_fit() {
+    let mut cubic = cubic();
+    cubic.on_mtu(6000);
+    assert_eq!(cubic.window(), 12_000);
+    cubic.on_mtu(1000);
+    assert_eq!(cubic.window(), 12_000);
+}

@@ -1,0 +1,96 @@
+//! For tests: a controller in virtual time, which is told what happens in few words.
+
+use core::ops::{Deref, DerefMut};
+use core::time::Duration;
+
+use super::controller::{Ack, Controller, Signal, Trouble};
+use crate::time::Instant;
+
+/// So many milliseconds after the beginning.
+pub(super) const fn ms(time: u64) -> Instant {
+    Instant::from_micros(1000 * time)
+}
+
+/// A controller, and what it is told unless a test says otherwise.
+#[derive(Debug)]
+pub(super) struct Script<C> {
+    controller: C,
+    now: Instant,
+    /// The smoothed round-trip time.
+    pub(super) rtt: Duration,
+}
+
+impl<C: Controller> Script<C> {
+    pub(super) const fn new(controller: C) -> Self {
+        Self {
+            controller,
+            now: Instant::ZERO,
+            rtt: Duration::from_millis(100),
+        }
+    }
+
+    /// It is so late.
+    pub(super) const fn at(&mut self, now: Instant) {
+        self.now = now;
+    }
+
+    fn on_frames(&mut self, (sent, bytes, frames): (Instant, u32, u32), is_limited: bool) {
+        self.controller.on_ack(&Ack {
+            now: self.now,
+            bytes,
+            frames,
+            sent,
+            rtt: Some(self.rtt),
+            smoothed_rtt: self.rtt,
+            in_flight: bytes,
+            is_limited,
+            bandwidth: u32::MAX,
+            step: Duration::ZERO,
+        });
+    }
+
+    /// Something just sent is acknowledged.
+    pub(super) fn acknowledge(&mut self, bytes: u32) {
+        self.on_frames((self.now, bytes, 1), true);
+    }
+
+    /// So many frames are.
+    pub(super) fn acknowledge_frames(&mut self, frames: u32) {
+        self.on_frames((self.now, 1000 * frames, frames), true);
+    }
+
+    /// Something sent then is.
+    pub(super) fn acknowledge_sent(&mut self, sent: Instant, bytes: u32) {
+        self.on_frames((sent, bytes, 1), true);
+    }
+
+    /// Something is, but more could have been sent.
+    pub(super) fn acknowledge_idly(&mut self, bytes: u32) {
+        self.on_frames((self.now, bytes, 1), false);
+    }
+
+    /// Something just sent is lost, or marked.
+    pub(super) fn trouble(&mut self, signal: Signal) {
+        self.controller.on_trouble(&Trouble {
+            now: self.now,
+            signal,
+            bytes: if signal == Signal::Mark { 0 } else { 1000 },
+            sent: self.now,
+            in_flight: 0,
+        });
+    }
+}
+
+impl<C> Deref for Script<C> {
+    type Target = C;
+
+    fn deref(&self) -> &C {
+        &self.controller
+    }
+}
+
+impl<C> DerefMut for Script<C> {
+    fn deref_mut(&mut self) -> &mut C {
+        &mut self.controller
+    }
+}

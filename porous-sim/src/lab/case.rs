@@ -1,0 +1,163 @@
+//! One row for one controller: the path, and the flows that are put on it.
+
+use core::time::Duration;
+
+use super::controllers::{Class, Controller, Subject};
+use super::measure::Gate;
+use super::policer::Policer;
+use super::stage::{Entry, Stage};
+use super::tcp::Tcp;
+use super::work::Work;
+use crate::{LinkConfig, Queue, Seed, Service};
+
+/// What is run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Case {
+    pub(super) controller: Controller,
+    /// Shorter, for a first look.
+    pub(super) quick: bool,
+    pub(super) seed: Seed,
+}
+
+impl Case {
+    /// So many seconds, or fewer for a first look.
+    pub(super) const fn seconds(&self, all: u64, quick: u64) -> Duration {
+        Duration::from_secs(if self.quick { quick } else { all })
+    }
+
+    /// A gate for all controllers that have any.
+    pub(super) fn gate(&self, gate: Gate) -> Option<Gate> {
+        self.by_class(gate, gate)
+    }
+
+    /// A gate for those that keep the queue short.
+    pub(super) fn of_delay(&self, gate: Gate) -> Option<Gate> {
+        (self.controller.class == Class::Delay).then_some(gate)
+    }
+
+    /// A gate for controllers that go on until something is lost, and one for those that keep the
+    /// queue short.
+    pub(super) fn by_class(&self, loss: Gate, delay: Gate) -> Option<Gate> {
+        match self.controller.class {
+            Class::Report => None,
+            Class::Loss => Some(loss),
+            Class::Delay => Some(delay),
+        }
+    }
+}
+
+/// What a path is like.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Path {
+    /// Of the bottleneck, in bits a second; 0 is no bottleneck.
+    pub(super) rate: u64,
+    pub(super) rtt: Duration,
+    queue: Queue,
+    policer: Option<Policer>,
+    /// Of data behind the bottleneck, in per cent.
+    loss: f64,
+    jitter: Duration,
+    reorders: bool,
+    service: Service,
+}
+
+/// Milliseconds.
+pub(super) const fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+/// Seconds.
+pub(super) const fn s(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+impl Path {
+    /// Of so many kbit/s and milliseconds, with one BDP of drop-tail queue.
+    pub(super) fn new(kbits: u64, rtt: u64) -> Self {
+        let path = Self {
+            rate: kbits * 1000,
+            rtt: ms(rtt),
+            queue: Queue::CODEL,
+            policer: None,
+            loss: 0.0,
+            jitter: Duration::ZERO,
+            reorders: false,
+            service: Service::Event,
+        };
+        path.bdp(100)
+    }
+
+    /// A drop-tail queue of so many per cent of the product of bandwidth and round trip.
+    pub(super) fn bdp(self, percent: u64) -> Self {
+        let rtt = u64::try_from(self.rtt.as_millis()).unwrap_or(u64::MAX);
+        self.queue(Queue::Bytes(self.rate / 8 * rtt * percent / 100_000))
+    }
+
+    pub(super) const fn queue(mut self, queue: Queue) -> Self {
+        self.queue = queue;
+        self
+    }
+
+    pub(super) const fn loss(mut self, percent: f64) -> Self {
+        self.loss = percent;
+        self
+    }
+
+    /// No queue, but a policer that lets pass what the rate says, and `depth` bytes at once.
+    pub(super) const fn policed(mut self, depth: u64) -> Self {
+        self.policer = Some(Policer::new(self.rate / 8, depth));
+        self
+    }
+
+    /// Each datagram is under way up to so much shorter or longer, in order or not.
+    pub(super) const fn jitter(mut self, jitter: Duration, reorders: bool) -> Self {
+        self.jitter = jitter;
+        self.reorders = reorders;
+        self
+    }
+
+    /// Both hosts of porous flows are served 60 times a second.
+    pub(super) fn ticks(mut self) -> Self {
+        self.service = Service::tick(s(1) / 60);
+        self
+    }
+
+    /// The road, without flows.
+    pub(super) fn stage(&self, case: &Case) -> Stage {
+        let rate = if self.policer.is_some() { 0 } else { self.rate };
+        let shared = LinkConfig::new().rate(rate).queue(self.queue);
+        Stage::new(shared, self.policer, case.seed)
+    }
+
+    /// A flow of the controller that is measured.
+    pub(super) fn flow(&self, case: &Case, index: u64, work: Work, start: Duration) -> Entry {
+        let service = match case.controller.subject {
+            Subject::Porous(_) => self.service,
+            Subject::Tcp(_) => Service::Event,
+        };
+        let ends = case
+            .controller
+            .subject
+            .ends(work, case.seed.child("flow", index));
+        let line = LinkConfig::new().delay(self.rtt / 2);
+        Entry {
+            ends,
+            there: line
+                .loss(self.loss)
+                .jitter(self.jitter)
+                .jitter_reorders(self.reorders),
+            back: line,
+            start,
+            service,
+        }
+    }
+
+    /// A flow of TCP beside it.
+    pub(super) fn competitor(&self, case: &Case, tcp: Tcp, start: Duration) -> Entry {
+        Entry {
+            ends: Subject::Tcp(tcp).ends(Work::bulk(), case.seed),
+            service: Service::Event,
+            ..self.flow(case, 0, Work::bulk(), start)
+        }
+    }
+}

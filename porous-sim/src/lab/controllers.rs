@@ -1,0 +1,73 @@
+//! Who is measured.
+
+use alloc::boxed::Box;
+
+use porous_proto::congestion::Congestion;
+
+use super::ends::Ends;
+use super::porous::Porous;
+use super::tcp::{Tcp, TcpFlow};
+use super::work::Work;
+use crate::Seed;
+
+/// One of those that are measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Controller {
+    /// In tables and on the command line.
+    pub name: &'static str,
+    pub(super) subject: Subject,
+    pub(super) class: Class,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Subject {
+    Porous(Congestion),
+    Tcp(Tcp),
+}
+
+/// Which gates are meant for a controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    /// None.
+    Report,
+    /// It goes on until something is lost.
+    #[expect(dead_code, reason = "the first such controller comes soon")]
+    Loss,
+    /// It keeps the queue short.
+    Delay,
+}
+
+/// All that are measured.
+pub const CONTROLLERS: &[Controller] = &[
+    porous("lean", Congestion::Lean, Class::Delay),
+    porous("paper", Congestion::Paper, Class::Report),
+    tcp("tcp-reno", Tcp::Reno),
+    tcp("tcp-cubic", Tcp::Cubic),
+];
+
+const fn porous(name: &'static str, congestion: Congestion, class: Class) -> Controller {
+    Controller {
+        name,
+        subject: Subject::Porous(congestion),
+        class,
+    }
+}
+
+/// TCP shows what the roads are like.
+const fn tcp(name: &'static str, tcp: Tcp) -> Controller {
+    Controller {
+        name,
+        subject: Subject::Tcp(tcp),
+        class: Class::Report,
+    }
+}
+
+impl Subject {
+    /// The two ends of a flow. TCP does nothing else than bulk.
+    pub(super) fn ends(self, work: Work, seed: Seed) -> Box<dyn Ends> {
+        match self {
+            Self::Porous(congestion) => Box::new(Porous::new(congestion, work, seed)),
+            Self::Tcp(tcp) => Box::new(TcpFlow::new(tcp)),
+        }
+    }
+}

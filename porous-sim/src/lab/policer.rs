@@ -1,0 +1,53 @@
+//! A policer: it drops what is above a rate, and lets nothing wait.
+
+use porous_proto::Instant;
+
+/// A token bucket without a queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Policer {
+    /// Bytes a second.
+    rate: u64,
+    /// The most that may pass at once, in millionths of a byte.
+    depth: u64,
+    tokens: u64,
+    at: Instant,
+}
+
+impl Policer {
+    /// Lets `rate` bytes a second pass, and `depth` bytes at once.
+    pub(super) const fn new(rate: u64, depth: u64) -> Self {
+        Self {
+            rate,
+            depth: depth * 1_000_000,
+            tokens: depth * 1_000_000,
+            at: Instant::ZERO,
+        }
+    }
+
+    /// Whether a datagram passes.
+    pub(super) fn takes(&mut self, now: Instant, bytes: u64) -> bool {
+        let passed = now.as_micros().saturating_sub(self.at.as_micros());
+        self.at = self.at.max(now);
+        self.tokens = (self.tokens + passed * self.rate).min(self.depth);
+        let rest = self.tokens.checked_sub(bytes * 1_000_000);
+        self.tokens = rest.unwrap_or(self.tokens);
+        rest.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_above_the_rate_is_dropped() {
+        let mut policer = Policer::new(1000, 100);
+        let at = Instant::from_micros;
+        assert!(policer.takes(at(0), 100));
+        assert!(!policer.takes(at(0), 1));
+        assert!(policer.takes(at(50_000), 50), "a thousand a second");
+        assert!(!policer.takes(at(50_000), 1));
+        assert!(policer.takes(at(9_000_000), 100));
+        assert!(!policer.takes(at(9_000_000), 1), "no more than the depth");
+    }
+}

@@ -1,0 +1,123 @@
+//! A flow of porous: a host that connects and sends, and one that listens.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use porous_proto::congestion::Congestion;
+use porous_proto::{Config, Ecn, Event, Host, Instant, Listen, PeerId, Priority};
+
+use super::ends::{Ends, Seen};
+use super::work::{SMALL, Work, Working};
+use crate::{ChaCha8Rng, Seed};
+
+#[derive(Debug)]
+pub(super) struct Porous {
+    hosts: [Host<ChaCha8Rng, u8>; 2],
+    peers: [Option<PeerId>; 2],
+    work: Work,
+    working: Option<Working>,
+    delivered: u64,
+    /// For each small packet that came, when it was sent and when it came, in microseconds.
+    small: Vec<(u64, u64)>,
+    buffer: Vec<u8>,
+}
+
+impl Porous {
+    pub(super) fn new(congestion: Congestion, work: Work, seed: Seed) -> Self {
+        let host = |config: Config, index| {
+            let config = config
+                .channels(&[Priority::High, Priority::Low])
+                .unwrap_or_else(|error| panic!("two channels: {error}"))
+                .congestion(congestion)
+                .timeout(Duration::from_secs(60));
+            Host::new(config, seed.stream("host", index))
+        };
+        let hosts = [host(Config::client(), 0), host(Config::new(), 1)];
+        Self {
+            buffer: vec![0; hosts[0].max_datagram_size()],
+            hosts,
+            peers: [None, None],
+            work,
+            working: None,
+            delivered: 0,
+            small: Vec::new(),
+        }
+    }
+
+    fn receive(&mut self, end: usize, now: Instant) {
+        let Some(peer) = self.peers[end] else { return };
+        while let Some(received) = self.hosts[end].receive(peer) {
+            self.delivered += received.payload.len() as u64;
+            if received.channel == SMALL
+                && let Some(sent) = received.payload.first_chunk()
+            {
+                self.small
+                    .push((u64::from_le_bytes(*sent), now.as_micros()));
+            }
+        }
+    }
+}
+
+impl Ends for Porous {
+    fn begin(&mut self, now: Instant) {
+        let [client, server] = &mut self.hosts;
+        let listens = server.listen(Listen::Open);
+        self.peers[0] = client.connect(now, 1).ok();
+        assert!(listens.is_ok() && self.peers[0].is_some(), "two new hosts");
+    }
+
+    fn take(&mut self, end: usize, now: Instant, datagram: &[u8]) {
+        let from = u8::from(end == 0);
+        self.hosts[end].handle_datagram(now, from, Ecn::NotEct, datagram);
+    }
+
+    fn serve(&mut self, end: usize, now: Instant) {
+        self.hosts[end].handle_timeout(now);
+        while let Some(event) = self.hosts[end].poll_event() {
+            if let Event::Connected { peer, .. } = event {
+                self.peers[end] = Some(peer);
+                if end == 0 {
+                    self.working = Some(Working::new(self.work, now));
+                }
+            } else if let Event::Disconnected { reason, .. } = event {
+                panic!("a flow of the laboratory ended at {now:?}: {reason:?}");
+            }
+        }
+        self.receive(end, now);
+        if let (0, Some(working), Some(peer)) = (end, &mut self.working, self.peers[0]) {
+            working.act(now, &mut self.hosts[0], peer);
+        }
+    }
+
+    fn next(&mut self, end: usize, now: Instant) -> Option<Vec<u8>> {
+        let transmit = self.hosts[end].poll_transmit(now, &mut self.buffer)?;
+        Some(transmit.datagram.to_vec())
+    }
+
+    fn deadline(&self, end: usize) -> Option<Instant> {
+        let work = self.working.as_ref().filter(|_| end == 0);
+        let work = work.and_then(Working::next);
+        [self.hosts[end].poll_timeout(), work]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    fn seen(&self) -> Seen {
+        let peer = self.peers[0].and_then(|peer| self.hosts[0].peer(peer));
+        let stats = peer.map(|peer| peer.stats()).unwrap_or_default();
+        Seen {
+            delivered: self.delivered,
+            offered: self.working.as_ref().map_or(0, |working| working.offered),
+            window: stats.window.into(),
+            rtt: stats.rtt,
+            lost: stats.frames_lost,
+            spurious: stats.frames_spurious,
+        }
+    }
+
+    fn small(&self) -> &[(u64, u64)] {
+        &self.small
+    }
+}

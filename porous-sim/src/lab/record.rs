@@ -1,0 +1,233 @@
+//! What was seen of a run, a hundred times a second, and what follows from it.
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use porous_proto::Instant;
+
+use super::ends::Seen;
+use super::road::Counts;
+
+/// How often things are noted.
+pub(super) const SAMPLE: Duration = Duration::from_millis(10);
+
+/// From, and until.
+pub(super) type Span = [Duration; 2];
+
+/// All that was noted of one run.
+#[derive(Debug, Default)]
+pub(super) struct Record {
+    /// How long a datagram would have waited for the bottleneck.
+    queue: Vec<Duration>,
+    /// For each flow.
+    flows: Vec<Vec<(Seen, Counts)>>,
+}
+
+impl Record {
+    pub(super) fn add(&mut self) {
+        self.flows.push(Vec::new());
+    }
+
+    pub(super) fn next_sample(&self) -> Instant {
+        Instant::ZERO + SAMPLE * u32::try_from(self.queue.len()).unwrap_or(u32::MAX)
+    }
+
+    pub(super) fn queue(&mut self, delay: Duration) {
+        self.queue.push(delay);
+    }
+
+    pub(super) fn flow(&mut self, index: usize, seen: Seen, counts: Counts) {
+        self.flows[index].push((seen, counts));
+    }
+
+    pub(super) fn flows(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// The number of the last sample at this time or before.
+    fn index(&self, time: Duration) -> usize {
+        let index = time.as_micros() / SAMPLE.as_micros();
+        usize::try_from(index)
+            .unwrap_or(usize::MAX)
+            .min(self.queue.len().saturating_sub(1))
+    }
+
+    /// How a flow was at this time.
+    pub(super) fn at(&self, flow: usize, time: Duration) -> (Seen, Counts) {
+        let samples = &self.flows[flow];
+        samples.get(self.index(time)).copied().unwrap_or_default()
+    }
+
+    /// The bytes that arrived for the application in a second.
+    pub(super) fn goodput(&self, flow: usize, [from, to]: Span) -> f64 {
+        let arrived = |time| self.at(flow, time).0.delivered;
+        (arrived(to) - arrived(from)) as f64 / (to - from).as_secs_f64()
+    }
+
+    /// The bytes that the bottleneck took in a second.
+    pub(super) fn rate(&self, flow: usize, [from, to]: Span) -> f64 {
+        let carried = |time| self.at(flow, time).1.carried;
+        (carried(to) - carried(from)) as f64 / (to - from).as_secs_f64()
+    }
+
+    /// What of a bottleneck of so many bits a second was used, in per cent.
+    pub(super) fn utilisation(&self, rate: u64, [from, to]: Span) -> f64 {
+        let flows = 0..self.flows();
+        let sum: f64 = flows.map(|flow| self.rate(flow, [from, to])).sum();
+        // What waits at the end was taken, but has not passed.
+        let waits = |at| self.queue_at(at).as_secs_f64();
+        let longer = (waits(to) - waits(from)) / (to - from).as_secs_f64();
+        100.0 * (8.0 * sum / rate as f64 - longer)
+    }
+
+    /// What a flow sent beyond what arrived for its application, in per cent of that: with the
+    /// headers of IP and UDP, or without.
+    pub(super) fn overhead(&self, flow: usize, [from, to]: Span, headers: u64) -> f64 {
+        let [(before, sent_before), (after, sent_after)] = [from, to].map(|at| self.at(flow, at));
+        let datagrams = sent_after.datagrams - sent_before.datagrams;
+        let sent = sent_after.offered - sent_before.offered;
+        let bytes = sent - (super::road::HEADERS - headers) * datagrams;
+        let arrived = (after.delivered - before.delivered).max(1);
+        100.0 * (bytes as f64 / arrived as f64 - 1.0)
+    }
+
+    /// The share of what a flow sent that the bottleneck did not take, in per cent.
+    pub(super) fn dropped(&self, flow: usize, [from, to]: Span) -> f64 {
+        let [before, after] = [from, to].map(|at| self.at(flow, at).1);
+        let datagrams = (after.datagrams - before.datagrams).max(1);
+        100.0 * (after.dropped - before.dropped) as f64 / datagrams as f64
+    }
+
+    /// The waiting times at the bottleneck, from the shortest to the longest.
+    fn queues(&self, [from, to]: Span) -> Vec<Duration> {
+        let span = self.index(from)..=self.index(to);
+        let mut all = self.queue.get(span).unwrap_or_default().to_vec();
+        all.sort_unstable();
+        all
+    }
+
+    /// The mean waiting time, in milliseconds.
+    pub(super) fn mean_queue(&self, span: Span) -> f64 {
+        let all = self.queues(span);
+        let sum: Duration = all.iter().sum();
+        1000.0 * sum.as_secs_f64() / all.len().max(1) as f64
+    }
+
+    /// The 95th percentile, in milliseconds.
+    pub(super) fn p95_queue(&self, span: Span) -> f64 {
+        1000.0 * percentile(&self.queues(span), 95).as_secs_f64()
+    }
+
+    /// When the waiting time, once it is above `most`, is not any more; and when it is below for
+    /// `lasting`, in seconds after `from`.
+    pub(super) fn queue_back(&self, most: Duration, from: Duration, lasting: Duration) -> [f64; 2] {
+        let above = self.first(from, |at| self.queue_at(at) > most);
+        if above.is_infinite() {
+            return [0.0, 0.0];
+        }
+        let above = from + Duration::from_secs_f64(above);
+        let below = self.first(above, |at| self.queue_at(at) <= most);
+        let passed = (above - from).as_secs_f64();
+        [below + passed, self.queue_below(most, from, lasting)]
+    }
+
+    /// The first time from which on the waiting time stays below `most` for `lasting`.
+    fn queue_below(&self, most: Duration, from: Duration, lasting: Duration) -> f64 {
+        let needed = self.index(lasting);
+        let (mut since, mut length) = (self.index(from), 0);
+        for (index, &delay) in self.queue.iter().enumerate().skip(self.index(from)) {
+            if delay >= most {
+                (since, length) = (index + 1, 0);
+                continue;
+            }
+            length += 1;
+            if length >= needed {
+                break;
+            }
+        }
+        if length < needed {
+            return f64::INFINITY;
+        }
+        (SAMPLE.as_secs_f64() * since as f64 - from.as_secs_f64()).max(0.0)
+    }
+
+    /// How long after `from` a flow first takes `rate` bytes a second through the bottleneck for a
+    /// second, the second not counted.
+    pub(super) fn reaches(&self, flow: usize, rate: f64, from: Duration) -> f64 {
+        let over = Duration::from_secs(1);
+        self.first(from, |at| {
+            at + over < self.length() && self.rate(flow, [at, at + over]) >= rate
+        })
+    }
+
+    /// How many seconds after `from` something is first so.
+    pub(super) fn first(&self, from: Duration, is_so: impl Fn(Duration) -> bool) -> f64 {
+        let mut at = from;
+        while at < self.length() {
+            if is_so(at) {
+                return (at - from).as_secs_f64();
+            }
+            at += SAMPLE;
+        }
+        f64::INFINITY
+    }
+
+    /// How often the window of a flow fell by a tenth or more as something was taken for lost.
+    pub(super) fn cuts(&self, flow: usize, [from, to]: Span) -> usize {
+        let span = self.index(from)..=self.index(to);
+        let samples = self.flows[flow].get(span).unwrap_or_default();
+        let fell = |pair: &&[(Seen, Counts)]| {
+            let [before, after] = [pair[0].0, pair[1].0];
+            after.window < 0.9 * before.window && after.lost > before.lost
+        };
+        samples.windows(2).filter(fell).count()
+    }
+
+    pub(super) fn queue_at(&self, time: Duration) -> Duration {
+        self.queue
+            .get(self.index(time))
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// How long it was.
+    pub(super) fn length(&self) -> Duration {
+        SAMPLE * u32::try_from(self.queue.len()).unwrap_or(u32::MAX)
+    }
+}
+
+/// Of values in order: the least that so many per cent do not exceed.
+pub(super) fn percentile<T: Copy + Default>(values: &[T], percent: usize) -> T {
+    let rank = (values.len() * percent).div_ceil(100).saturating_sub(1);
+    values.get(rank).copied().unwrap_or_default()
+}
+
+/// How fair shares are: 1 if all are equal, 1/n if one has all.
+pub(super) fn jain(shares: &[f64]) -> f64 {
+    let sum: f64 = shares.iter().sum();
+    let squares: f64 = shares.iter().map(|share| share * share).sum();
+    if squares <= 0.0 {
+        return 0.0;
+    }
+    sum * sum / (shares.len() as f64 * squares)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fairness() {
+        assert_eq!(jain(&[5.0, 5.0, 5.0]), 1.0);
+        assert_eq!(jain(&[1.0, 0.0, 0.0, 0.0]), 0.25);
+        assert_eq!(jain(&[0.0]), 0.0);
+    }
+
+    #[test]
+    fn ranks() {
+        let values: Vec<u32> = (1..=100).collect();
+        assert_eq!([50, 95, 99].map(|p| percentile(&values, p)), [50, 95, 99]);
+        assert_eq!(percentile(&[7], 99), 7);
+        assert_eq!(percentile::<u32>(&[], 99), 0);
+    }
+}

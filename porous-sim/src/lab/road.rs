@@ -1,0 +1,150 @@
+//! The road that all flows of a run share: one bottleneck, and behind it each flow's own way.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use porous_proto::Instant;
+
+use super::policer::Policer;
+use crate::{Fate, Link, LinkConfig, Seed};
+
+/// The bytes of IP and UDP before each datagram.
+pub(super) const HEADERS: u64 = 28;
+
+/// Datagrams of end 0 of every flow go through `shared`, then each through the `there` of its flow;
+/// what end 1 answers goes through `back` alone.
+#[derive(Debug)]
+pub(super) struct Road {
+    shared: Link,
+    policer: Option<Policer>,
+    /// Whose the datagrams in `shared` are, in their order.
+    owners: VecDeque<usize>,
+    /// When the last bit of what waits has left.
+    free_at: Instant,
+    seed: Seed,
+    ways: Vec<Way>,
+}
+
+#[derive(Debug)]
+struct Way {
+    there: Link,
+    back: Link,
+    count: Counts,
+}
+
+/// What the bottleneck has seen of a flow, in bytes with the headers of IP and UDP.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    /// All that was sent.
+    pub(super) offered: u64,
+    pub(super) datagrams: u64,
+    /// What the bottleneck took.
+    pub(super) carried: u64,
+    /// Datagrams that it did not take.
+    pub(super) dropped: u64,
+}
+
+impl Road {
+    pub(super) fn new(shared: LinkConfig, policer: Option<Policer>, seed: Seed) -> Self {
+        Self {
+            shared: Link::new(shared, seed.child("shared", 0)),
+            policer,
+            owners: VecDeque::new(),
+            free_at: Instant::ZERO,
+            seed,
+            ways: Vec::new(),
+        }
+    }
+
+    /// Another flow, with its own conditions there and back.
+    pub(super) fn add(&mut self, there: LinkConfig, back: LinkConfig) {
+        let index = self.ways.len() as u64;
+        self.ways.push(Way {
+            there: Link::new(there, self.seed.child("there", index)),
+            back: Link::new(back, self.seed.child("back", index)),
+            count: Counts::default(),
+        });
+    }
+
+    /// Changes the bottleneck.
+    pub(super) fn change(&mut self, change: impl FnOnce(LinkConfig) -> LinkConfig) {
+        self.shared.set_config(change(*self.shared.config()));
+    }
+
+    /// Changes how long all ways behind the bottleneck take.
+    pub(super) fn delay(&mut self, delay: Duration) {
+        for way in &mut self.ways {
+            way.there.set_config(way.there.config().delay(delay));
+        }
+    }
+
+    /// Cuts all ways back.
+    pub(super) fn cut_back(&mut self) {
+        for way in &mut self.ways {
+            way.back.set_config(way.back.config().down(true));
+        }
+    }
+
+    /// Puts a datagram of an end on its way.
+    pub(super) fn send(&mut self, flow: usize, end: usize, now: Instant, datagram: Vec<u8>) {
+        let way = &mut self.ways[flow];
+        if end == 1 {
+            way.back.send(now, datagram);
+            return;
+        }
+        let bytes = datagram.len() as u64 + HEADERS;
+        way.count.offered += bytes;
+        way.count.datagrams += 1;
+        let passes = self
+            .policer
+            .as_mut()
+            .is_none_or(|policer| policer.takes(now, bytes));
+        if passes && let Fate::Carried { due, .. } = self.shared.send(now, datagram) {
+            way.count.carried += bytes;
+            self.free_at = due;
+            self.owners.push_back(flow);
+        } else {
+            way.count.dropped += 1;
+        }
+    }
+
+    /// Moves what has left the bottleneck to the ways behind it.
+    pub(super) fn advance(&mut self, now: Instant) {
+        while let Some(left) = self.shared.next_delivery().filter(|&left| left <= now) {
+            let Some(datagram) = self.shared.receive(left) else {
+                return;
+            };
+            if let Some(flow) = self.owners.pop_front() {
+                self.ways[flow].there.send(left, datagram);
+            }
+        }
+    }
+
+    /// The next datagram that has arrived at an end.
+    pub(super) fn receive(&mut self, flow: usize, end: usize, now: Instant) -> Option<Vec<u8>> {
+        let way = &mut self.ways[flow];
+        let link = if end == 0 {
+            &mut way.back
+        } else {
+            &mut way.there
+        };
+        link.receive(now)
+    }
+
+    /// When anything leaves the bottleneck or arrives.
+    pub(super) fn next(&self) -> Option<Instant> {
+        let ways = self.ways.iter();
+        let ends = ways.flat_map(|way| [way.there.next_delivery(), way.back.next_delivery()]);
+        ends.chain([self.shared.next_delivery()]).flatten().min()
+    }
+
+    /// How long a datagram would wait now.
+    pub(super) fn queue_delay(&self, now: Instant) -> Duration {
+        self.free_at.saturating_duration_since(now)
+    }
+
+    pub(super) fn counts(&self, flow: usize) -> Counts {
+        self.ways[flow].count
+    }
+}

@@ -1,0 +1,106 @@
+//! What games do: little for long, then much; and both at once.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use porous_proto::Mode;
+
+use crate::lab::case::{Case, Path, s};
+use crate::lab::measure::{Gate, Measure};
+use crate::lab::record::percentile;
+use crate::lab::stage::Stage;
+use crate::lab::work::Work;
+
+type Ran = (Stage, Vec<Measure>);
+
+/// The largest datagram of a porous flow.
+const MTU: f64 = 1200.0;
+
+fn road() -> Path {
+    Path::new(10_000, 50)
+}
+
+/// 40 kB/s, whatever is lost.
+pub(super) fn loss_2(case: &Case) -> Ran {
+    let path = road().loss(2.0);
+    let end = case.seconds(60, 10);
+    let mut stage = path.stage(case);
+    let work = Work::steady(60, 667, Mode::Reliable);
+    stage.add(path.flow(case, 0, work, s(0)));
+    stage.run_until(end);
+    // What was offered a second ago should be there.
+    let offered = stage.record().at(0, end - s(1)).0.offered as f64;
+    let delivered = 100.0 * stage.record().at(0, end).0.delivered as f64 / offered.max(1.0);
+    let delays = delays(&stage, path);
+    let measures = vec![
+        Measure::new("delivered of what was offered", delivered.min(100.0), "%")
+            .gate(case.gate(Gate::AtLeast(99.0))),
+        Measure::new("p99 delay", percentile(&delays, 99), "ms"),
+    ];
+    (stage, measures)
+}
+
+/// How long small packets took, without the time that they were under way, from the shortest to the
+/// longest in milliseconds.
+fn delays(stage: &Stage, path: Path) -> Vec<f64> {
+    let own = path.rtt.as_micros() as f64 / 2.0;
+    let small = stage.small(0).iter();
+    let mut delays: Vec<f64> = small
+        .map(|&(sent, came)| (came.saturating_sub(sent) as f64 - own) / 1000.0)
+        .collect();
+    delays.sort_by(f64::total_cmp);
+    delays
+}
+
+/// Little for a minute gives no right to much at once.
+pub(super) fn push(case: &Case) -> Ran {
+    let path = road();
+    let after = case.seconds(60, 20);
+    let mut stage = path.stage(case);
+    let work = Work::game().and_push(after, 1_000_000);
+    stage.add(path.flow(case, 0, work, s(0)));
+    stage.run_until(after);
+    stage.forget_bursts();
+    stage.run_until(after + s(10));
+    let burst = stage.largest_burst(0) as f64 / MTU;
+    let record = stage.record();
+    let pushed = record.at(0, after).0.delivered as f64 + 1_000_000.0;
+    let there = record.first(after, |at| record.at(0, at).0.delivered as f64 >= pushed);
+    let measures = vec![
+        Measure::new("largest burst", burst, "MTU").gate(case.gate(Gate::AtMost(10.0))),
+        Measure::new("1 MB takes", there, "s"),
+        Measure::new(
+            "p95 queue after",
+            record.p95_queue([after, after + s(2)]),
+            "ms",
+        ),
+        Measure::new("window before", record.at(0, after).0.window / MTU, "MTU"),
+    ];
+    (stage, measures)
+}
+
+/// Small packets pass a bulk transfer on the same connection.
+pub(super) fn priority(case: &Case) -> Ran {
+    let path = road().bdp(400);
+    let mut stage = path.stage(case);
+    stage.add(path.flow(case, 0, Work::game().and_bulk(), s(0)));
+    stage.run_until(case.seconds(30, 12));
+    let delays = delays(&stage, path);
+    let own = 1.3 * MTU / 1250.0;
+    let sent = stage.seen(0).offered as f64 / 100.0;
+    let measures = vec![
+        Measure::new(
+            "p99 until out of the bottleneck",
+            percentile(&delays, 99),
+            "ms",
+        )
+        .gate(case.gate(Gate::AtMost(own + 10.0))),
+        Measure::new("p50", percentile(&delays, 50), "ms"),
+        Measure::new(
+            "small packets that came",
+            100.0 * delays.len() as f64 / sent.max(1.0),
+            "%",
+        ),
+    ];
+    (stage, measures)
+}

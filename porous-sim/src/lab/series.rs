@@ -1,0 +1,54 @@
+//! How a run went, as lines to draw.
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::record::Record;
+
+/// How far apart points are: so that a line has some 200.
+const POINTS: u32 = 200;
+
+/// The least that they are apart.
+const CLOSEST: Duration = Duration::from_millis(50);
+
+/// A flow over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// In the order of time, some 200.
+    pub points: Vec<Point>,
+}
+
+/// A flow at one moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// Seconds since the beginning.
+    pub time: f64,
+    /// Bytes a second that the bottleneck took since the last point.
+    pub rate: f64,
+    /// The congestion window, in bytes.
+    pub window: f64,
+    /// How long a datagram waits for the bottleneck, in milliseconds.
+    pub queue: f64,
+    /// The smoothed round trip, in milliseconds.
+    pub rtt: f64,
+}
+
+pub(super) fn lines(record: &Record) -> Vec<Line> {
+    let length = record.length();
+    let step = (length / POINTS).max(CLOSEST);
+    let point = |flow, at: Duration| {
+        let (seen, _) = record.at(flow, at);
+        Point {
+            time: at.as_secs_f64(),
+            rate: record.rate(flow, [at.saturating_sub(step), at]),
+            window: seen.window,
+            queue: 1000.0 * record.queue_at(at).as_secs_f64(),
+            rtt: 1000.0 * seen.rtt.as_secs_f64(),
+        }
+    };
+    let times = || (1..).map(|n| step * n).take_while(|&at| at <= length);
+    let line = |flow| Line {
+        points: times().map(|at| point(flow, at)).collect(),
+    };
+    (0..record.flows()).map(line).collect()
+}

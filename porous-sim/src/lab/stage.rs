@@ -1,0 +1,224 @@
+//! A run: flows on one road, from one happening to the next.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use porous_proto::Instant;
+
+use super::ends::{Ends, Seen};
+use super::policer::Policer;
+use super::record::Record;
+use super::road::Road;
+use crate::{LinkConfig, Seed, Service};
+
+/// So many rounds without time passing are a bug: something would never end.
+const AT_ONCE: u32 = 100_000;
+
+/// Something that changes while a run goes on.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Change {
+    /// The bottleneck carries so many bits a second.
+    Rate(u64),
+    /// The bottleneck carries nothing, or something again.
+    Down(bool),
+    /// Datagrams take so long from the bottleneck on.
+    Delay(Duration),
+    /// Nothing comes back any more.
+    NoFeedback,
+}
+
+pub(super) struct Stage {
+    now: Instant,
+    road: Road,
+    flows: Vec<Flow>,
+    /// By time.
+    changes: Vec<(Instant, Change)>,
+    record: Record,
+    rounds: u32,
+}
+
+/// A flow, and how it is served.
+pub(super) struct Flow {
+    pub(super) ends: Box<dyn Ends>,
+    start: Instant,
+    begun: bool,
+    service: Service,
+    resting: [Instant; 2],
+    inbox: [Vec<Vec<u8>>; 2],
+    /// Bytes that end 0 sent at one instant, and the most that it ever did.
+    burst: (Instant, u64),
+    largest_burst: u64,
+}
+
+/// A flow to come.
+pub(super) struct Entry {
+    pub(super) ends: Box<dyn Ends>,
+    /// What happens to its datagrams behind the bottleneck, and on the way back.
+    pub(super) there: LinkConfig,
+    pub(super) back: LinkConfig,
+    pub(super) start: Duration,
+    pub(super) service: Service,
+}
+
+impl Stage {
+    pub(super) fn new(shared: LinkConfig, policer: Option<Policer>, seed: Seed) -> Self {
+        Self {
+            now: Instant::ZERO,
+            road: Road::new(shared, policer, seed),
+            flows: Vec::new(),
+            changes: Vec::new(),
+            record: Record::default(),
+            rounds: 0,
+        }
+    }
+
+    pub(super) fn add(&mut self, entry: Entry) {
+        self.road.add(entry.there, entry.back);
+        self.record.add();
+        self.flows.push(Flow {
+            ends: entry.ends,
+            start: Instant::ZERO + entry.start,
+            begun: false,
+            service: entry.service,
+            resting: [Instant::ZERO; 2],
+            inbox: [Vec::new(), Vec::new()],
+            burst: (Instant::ZERO, 0),
+            largest_burst: 0,
+        });
+    }
+
+    /// Lets something change; in the order of time.
+    pub(super) fn at(&mut self, time: Duration, change: Change) {
+        self.changes.push((Instant::ZERO + time, change));
+    }
+
+    /// Forgets the bursts so far.
+    pub(super) fn forget_bursts(&mut self) {
+        for flow in &mut self.flows {
+            flow.largest_burst = 0;
+        }
+    }
+
+    /// The most bytes that a flow sent at one instant.
+    pub(super) fn largest_burst(&self, flow: usize) -> u64 {
+        self.flows[flow].largest_burst
+    }
+
+    /// A flow as it is now.
+    pub(super) fn seen(&self, flow: usize) -> Seen {
+        self.flows[flow].ends.seen()
+    }
+
+    /// What was noted so far.
+    pub(super) const fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// The small packets of a flow that have arrived: when each was sent and when it came, in
+    /// microseconds.
+    pub(super) fn small(&self, flow: usize) -> &[(u64, u64)] {
+        self.flows[flow].ends.small()
+    }
+
+    /// Goes on until this time.
+    pub(super) fn run_until(&mut self, until: Duration) {
+        let until = Instant::ZERO + until;
+        while let Some(next) = self.next().filter(|&next| next <= until) {
+            self.sample_before(next);
+            self.rounds = if next > self.now { 0 } else { self.rounds + 1 };
+            assert!(self.rounds < AT_ONCE, "time stands still at {:?}", self.now);
+            self.now = self.now.max(next);
+            self.change();
+            self.road.advance(self.now);
+            for index in 0..self.flows.len() {
+                self.serve(index);
+            }
+        }
+        self.sample_before(until);
+        self.now = self.now.max(until);
+    }
+
+    fn next(&self) -> Option<Instant> {
+        let flows = self.flows.iter();
+        let ends = flows.flat_map(|flow| [flow.due(0, self.now), flow.due(1, self.now)]);
+        let change = self.changes.first().map(|&(time, _)| time);
+        ends.chain([self.road.next(), change]).flatten().min()
+    }
+
+    /// Notes how things are at each moment before this time that is one to do so.
+    fn sample_before(&mut self, next: Instant) {
+        while self.record.next_sample() < next {
+            let at = self.record.next_sample();
+            self.record.queue(self.road.queue_delay(at));
+            for (index, flow) in self.flows.iter().enumerate() {
+                let counts = self.road.counts(index);
+                self.record.flow(index, flow.ends.seen(), counts);
+            }
+        }
+    }
+
+    fn change(&mut self) {
+        while let Some(&(time, change)) = self.changes.first()
+            && time <= self.now
+        {
+            self.changes.remove(0);
+            match change {
+                Change::Rate(rate) => self.road.change(|shared| shared.rate(rate)),
+                Change::Down(down) => self.road.change(|shared| shared.down(down)),
+                Change::Delay(delay) => self.road.delay(delay),
+                Change::NoFeedback => self.road.cut_back(),
+            }
+        }
+    }
+
+    /// Lets the ends of a flow do what is due.
+    fn serve(&mut self, index: usize) {
+        let (flow, now) = (&mut self.flows[index], self.now);
+        if !flow.begun && flow.start <= now {
+            flow.begun = true;
+            flow.ends.begin(now);
+        }
+        for end in 0..2 {
+            while let Some(datagram) = self.road.receive(index, end, now) {
+                flow.inbox[end].push(datagram);
+            }
+            if flow.due(end, now).is_none_or(|due| due > now) {
+                continue;
+            }
+            flow.resting[end] = flow.service.rest(now);
+            for datagram in core::mem::take(&mut flow.inbox[end]) {
+                flow.ends.take(end, now, &datagram);
+            }
+            flow.ends.serve(end, now);
+            while let Some(datagram) = flow.ends.next(end, now) {
+                if end == 0 {
+                    flow.count_burst(now, datagram.len() as u64);
+                }
+                self.road.send(index, end, now, datagram);
+            }
+        }
+    }
+}
+
+impl Flow {
+    /// When an end is served next.
+    fn due(&self, end: usize, now: Instant) -> Option<Instant> {
+        if !self.begun {
+            return (end == 0).then_some(self.start);
+        }
+        let wanted = if self.inbox[end].is_empty() {
+            self.ends.deadline(end)?.max(now)
+        } else {
+            now
+        };
+        Some(self.service.at_or_after(wanted.max(self.resting[end])))
+    }
+
+    fn count_burst(&mut self, now: Instant, bytes: u64) {
+        let (at, sum) = self.burst;
+        let sum = if at == now { sum + bytes } else { bytes };
+        self.burst = (now, sum);
+        self.largest_burst = self.largest_burst.max(sum);
+    }
+}

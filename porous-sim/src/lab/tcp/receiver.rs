@@ -1,0 +1,100 @@
+//! The receiver of TCP: what has arrived, and when to say so.
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use porous_proto::Instant;
+
+use super::{Acknowledgement, u32_of, u64_of};
+
+/// How long an acknowledgement may wait for a second segment.
+const DELAY: Duration = Duration::from_millis(40);
+
+/// The most SACK blocks beside timestamps (RFC 2018 §3).
+const BLOCKS: usize = 3;
+
+#[derive(Debug, Default)]
+pub(super) struct Receiver {
+    /// All before this one are there.
+    next: u32,
+    /// Ranges beyond: from the first to the number after the last.
+    ranges: BTreeMap<u32, u32>,
+    /// Where what came last is, to be told first.
+    recent: VecDeque<u32>,
+    /// Segments in order that are not acknowledged.
+    waiting: u32,
+    ack_at: Option<Instant>,
+    echo: u64,
+}
+
+impl Receiver {
+    pub(super) fn take(&mut self, now: Instant, packet: &[u8]) {
+        let (number, sent) = (u32_of(packet, 0), u64_of(packet, 4));
+        let was_whole = self.ranges.is_empty();
+        if self.waiting == 0 {
+            self.echo = sent; // RFC 7323 §4.3: of the first that it acknowledges
+        }
+        self.waiting += 1;
+        if number == self.next {
+            self.next += 1;
+            if let Some(end) = self.ranges.remove(&self.next) {
+                self.next = end;
+            }
+        } else if number > self.next {
+            self.insert(number);
+        }
+        let is_plain = was_whole && self.ranges.is_empty() && number + 1 == self.next;
+        if is_plain && self.waiting < 2 {
+            self.ack_at = Some(now + DELAY);
+        } else {
+            self.ack_at = Some(now);
+        }
+    }
+
+    /// A segment that is not in order.
+    fn insert(&mut self, number: u32) {
+        let before = self.ranges.range(..=number).next_back();
+        let start = match before {
+            Some((_, &end)) if number < end => return, // there already
+            Some((&start, &end)) if end == number => start,
+            Some(_) | None => number,
+        };
+        let end = self.ranges.remove(&(number + 1)).unwrap_or(number + 1);
+        self.ranges.insert(start, end);
+        self.recent.push_front(start);
+        self.recent.truncate(16);
+    }
+
+    pub(super) fn next(&mut self, now: Instant) -> Option<Vec<u8>> {
+        self.ack_at.filter(|&at| at <= now)?;
+        self.ack_at = None;
+        self.waiting = 0;
+        let mut blocks: Vec<[u32; 2]> = Vec::new();
+        for &start in &self.recent {
+            let range = self.ranges.range(..=start).next_back();
+            if let Some((&start, &end)) = range
+                && start >= self.next
+                && !blocks.contains(&[start, end])
+                && blocks.len() < BLOCKS
+            {
+                blocks.push([start, end]);
+            }
+        }
+        let ack = Acknowledgement {
+            before: self.next,
+            echo: self.echo,
+            blocks,
+        };
+        Some(ack.encode())
+    }
+
+    pub(super) const fn deadline(&self) -> Option<Instant> {
+        self.ack_at
+    }
+
+    /// Segments that have arrived without a gap.
+    pub(super) fn in_order(&self) -> u64 {
+        self.next.into()
+    }
+}

@@ -1,0 +1,163 @@
+//! What the sender of TCP knows of the segments that it has sent (RFC 6675).
+
+use alloc::collections::VecDeque;
+
+/// So many segments behind a missing one arrived: it is lost (DupThresh).
+const DUP_THRESH: u32 = 3;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Segment {
+    sacked: bool,
+    lost: bool,
+    resent: bool,
+}
+
+/// The segments from the first that is not acknowledged to the last that was sent.
+#[derive(Debug, Default)]
+pub(super) struct Scoreboard {
+    first: u32,
+    segments: VecDeque<Segment>,
+    /// Neither arrived nor lost, or sent again: `pipe`.
+    in_flight: u32,
+    /// Lost and not sent again yet.
+    to_resend: u32,
+    /// All before this one are known to be lost or not, as far as SACK says.
+    judged: u32,
+    /// No segment before this one is to be sent again.
+    resend_from: u32,
+    /// Those that arrived although something before them did not.
+    sacked: u32,
+}
+
+impl Scoreboard {
+    /// The first segment that is not acknowledged.
+    pub(super) const fn first(&self) -> u32 {
+        self.first
+    }
+
+    /// The next segment that was never sent.
+    pub(super) fn next(&self) -> u32 {
+        self.first + u32::try_from(self.segments.len()).unwrap_or(u32::MAX)
+    }
+
+    pub(super) const fn in_flight(&self) -> u32 {
+        self.in_flight
+    }
+
+    pub(super) const fn has_lost(&self) -> bool {
+        self.to_resend > 0
+    }
+
+    /// Sends a new segment.
+    pub(super) fn send(&mut self) -> u32 {
+        let number = self.next();
+        self.segments.push_back(Segment::default());
+        self.in_flight += 1;
+        number
+    }
+
+    /// Sends the first lost segment again.
+    pub(super) fn resend(&mut self) -> Option<u32> {
+        if self.to_resend == 0 {
+            return None;
+        }
+        let mut number = self.resend_from.max(self.first);
+        loop {
+            let segment = self.segments.get_mut((number - self.first) as usize)?;
+            if segment.lost && !segment.resent && !segment.sacked {
+                segment.resent = true;
+                self.to_resend -= 1;
+                self.in_flight += 1;
+                self.resend_from = number + 1;
+                return Some(number);
+            }
+            number += 1;
+        }
+    }
+
+    /// All before `number` have arrived: how many of them were not known to have.
+    pub(super) fn acknowledge(&mut self, number: u32) -> u32 {
+        let mut newly = 0;
+        while self.first < number {
+            let Some(segment) = self.segments.pop_front() else {
+                break;
+            };
+            self.first += 1;
+            if segment.sacked {
+                self.sacked -= 1;
+            } else {
+                newly += 1;
+                self.leave(segment);
+            }
+        }
+        newly
+    }
+
+    /// Those from `start` on before `end` have arrived: how many were not known to have.
+    pub(super) fn sack(&mut self, [start, end]: [u32; 2]) -> u32 {
+        let mut newly = 0;
+        for number in start.max(self.first)..end.min(self.next()) {
+            let segment = &mut self.segments[(number - self.first) as usize];
+            if !segment.sacked {
+                segment.sacked = true;
+                let segment = *segment;
+                self.leave(segment);
+                newly += 1;
+            }
+        }
+        self.sacked += newly;
+        newly
+    }
+
+    /// A segment is not missing any more.
+    const fn leave(&mut self, segment: Segment) {
+        if !segment.lost || segment.resent {
+            self.in_flight -= 1;
+        } else {
+            self.to_resend -= 1;
+        }
+    }
+
+    /// Finds what is lost: how many.
+    pub(super) fn find_lost(&mut self) -> u32 {
+        if self.sacked < DUP_THRESH {
+            return 0;
+        }
+        let (mut above, mut found) = (0, 0);
+        let judged = self.judged.max(self.first);
+        let mut highest_judged = judged;
+        for number in (judged..self.next()).rev() {
+            let segment = &mut self.segments[(number - self.first) as usize];
+            if segment.sacked {
+                above += 1;
+            } else if above >= DUP_THRESH {
+                highest_judged = highest_judged.max(number + 1);
+                if !segment.lost {
+                    segment.lost = true;
+                    self.in_flight -= 1;
+                    self.to_resend += 1;
+                    self.resend_from = self.resend_from.min(number);
+                    found += 1;
+                }
+            }
+        }
+        self.judged = highest_judged;
+        found
+    }
+
+    /// Nothing came for long: all that has not arrived is lost.
+    pub(super) fn lose_all(&mut self) -> u32 {
+        let mut lost = 0;
+        for segment in self.segments.iter_mut().filter(|segment| !segment.sacked) {
+            lost += u32::from(!segment.lost);
+            segment.lost = true;
+            segment.resent = false;
+        }
+        self.in_flight = 0;
+        let missing = self.segments.iter().filter(|segment| !segment.sacked);
+        self.to_resend = u32::try_from(missing.count()).unwrap_or(u32::MAX);
+        self.resend_from = self.first;
+        self.judged = self.next();
+        lost
+    }
+}

@@ -1,0 +1,168 @@
+//! The sender of TCP: its windows, its timer, and what it sends.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use porous_proto::Instant;
+
+use super::cubic::Cubic;
+use super::reno::Reno;
+use super::scoreboard::Scoreboard;
+use super::{Acknowledgement, Growth, SEGMENT, Seen, Tcp, segment};
+
+/// The first window, in segments (RFC 6928).
+const INITIAL_WINDOW: f64 = 10.0;
+
+/// The shortest and the longest time that it waits for an acknowledgement.
+const LEAST_RTO: f64 = 0.2;
+const LONGEST_RTO: f64 = 60.0;
+
+/// While what was lost is repaired.
+#[derive(Clone, Copy, Debug)]
+struct Recovery {
+    /// Until all before this one have arrived.
+    until: u32,
+    /// After a timeout, which begins with slow start again.
+    by_timer: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Sender {
+    begun: bool,
+    growth: Box<dyn Growth>,
+    window: f64,
+    threshold: f64,
+    board: Scoreboard,
+    recovery: Option<Recovery>,
+    /// In seconds (RFC 6298); none before the first.
+    rtt: Option<[f64; 2]>,
+    rto: f64,
+    timer: Option<Instant>,
+    lost: u64,
+}
+
+impl Sender {
+    pub(super) fn new(tcp: Tcp) -> Self {
+        Self {
+            begun: false,
+            growth: match tcp {
+                Tcp::Reno => Box::new(Reno),
+                Tcp::Cubic => Box::new(Cubic::default()),
+            },
+            window: INITIAL_WINDOW,
+            threshold: f64::INFINITY,
+            board: Scoreboard::default(),
+            recovery: None,
+            rtt: None,
+            rto: 1.0,
+            timer: None,
+            lost: 0,
+        }
+    }
+
+    pub(super) const fn begin(&mut self, now: Instant) {
+        self.begun = true;
+        self.timer = Some(now);
+    }
+
+    pub(super) fn take(&mut self, now: Instant, packet: &[u8]) {
+        let ack = Acknowledgement::decode(packet);
+        let sample = now.as_micros().saturating_sub(ack.echo);
+        let sacked: u32 = ack.blocks.iter().map(|&block| self.board.sack(block)).sum();
+        let moved = ack.before > self.board.first();
+        let acked = self.board.acknowledge(ack.before);
+        if moved {
+            self.measure(sample as f64 / 1e6);
+        }
+        self.recovery = self.recovery.filter(|recovery| ack.before < recovery.until);
+        let lost = self.board.find_lost();
+        self.lost += u64::from(lost);
+        if lost > 0 && self.recovery.is_none() {
+            self.cut(false);
+            self.window = self.threshold;
+        }
+        if self.recovery.is_none_or(|recovery| recovery.by_timer) && moved {
+            self.grow(now, acked + sacked);
+        }
+        if moved {
+            self.arm(now);
+        }
+    }
+
+    /// RFC 6298 §2.
+    fn measure(&mut self, sample: f64) {
+        let [mean, variance] = match self.rtt {
+            None => [sample, sample / 2.0],
+            Some([mean, variance]) => [
+                mean * 0.875 + sample * 0.125,
+                variance * 0.75 + (mean - sample).abs() * 0.25,
+            ],
+        };
+        self.rtt = Some([mean, variance]);
+        self.rto = (mean + 4.0 * variance).clamp(LEAST_RTO, LONGEST_RTO);
+    }
+
+    /// An episode of loss begins.
+    fn cut(&mut self, by_timer: bool) {
+        self.threshold = self.growth.on_loss(self.window).max(2.0);
+        let until = self.board.next();
+        self.recovery = Some(Recovery { until, by_timer });
+    }
+
+    /// RFC 5681 §3.1, by what was acknowledged but two segments at most (RFC 3465).
+    fn grow(&mut self, now: Instant, acked: u32) {
+        if self.window < self.threshold {
+            self.window += f64::from(acked.min(2));
+            return;
+        }
+        let rtt = self.rtt.map_or(0.1, |[mean, _]| mean);
+        let now = now.as_micros() as f64 / 1e6;
+        self.window = self.growth.on_ack(now, self.window, acked, rtt);
+    }
+
+    pub(super) fn serve(&mut self, now: Instant) {
+        let is_due = self.timer.is_some_and(|timer| timer <= now);
+        if !is_due {
+            return;
+        }
+        if self.board.in_flight() > 0 || self.board.has_lost() {
+            // RFC 5681 §3.1: a second timeout cuts no further.
+            if self.recovery.is_none_or(|recovery| !recovery.by_timer) {
+                self.cut(true);
+            }
+            self.lost += u64::from(self.board.lose_all());
+            self.window = 1.0;
+            self.rto = (2.0 * self.rto).min(LONGEST_RTO);
+        }
+        self.arm(now);
+    }
+
+    fn arm(&mut self, now: Instant) {
+        self.timer = Some(now + Duration::from_secs_f64(self.rto));
+    }
+
+    pub(super) fn next(&mut self, now: Instant) -> Option<Vec<u8>> {
+        if !self.begun || f64::from(self.board.in_flight()) + 1.0 > self.window {
+            return None;
+        }
+        if self.board.in_flight() == 0 {
+            self.arm(now);
+        }
+        let number = self.board.resend();
+        Some(segment(number.unwrap_or_else(|| self.board.send()), now))
+    }
+
+    pub(super) const fn deadline(&self) -> Option<Instant> {
+        self.timer
+    }
+
+    pub(super) fn seen(&self) -> Seen {
+        Seen {
+            window: self.window * SEGMENT as f64,
+            rtt: Duration::from_secs_f64(self.rtt.map_or(0.0, |[mean, _]| mean)),
+            lost: self.lost,
+            ..Seen::default()
+        }
+    }
+}

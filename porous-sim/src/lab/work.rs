@@ -1,0 +1,136 @@
+//! What the application of a porous flow sends.
+
+use alloc::vec;
+use core::time::Duration;
+
+use porous_proto::{ChannelId, Host, Instant, Mode, PeerId};
+
+use crate::ChaCha8Rng;
+
+/// Small packets go first, bulk last.
+pub(super) const SMALL: ChannelId = ChannelId(0);
+pub(super) const BULK: ChannelId = ChannelId(1);
+
+/// A file goes in packets of so many bytes.
+static PIECE: [u8; 16 << 10] = [0; 16 << 10];
+
+/// So much of it is queued or under way at once; the rest of the send budget is for small packets.
+const MOST_QUEUED: usize = 3 << 20;
+
+/// What is sent, counted from when the connection is there.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Work {
+    steady: Option<Steady>,
+    bulk: bool,
+    push: Option<Push>,
+}
+
+/// A packet again and again.
+#[derive(Clone, Copy, Debug)]
+struct Steady {
+    /// So many a second.
+    rate: u64,
+    bytes: usize,
+    mode: Mode,
+}
+
+/// Suddenly so many bytes.
+#[derive(Clone, Copy, Debug)]
+struct Push {
+    after: Duration,
+    bytes: usize,
+}
+
+impl Work {
+    /// As much as the network takes.
+    pub(super) const fn bulk() -> Self {
+        Self {
+            steady: None,
+            bulk: true,
+            push: None,
+        }
+    }
+
+    /// A game's states: 60 a second of 100 bytes, unreliable.
+    pub(super) const fn game() -> Self {
+        Self::steady(60, 100, Mode::Unreliable)
+    }
+
+    /// So many packets a second.
+    pub(super) const fn steady(rate: u64, bytes: usize, mode: Mode) -> Self {
+        Self {
+            steady: Some(Steady { rate, bytes, mode }),
+            bulk: false,
+            push: None,
+        }
+    }
+
+    /// And a file at low priority.
+    pub(super) const fn and_bulk(mut self) -> Self {
+        self.bulk = true;
+        self
+    }
+
+    /// And suddenly so many bytes.
+    pub(super) const fn and_push(mut self, after: Duration, bytes: usize) -> Self {
+        self.push = Some(Push { after, bytes });
+        self
+    }
+}
+
+/// The work of one flow while it goes on.
+#[derive(Debug)]
+pub(super) struct Working {
+    work: Work,
+    since: Instant,
+    /// Steady packets that were sent.
+    count: u64,
+    /// Bytes of steady packets and of the push.
+    pub(super) offered: u64,
+}
+
+impl Working {
+    pub(super) const fn new(work: Work, since: Instant) -> Self {
+        Self {
+            work,
+            since,
+            count: 0,
+            offered: 0,
+        }
+    }
+
+    /// When the next packet is to be sent that is not bulk.
+    pub(super) fn next(&self) -> Option<Instant> {
+        let steady = self
+            .work
+            .steady
+            .map(|steady| self.since + Duration::from_micros(self.count * 1_000_000 / steady.rate));
+        let push = self.work.push.map(|push| self.since + push.after);
+        [steady, push].into_iter().flatten().min()
+    }
+
+    /// Sends what is due.
+    pub(super) fn act(&mut self, now: Instant, host: &mut Host<ChaCha8Rng, u8>, peer: PeerId) {
+        while let Some(due) = self.next().filter(|&due| due <= now) {
+            let push = self.work.push.filter(|push| self.since + push.after == due);
+            if let Some(push) = push {
+                self.work.push = None;
+                self.offered += push.bytes as u64;
+                let _ = host.send(peer, BULK, vec![0; push.bytes], Mode::Reliable);
+            } else if let Some(steady) = self.work.steady {
+                self.count += 1;
+                self.offered += steady.bytes as u64;
+                let mut packet = vec![0; steady.bytes];
+                packet[..8].copy_from_slice(&due.as_micros().to_le_bytes());
+                let _ = host.send(peer, SMALL, packet, steady.mode);
+            }
+        }
+        let queued = |host: &Host<ChaCha8Rng, u8>| {
+            host.peer(peer)
+                .map_or(usize::MAX, |peer| peer.queued_bytes())
+        };
+        while self.work.bulk && queued(host) < MOST_QUEUED {
+            let _ = host.send(peer, BULK, &PIECE[..], Mode::Reliable);
+        }
+    }
+}

@@ -90,7 +90,7 @@ impl Budget {
     /// A frame leaves: all of its bytes, and those in flight then.
     pub(super) fn on_sent(&mut self, len: u32, bytes: u32, flight: u32, now: Instant) {
         if let Some(limits) = &mut self.limits {
-            limits.pacer.on_sent(len.into());
+            limits.pacer.on_sent(len.into(), bytes > 0, now);
             limits.peak.note(flight, now);
         }
         if bytes > 0 {

@@ -11,6 +11,8 @@ mod budget;
 mod copies;
 mod ecn;
 mod figures;
+mod gate;
+mod limits;
 mod loss;
 mod nonces;
 mod pacer;
@@ -39,6 +41,8 @@ use self::budget::Budget;
 use self::copies::Copies;
 use self::ecn::{Heard, Marking};
 pub(crate) use self::figures::Figures;
+pub(crate) use self::gate::Gate;
+use self::limits::Limits;
 use self::loss::LaterAcks;
 use self::nonces::Nonces;
 use self::path_mtu::PathMtu;
@@ -81,7 +85,10 @@ pub(crate) struct TransferParams {
     pub(crate) behind: u64,
     /// The most we want to send, in bytes a second.
     pub(crate) send_rate: u32,
-    /// B of (10), in bytes a second: the smaller of that and what the remote host wants to receive.
+    /// The most that we want to receive, and that the remote host does.
+    pub(crate) receive_rate: u32,
+    pub(crate) remote_rate: u32,
+    /// B of (10), in bytes a second: the smaller of what we want to send and it to receive.
     pub(crate) bandwidth: u32,
     /// Silence for so long ends the connection.
     pub(crate) timeout: Duration,
@@ -148,8 +155,8 @@ pub(crate) struct Transfer {
     copies: Copies,
     pings: Pings,
     pub(crate) answers: Answers,
-    /// The serial of the newest limits that the remote host sent.
-    limits: u16,
+    limits: Limits,
+    pub(crate) gate: Gate,
     sentinels: SentinelFrames,
     budget: Budget,
     path: PathMtu,
@@ -186,7 +193,8 @@ impl Transfer {
             copies: Copies::new(),
             pings: Pings::new(params.policy, params.timeout, params.keepalive),
             answers: Answers::default(),
-            limits: 0,
+            limits: Limits::new(params.receive_rate),
+            gate: Gate::default(),
             sentinels: SentinelFrames::new(params.window),
             budget: Budget::new(&params),
             path: PathMtu::new(params.max_datagram, params.path_mtu),
@@ -357,15 +365,6 @@ impl Transfer {
             if let Recovery::Paper(_) = self.recovery {
                 self.figures.on_round_trip(elapsed, now);
             }
-        }
-    }
-
-    /// The remote host changed what it wants to receive (`docs/deviations.md` C14).
-    pub(crate) fn on_limits(&mut self, serial: u16, receive_rate: u32) {
-        let newer = serial.wrapping_sub(self.limits);
-        if newer > 0 && newer < 1 << 15 {
-            self.limits = serial;
-            self.params.bandwidth = self.params.send_rate.min(receive_rate);
         }
     }
 }

@@ -24,6 +24,7 @@ mod limits;
 mod overhead;
 mod path_mtu;
 mod quality;
+mod rates;
 mod readers;
 mod recovery;
 mod redundancy;

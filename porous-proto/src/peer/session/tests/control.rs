@@ -106,6 +106,7 @@ fn answer(session: &mut Session) -> Vec<Control> {
         now: Instant::ZERO,
         step: Duration::ZERO,
         lag: Duration::ZERO,
+        is_full: false,
         awake_since: Instant::ZERO,
         back_since: Instant::ZERO,
     };

@@ -2,6 +2,7 @@
 
 mod channel;
 mod local;
+mod path;
 
 use core::time::Duration;
 
@@ -81,6 +82,9 @@ pub struct Config {
     pub(crate) channel_count: u8,
     pub(crate) channels: [Channel; 255],
     pub(crate) max_datagram: u16,
+    /// 0: the path is not searched.
+    pub(crate) path_mtu: u16,
+    pub(crate) ecn: bool,
     pub(crate) max_packet: u32,
     pub(crate) receive_budget: u32,
     pub(crate) send_budget: u32,
@@ -125,6 +129,8 @@ impl Config {
             channel_count: 1,
             channels: [Channel::new(Priority::Low); 255],
             max_datagram: 1200,
+            path_mtu: 0,
+            ecn: false,
             max_packet: 1 << 20,
             receive_budget: 4 << 20,
             send_budget: 4 << 20,
@@ -370,6 +376,7 @@ impl Config {
             receive_rate: self.receive_rate,
             integrity: self.integrity,
             features: 0,
+            path_mtu: (self.path_mtu > self.max_datagram).then_some(self.path_mtu),
         }
     }
 }

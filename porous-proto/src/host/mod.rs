@@ -81,6 +81,8 @@ pub struct Host<R, A = core::net::SocketAddr> {
     last_step: Instant,
     /// T_step,avg of (7), in microseconds.
     step_us: u64,
+    /// How late steps were of late, in microseconds.
+    lag_us: u64,
     awake_since: Instant,
     /// As `awake_since`, of long pauses.
     back_since: Instant,
@@ -118,6 +120,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             now: Instant::ZERO,
             last_step: Instant::ZERO,
             step_us: 0,
+            lag_us: 0,
             awake_since: Instant::ZERO,
             back_since: Instant::ZERO,
         }
@@ -129,6 +132,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         Tick {
             now: self.now,
             step: Duration::from_micros(self.step_us),
+            lag: Duration::from_micros(self.lag_us),
             is_full: false,
             awake_since: self.awake_since,
             back_since: self.back_since,
@@ -168,6 +172,12 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         }
         let due = self.schedule.next().unwrap_or(now);
         let late = now.saturating_duration_since(due);
+        if due < now && late <= PAUSE {
+            let late = u64::try_from(late.as_micros()).unwrap_or(u64::MAX);
+            self.lag_us = late.max(self.lag_us - self.lag_us / 16);
+        } else if due == now {
+            self.lag_us -= self.lag_us.div_ceil(16);
+        }
         if late > PAUSE {
             self.awake_since = self.last_step;
         }

@@ -10,7 +10,7 @@ use super::agreement::Agreement;
 use super::limits::Limits;
 use super::tick::Tick;
 use crate::canary::{Bug, strikes};
-use crate::event::Ignored;
+use crate::event::{Ecn, Ignored};
 use crate::frame::{
     ConnectionId, Context, Control, MAX_MESSAGES, Message, Mode, Packet, Short, verify,
 };
@@ -18,7 +18,7 @@ use crate::options::SendOptions;
 use crate::sequencing::{Delivered, Receipt, Receipts, Sequencing, Totals, Verdict, cost};
 use crate::stats::{ChannelStats, ModeCounts};
 use crate::time::Instant;
-use crate::transfer::{Arrival, Transfer, TransferParams};
+use crate::transfer::{Arrival, Transfer, TransferParams, Written};
 use crate::wire::NoRoom;
 
 /// Packets, and the bytes in them.
@@ -61,6 +61,7 @@ impl Session {
             context,
             nonces,
             max_datagram: agreement.max_datagram,
+            path_mtu: agreement.path_mtu,
             window: agreement.frame_window,
             behind: agreement.behind(),
             send_rate: agreement.send_rate,
@@ -71,6 +72,7 @@ impl Session {
             policy: limits.policy,
             congestion: limits.congestion,
             keepalive: limits.keepalive,
+            ecn: limits.ecn,
             secret: limits.secret,
         };
         Self {
@@ -204,7 +206,7 @@ impl Session {
     }
 
     pub(crate) fn handle_timeout(&mut self, tick: Tick) {
-        self.transfer.set_step(tick.step);
+        self.transfer.set_step(tick.step, tick.lag);
         self.transfer
             .handle_timeout(&mut Upward(&mut self.sequencing), tick.now);
         self.sequencing.handle_timeout(tick.now);
@@ -215,7 +217,7 @@ impl Session {
         &mut self,
         tick: Tick,
         buf: &mut [u8],
-    ) -> Result<Option<usize>, NoRoom> {
+    ) -> Result<Option<Written>, NoRoom> {
         self.sequencing.look(tick.now);
         self.transfer.gate.set_shut(tick.is_full);
         self.transfer
@@ -223,7 +225,12 @@ impl Session {
     }
 
     /// Takes a datagram in. It is checked whole before anything changes.
-    pub(crate) fn handle_short(&mut self, short: &Short<'_>, tick: Tick) -> Result<(), Ignored> {
+    pub(crate) fn handle_short(
+        &mut self,
+        short: &Short<'_>,
+        ecn: Ecn,
+        tick: Tick,
+    ) -> Result<(), Ignored> {
         let id = self.transfer.expand(short.id_low, short.id_width, tick.now);
         let id = id.ok_or(Ignored::TooOld)?;
         if self.context.tag > 0 {
@@ -252,9 +259,9 @@ impl Session {
             }
         }
         // From here on the datagram is taken.
-        self.transfer.set_step(tick.step);
+        self.transfer.set_step(tick.step, tick.lag);
         self.transfer
-            .on_frame(id, short, !messages.is_empty(), tick.now);
+            .on_frame((id, ecn), short, !messages.is_empty(), tick.now);
         if arrival == Arrival::Duplicate || strikes(Bug::AcksWhatItDropped) {
             return Err(Ignored::Duplicate);
         }

@@ -27,7 +27,7 @@ pub(super) struct Pace {
     /// B of (10), in bytes a second.
     pub(super) bandwidth: u32,
     pub(super) mtu: u32,
-    /// T_step,avg.
+    /// How late the host is stepped when something is due.
     pub(super) step: Duration,
 }
 

@@ -77,6 +77,8 @@ pub(super) struct Lean {
     /// In how many rounds in a row there was next to no queue.
     short_rounds: u32,
     rivals: Rivals,
+    /// So many rounds in a row told nothing of the delay.
+    silent: u32,
     /// Since when we do as they do.
     competing: Instant,
     /// The part of frames that is lost, in 256ths, while it is taken for chance.
@@ -112,6 +114,7 @@ impl Lean {
             train: Train::new(),
             short_rounds: 0,
             rivals: Rivals::new(),
+            silent: 0,
             competing: Instant::ZERO,
             loss: 0,
             is_growing: false,
@@ -206,8 +209,10 @@ impl Lean {
     fn on_round(&mut self, ack: &Ack) {
         let round = core::mem::replace(&mut self.round, Round::new(ack.now));
         if round.samples == 0 {
+            self.silent = self.silent.saturating_add(1);
             return;
         }
+        self.silent = 0;
         let rate = round.rate(ack.now);
         self.is_growing = rate > self.rate.get() / 16 * 17;
         self.rate.note(rate);
@@ -364,6 +369,8 @@ impl Controller for Lean {
                 self.set_window(self.window / 2);
                 self.rivals.forget(self.window, trouble.now);
             }
+            // Nobody is told to be tolerant who cannot see the queue.
+            Signal::Loss if self.silent > 1 => self.cut(),
             Signal::Loss | Signal::FurtherLoss => {}
             Signal::Persistent => {
                 self.phase = Phase::Start;

@@ -116,6 +116,7 @@ fn check_connect(connect: &Connect) {
     assert!(connect.connection_id.len() <= 8);
     assert!((1..=255).contains(&connect.channels.len()));
     assert!(connect.datagram >= 512 && connect.packet >= 1);
+    assert!(connect.path_mtu.is_none_or(|mtu| mtu > connect.datagram));
     assert!(u64::from(connect.budget) >= u64::from(connect.packet) + 64);
     assert!(connect.windows.iter().all(|log| (4..=16).contains(log)));
     assert!(!connect.rates.contains(&0));

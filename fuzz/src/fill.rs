@@ -81,6 +81,7 @@ pub(crate) fn offer(change: forms::Offer) -> encoder::Offer {
         rates: [u32::MAX; 2],
         integrity: 0,
         extensions: 0,
+        path_mtu: None,
     };
     match change {
         forms::Offer::Same | forms::Offer::Same2 => {}
@@ -94,6 +95,7 @@ pub(crate) fn offer(change: forms::Offer) -> encoder::Offer {
         forms::Offer::Rates(send, receive) => offer.rates = [send, receive],
         forms::Offer::Integrity(integrity) => offer.integrity = integrity,
         forms::Offer::Extensions(bits) => offer.extensions = bits,
+        forms::Offer::PathMtu(mtu) => offer.path_mtu = Some(mtu),
     }
     offer
 }
@@ -142,6 +144,7 @@ fn acknowledgement(ack: &forms::Ack, (newest, width): (u32, u8)) -> encoder::Ack
             .iter()
             .map(|&(gap, len)| (gap.into(), len.into()))
             .collect(),
+        marks: ack.marks,
         nonces: ack.nonces,
     }
 }

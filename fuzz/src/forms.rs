@@ -142,6 +142,8 @@ pub enum Offer {
     Integrity(#[generator(0..3_u8)] u8),
     /// What nobody knows.
     Extensions(u32),
+    /// Datagrams longer than others, if the path carries them.
+    PathMtu(u16),
 }
 
 /// A short form.
@@ -209,6 +211,8 @@ pub struct Ack {
     pub range: Option<(u8, u8)>,
     /// X.
     pub nonces: bool,
+    /// What came with marks of congestion.
+    pub marks: (bool, u32),
 }
 
 /// A message.

@@ -65,6 +65,8 @@ pub struct Connect {
     rates: [u32; 2],
     checksum: bool,
     extensions: u32,
+    /// So much longer than other datagrams, if there is room for that.
+    path_mtu: Option<u16>,
 }
 
 impl Plan {
@@ -125,6 +127,10 @@ impl Plan {
 }
 
 impl Connect {
+    fn path_mtu(&self) -> Option<u16> {
+        self.datagram.checked_add(self.path_mtu?.max(1))
+    }
+
     fn encode(&self, byte0: u8, cookie: bool) -> (codec::Connect, Vec<u8>) {
         let connection_id = if cookie { &[] } else { &self.connection_id[..] };
         let budget = (self.packet + 64).saturating_add(self.more);
@@ -138,6 +144,7 @@ impl Connect {
             rates: self.rates,
             integrity: u8::from(self.checksum),
             extensions: self.extensions,
+            path_mtu: self.path_mtu(),
         };
         let mut body = offer.body(connection_id);
         let high = |i: u8| self.high >> (i % 64) & 1 == 1;
@@ -164,6 +171,7 @@ impl Connect {
                 Integrity::None
             },
             extensions: self.extensions,
+            path_mtu: self.path_mtu(),
         };
         (connect, encoder::long(byte0, 1, self.nonces, &body))
     }

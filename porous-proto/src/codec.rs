@@ -129,6 +129,7 @@ impl From<frame::Connect> for Connect {
             rates: [offer.send_rate, offer.receive_rate],
             integrity: offer.integrity,
             extensions: offer.features,
+            path_mtu: offer.path_mtu,
         }
     }
 }
@@ -142,6 +143,7 @@ impl From<frame::AckBlock> for Ack {
             map: block.map,
             ranges: ranges.map(|range| (range.gap, range.length)).collect(),
             nonces: block.nonce,
+            marks: (block.marks.newest, block.marks.count),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod channel;
 mod local;
+mod path;
 
 use core::time::Duration;
 
@@ -81,12 +82,16 @@ pub struct Config {
     pub(crate) channel_count: u8,
     pub(crate) channels: [Channel; 255],
     pub(crate) max_datagram: u16,
+    /// 0: the path is not searched.
+    pub(crate) path_mtu: u16,
+    pub(crate) ecn: bool,
     pub(crate) max_packet: u32,
     pub(crate) receive_budget: u32,
     pub(crate) send_budget: u32,
     pub(crate) frame_window_log2: u8,
     pub(crate) packet_window_log2: u8,
     pub(crate) send_rate: u32,
+    pub(crate) host_send_rate: u32,
     pub(crate) receive_rate: u32,
     pub(crate) integrity: Integrity,
     pub(crate) connection_id_len: u8,
@@ -124,12 +129,15 @@ impl Config {
             channel_count: 1,
             channels: [Channel::new(Priority::Low); 255],
             max_datagram: 1200,
+            path_mtu: 0,
+            ecn: false,
             max_packet: 1 << 20,
             receive_budget: 4 << 20,
             send_budget: 4 << 20,
             frame_window_log2: 12,
             packet_window_log2: 12,
             send_rate: u32::MAX,
+            host_send_rate: u32::MAX,
             receive_rate: u32::MAX,
             integrity: Integrity::None,
             connection_id_len: 4,
@@ -368,6 +376,7 @@ impl Config {
             receive_rate: self.receive_rate,
             integrity: self.integrity,
             features: 0,
+            path_mtu: (self.path_mtu > self.max_datagram).then_some(self.path_mtu),
         }
     }
 }

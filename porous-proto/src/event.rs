@@ -183,8 +183,12 @@ pub enum Ecn {
 pub struct Transmit<'b, A> {
     /// Where to.
     pub to: A,
-    /// The ECN bits it should carry. `NotEct` until a controller asks for more.
+    /// The ECN bits that it should carry: `NotEct`, or `Ect0` with [`Config::ecn`](crate::Config::ecn).
     pub ecn: Ecn,
+    /// It must arrive whole or not at all (DF in the IP header, RFC 8899 §3): it is larger than
+    /// what every path carries, see
+    /// [`Config::path_mtu_discovery`](crate::Config::path_mtu_discovery).
+    pub dont_fragment: bool,
     /// The UDP payload.
     pub datagram: &'b [u8],
 }

@@ -69,6 +69,9 @@ pub struct PeerStats {
     pub flight: u32,
     /// The congestion window W_c in bytes (§3.1.4).
     pub window: u32,
+    /// The largest UDP payload that is sent now, in bytes; 0 while connecting. It only changes with
+    /// [`Config::path_mtu_discovery`](crate::Config::path_mtu_discovery).
+    pub path_mtu: u16,
     /// Bytes accepted by `send` that wait to be sent or acknowledged, 64 a packet included.
     pub queued_bytes: u32,
     /// Datagrams sent.
@@ -86,6 +89,12 @@ pub struct PeerStats {
     /// Of those, the ones that were acknowledged all the same: they were late, not lost. What was
     /// really lost is `frames_lost - frames_spurious` of `frames_sent`.
     pub frames_spurious: u64,
+    /// Of those, the ones that routers have marked instead of dropping them (ECN), as the remote host
+    /// says.
+    pub frames_marked: u64,
+    /// Whether data is sent as ECN-capable now: [`Config::ecn`](crate::Config::ecn) asks for it, and
+    /// the path seems to carry it.
+    pub ecn: bool,
     /// Frames of the remote host, of any kind, without duplicates.
     pub frames_received: u64,
     /// Frames that the remote host has sent before the newest one that came, and that did not come.

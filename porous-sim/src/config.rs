@@ -1,6 +1,10 @@
 //! What a link does to the datagrams it carries.
 
+mod ecn;
+
 use core::time::Duration;
+
+pub use self::ecn::EcnPath;
 
 use crate::Chance;
 
@@ -103,6 +107,8 @@ pub struct LinkConfig {
     pub(crate) overhead: u32,
     pub(crate) mtu: usize,
     pub(crate) down: bool,
+    pub(crate) marks: bool,
+    pub(crate) ecn_path: EcnPath,
 }
 
 impl LinkConfig {
@@ -135,6 +141,8 @@ impl LinkConfig {
             overhead: UDP_OVERHEAD,
             mtu: usize::MAX,
             down: false,
+            marks: false,
+            ecn_path: EcnPath::Clean,
         }
     }
 

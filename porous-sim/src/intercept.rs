@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
-use porous_proto::Instant;
+use porous_proto::{Ecn, Instant};
 
 use crate::{Network, SimAddress};
 
@@ -74,12 +74,12 @@ pub(crate) struct Gate<A> {
     hook: Option<Hook<A>>,
     number: u64,
     nth: BTreeMap<(A, A), u64>,
-    held: BTreeMap<(A, A), Vec<Vec<u8>>>,
+    held: BTreeMap<(A, A), Vec<(Ecn, Vec<u8>)>>,
     /// By the time at which they go on, then by number.
     delayed: BTreeMap<(Instant, u64), Delayed<A>>,
 }
 
-type Delayed<A> = ((A, A), Vec<u8>);
+type Delayed<A> = ((A, A), (Ecn, Vec<u8>));
 
 impl<A: SimAddress> Gate<A> {
     pub(crate) const fn new() -> Self {
@@ -107,8 +107,8 @@ impl<A: SimAddress> Gate<A> {
     /// Sends the delayed datagrams whose time has come.
     pub(crate) fn release(&mut self, now: Instant, network: &mut Network<A>) {
         while let Some(entry) = self.delayed.first_entry().filter(|e| e.key().0 <= now) {
-            let ((from, to), datagram) = entry.remove();
-            network.send(now, from, to, datagram);
+            let (pair, (ecn, datagram)) = entry.remove();
+            network.send_marked(now, pair, ecn, datagram);
         }
     }
 
@@ -117,29 +117,29 @@ impl<A: SimAddress> Gate<A> {
         &mut self,
         now: Instant,
         pair: (A, A),
-        datagram: Vec<u8>,
+        (ecn, datagram): (Ecn, Vec<u8>),
         network: &mut Network<A>,
     ) {
         match self.ask(now, pair, &datagram) {
-            Intercept::Pass => self.pass(now, pair, datagram, network),
+            Intercept::Pass => self.pass(now, pair, (ecn, datagram), network),
             Intercept::Duplicate => {
                 note(network, pair, "a copy is made");
-                network.send(now, pair.0, pair.1, datagram.clone());
-                self.pass(now, pair, datagram, network);
+                network.send_marked(now, pair, ecn, datagram.clone());
+                self.pass(now, pair, (ecn, datagram), network);
             }
             Intercept::Replace(other) => {
                 note(network, pair, "replaced");
-                self.pass(now, pair, other, network);
+                self.pass(now, pair, (ecn, other), network);
             }
             Intercept::Drop => note(network, pair, "dropped by hand"),
             Intercept::Hold => {
                 note(network, pair, "held");
-                self.held.entry(pair).or_default().push(datagram);
+                self.held.entry(pair).or_default().push((ecn, datagram));
             }
             Intercept::Delay(by) => {
                 note(network, pair, "delayed by hand");
                 let key = self.vacant(now + by);
-                self.delayed.insert(key, (pair, datagram));
+                self.delayed.insert(key, (pair, (ecn, datagram)));
             }
         }
     }
@@ -163,10 +163,16 @@ impl<A: SimAddress> Gate<A> {
     }
 
     /// Sends `datagram` and whatever waited for it.
-    fn pass(&mut self, now: Instant, pair: (A, A), datagram: Vec<u8>, network: &mut Network<A>) {
-        network.send(now, pair.0, pair.1, datagram);
-        for held in self.held.remove(&pair).unwrap_or_default() {
-            network.send(now, pair.0, pair.1, held);
+    fn pass(
+        &mut self,
+        now: Instant,
+        pair: (A, A),
+        (ecn, datagram): (Ecn, Vec<u8>),
+        network: &mut Network<A>,
+    ) {
+        network.send_marked(now, pair, ecn, datagram);
+        for (ecn, held) in self.held.remove(&pair).unwrap_or_default() {
+            network.send_marked(now, pair, ecn, held);
         }
     }
 
@@ -212,7 +218,7 @@ mod tests {
             let now = Instant::from_micros(n.into());
             gate.release(now, &mut network);
             if n < count {
-                gate.send(now, (1, 2), vec![n], &mut network);
+                gate.send(now, (1, 2), (Ecn::NotEct, vec![n]), &mut network);
             }
             while let Some((.., datagram)) = network.receive(now) {
                 got.extend(datagram);
@@ -269,7 +275,7 @@ mod tests {
             _ => unreachable!("{p:?}"),
         })));
         for pair in [(1, 2), (2, 1), (1, 2)] {
-            gate.send(Instant::ZERO, pair, vec![0], &mut network);
+            gate.send(Instant::ZERO, pair, (Ecn::NotEct, vec![0]), &mut network);
         }
         assert_eq!(network.stats().sent, 3);
     }

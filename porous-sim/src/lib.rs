@@ -88,7 +88,7 @@ mod world;
 pub use chacha20::{ChaCha8Rng, rand_core};
 
 pub use chance::{Chance, below};
-pub use config::{LinkConfig, Queue};
+pub use config::{EcnPath, LinkConfig, Queue};
 pub use intercept::{Intercept, Passing};
 pub use link::{Fate, Link};
 pub use model::Model;

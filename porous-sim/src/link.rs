@@ -3,13 +3,13 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use porous_proto::Instant;
+use porous_proto::{Ecn, Instant};
 
 use crate::damage::damage;
 use crate::delay::{hold_back, travel};
 use crate::dice::{Dice, Effect};
 use crate::rate::Bottleneck;
-use crate::{LinkConfig, LinkStats, Seed};
+use crate::{EcnPath, LinkConfig, LinkStats, Seed};
 
 /// What a link decided about a datagram when it was sent.
 ///
@@ -84,6 +84,7 @@ pub struct Link {
 #[derive(Clone, Debug)]
 struct InFlight {
     due: Instant,
+    ecn: Ecn,
     datagram: Vec<u8>,
 }
 
@@ -123,11 +124,19 @@ impl Link {
     /// assert_eq!(link.receive(Instant::ZERO), None);
     /// ```
     pub fn send(&mut self, now: Instant, datagram: impl Into<Vec<u8>>) -> Fate {
-        let mut datagram = datagram.into();
+        self.send_marked(now, Ecn::NotEct, datagram.into())
+    }
+
+    pub(crate) fn send_marked(
+        &mut self,
+        now: Instant,
+        mut ecn: Ecn,
+        mut datagram: Vec<u8>,
+    ) -> Fate {
         self.now = self.now.max(now);
         let len = datagram.len();
         let number = self.stats.sent;
-        let mut fate = self.decide(number, len);
+        let mut fate = self.decide(number, len, &mut ecn);
         self.stats.sent += 1;
         self.stats.bytes_sent += len as u64;
         match &mut fate {
@@ -142,9 +151,9 @@ impl Link {
                 self.stats.held_back += u64::from(*held_back);
                 self.stats.damaged += u64::from(*damaged);
                 self.stats.duplicated += u64::from(copy.is_some());
-                self.insert(*due, datagram);
+                self.insert(*due, ecn, datagram);
                 if let Some((due, copy)) = copy {
-                    self.insert(due, copy);
+                    self.insert(due, ecn, copy);
                 }
             }
             Fate::Lost => self.stats.lost += 1,
@@ -172,14 +181,19 @@ impl Link {
     /// assert_eq!(got, [[1], [2]]);
     /// ```
     pub fn receive(&mut self, now: Instant) -> Option<Vec<u8>> {
+        let (_, datagram) = self.receive_marked(now)?;
+        Some(datagram)
+    }
+
+    pub(crate) fn receive_marked(&mut self, now: Instant) -> Option<(Ecn, Vec<u8>)> {
         self.now = self.now.max(now);
         if self.in_flight.front()?.due > self.now {
             return None;
         }
-        let datagram = self.in_flight.pop_front()?.datagram;
+        let InFlight { ecn, datagram, .. } = self.in_flight.pop_front()?;
         self.stats.delivered += 1;
         self.stats.bytes_delivered += datagram.len() as u64;
-        Some(datagram)
+        Some((ecn, datagram))
     }
 
     /// When the next datagram arrives; `None` if none is under way. It is in the past if
@@ -251,7 +265,7 @@ impl Link {
 
     /// Decides about the next datagram, in the order that [`LinkConfig`] documents, but for damage.
     /// The number of the datagram is the count of those sent before it, whatever became of them.
-    fn decide(&mut self, number: u64, len: usize) -> Fate {
+    fn decide(&mut self, number: u64, len: usize, ecn: &mut Ecn) -> Fate {
         let (config, dice) = (&self.config, &self.dice);
         if config.down {
             return Fate::Cut;
@@ -259,9 +273,15 @@ impl Link {
         if len > config.mtu {
             return Fate::TooLarge;
         }
-        let Some(left) = self.bottleneck.accept(self.now, len, config) else {
+        let Some(left) = self.bottleneck.accept(self.now, len, config, ecn) else {
             return Fate::QueueFull;
         };
+        match config.ecn_path {
+            EcnPath::Clean => {}
+            EcnPath::Bleached => *ecn = Ecn::NotEct,
+            EcnPath::Blocked if *ecn != Ecn::NotEct => return Fate::Lost,
+            EcnPath::Blocked => {}
+        }
         let (bursts, turn) = (config.bursts, dice.draw(Effect::Burst, number));
         self.in_burst = if self.in_burst {
             !bursts.leave.happens(turn)
@@ -294,9 +314,10 @@ impl Link {
         }
     }
 
-    fn insert(&mut self, due: Instant, datagram: Vec<u8>) {
+    fn insert(&mut self, due: Instant, ecn: Ecn, datagram: Vec<u8>) {
         let at = self.in_flight.partition_point(|other| other.due <= due);
-        self.in_flight.insert(at, InFlight { due, datagram });
+        let flying = InFlight { due, ecn, datagram };
+        self.in_flight.insert(at, flying);
     }
 }
 

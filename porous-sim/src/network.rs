@@ -1,14 +1,15 @@
 //! Many addresses, a link for each ordered pair, and one order in which everything arrives.
 
+mod carry;
+
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::fmt::Debug;
 use core::hash::Hash;
 
-use porous_proto::Instant;
+use porous_proto::{Ecn, Instant};
 
 use crate::hash::Fnv;
-use crate::trace::{Happening, Print};
 use crate::{Fate, Link, LinkConfig, LinkStats, Seed, Trace};
 
 /// What a simulated network takes for an address: a number, a socket address, anything small.
@@ -96,27 +97,7 @@ impl<A: SimAddress> Network<A> {
     /// assert_eq!(network.send(Instant::ZERO, 1, 2, vec![0; 10]), Fate::Lost);
     /// ```
     pub fn send(&mut self, now: Instant, from: A, to: A, datagram: impl Into<Vec<u8>>) -> Fate {
-        self.now = self.now.max(now);
-        let now = self.now;
-        let datagram = datagram.into();
-        let print = Print::of(&datagram);
-        #[cfg(feature = "swarm")]
-        let is_short = matches!(datagram.first(), Some(0x40..=0x7F));
-        let link = self.link_mut((from, to));
-        let before = link.next_delivery();
-        let fate = link.send(now, datagram);
-        let after = link.next_delivery();
-        self.reindex((from, to), before, after);
-        self.trace.record(self.now, (from, to), fate.into(), print);
-        if let Fate::Carried { damaged: true, .. } = fate {
-            let damaged = Happening::Damaged;
-            self.trace.record(self.now, (from, to), damaged, print);
-            #[cfg(feature = "swarm")]
-            if !is_short {
-                self.damaged.push((from, to));
-            }
-        }
-        fate
+        self.send_marked(now, (from, to), Ecn::NotEct, datagram.into())
     }
 
     /// The next datagram that is due at `now` or before, with sender and receiver. Datagrams come
@@ -135,19 +116,8 @@ impl<A: SimAddress> Network<A> {
     /// assert_eq!(network.receive(Instant::ZERO), None);
     /// ```
     pub fn receive(&mut self, now: Instant) -> Option<(A, A, Vec<u8>)> {
-        self.now = self.now.max(now);
-        let &(due, pair) = self.due.first()?;
-        if due > self.now {
-            return None;
-        }
-        let link = self.links.get_mut(&pair)?;
-        let datagram = link.receive(self.now)?;
-        let after = link.next_delivery();
-        self.reindex(pair, Some(due), after);
-        let print = Print::of(&datagram);
-        self.trace
-            .record(self.now, pair, Happening::Delivered, print);
-        Some((pair.0, pair.1, datagram))
+        let ((from, to), _, datagram) = self.receive_marked(now)?;
+        Some((from, to, datagram))
     }
 
     /// When the next datagram arrives anywhere; `None` if none is under way. It is in the past if

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use porous_proto::Instant;
+use porous_proto::{Ecn, Instant};
 
 use crate::codel::CoDel;
 use crate::{LinkConfig, Queue};
@@ -17,6 +17,15 @@ const PACKET: u128 = 8 * 1514;
 /// The longest wait in front of a link with CoDel, which bounds nothing itself.
 const LONGEST_CODEL: Duration = Duration::from_secs(1);
 
+/// What a queue does with a datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Pass,
+    /// There is room, but its sender is to hear that the queue is too long.
+    Shorten,
+    Full,
+}
+
 /// When the transmitter will have sent all that was accepted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Bottleneck {
@@ -27,12 +36,13 @@ pub(crate) struct Bottleneck {
 
 impl Bottleneck {
     /// Accepts a datagram of `len` bytes and says when its last bit leaves, rounded up; `None` if
-    /// the queue is full.
+    /// the queue is full. One that is ECN-capable may be marked.
     pub(crate) fn accept(
         &mut self,
         now: Instant,
         len: usize,
         config: &LinkConfig,
+        ecn: &mut Ecn,
     ) -> Option<Instant> {
         if config.rate == 0 {
             return Some(now);
@@ -41,8 +51,11 @@ impl Bottleneck {
         let bits = 8 * (len as u128 + u128::from(config.overhead));
         let now = u128::from(now.as_micros()) * PICOS;
         let backlog = self.free_at.saturating_sub(now);
-        if self.is_full(config.queue, now, backlog, [bits, rate]) {
-            return None;
+        let may_mark = config.marks && matches!(ecn, Ecn::Ect0 | Ecn::Ect1);
+        match self.judge(config.queue, now, backlog, [bits, rate]) {
+            Verdict::Pass => {}
+            Verdict::Shorten if may_mark => *ecn = Ecn::Ce,
+            Verdict::Shorten | Verdict::Full => return None,
         }
         self.free_at = now + backlog + (bits * PICOS * 1_000_000).div_ceil(rate);
         let micros = self.free_at.div_ceil(PICOS);
@@ -51,9 +64,15 @@ impl Bottleneck {
         ))
     }
 
-    /// Whether the queue does not take `bits` more after `backlog` picoseconds of waiting bits. An
-    /// idle link takes anything.
-    fn is_full(&mut self, queue: Queue, now: u128, backlog: u128, [bits, rate]: [u128; 2]) -> bool {
+    /// Whether the queue takes `bits` more after `backlog` picoseconds of waiting bits. An idle link
+    /// takes anything.
+    fn judge(
+        &mut self,
+        queue: Queue,
+        now: u128,
+        backlog: u128,
+        [bits, rate]: [u128; 2],
+    ) -> Verdict {
         let waiting = backlog.saturating_mul(rate).div_ceil(PICOS * 1_000_000);
         let is_full = match queue {
             Queue::Time(longest) => backlog > picos(longest),
@@ -62,11 +81,18 @@ impl Bottleneck {
                 let micros = |picos: u128| u64::try_from(picos / PICOS).unwrap_or(u64::MAX);
                 let (leaves, wait) = (micros(now + backlog), micros(backlog));
                 let times = [target, interval];
-                backlog > picos(LONGEST_CODEL)
-                    || self.codel.drops(leaves, wait, waiting > PACKET, times)
+                let is_full = backlog > picos(LONGEST_CODEL);
+                if !is_full && self.codel.drops(leaves, wait, waiting > PACKET, times) {
+                    return Verdict::Shorten;
+                }
+                is_full
             }
         };
-        is_full && backlog > 0
+        if is_full && backlog > 0 {
+            Verdict::Full
+        } else {
+            Verdict::Pass
+        }
     }
 }
 
@@ -77,12 +103,18 @@ fn picos(duration: Duration) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
 
     /// 1000 bytes with overhead: 8 ms at 1 Mbit/s.
     const LEN: usize = 972;
 
     fn config() -> LinkConfig {
         LinkConfig::new().rate(1_000_000)
+    }
+
+    /// What says nothing of ECN.
+    fn accept(b: &mut Bottleneck, now: Instant, len: usize, c: &LinkConfig) -> Option<Instant> {
+        b.accept(now, len, c, &mut Ecn::NotEct)
     }
 
     fn at(millis: u64) -> Instant {
@@ -92,10 +124,10 @@ mod tests {
     #[test]
     fn one_after_the_other() {
         let mut b = Bottleneck::default();
-        assert_eq!(b.accept(at(0), LEN, &config()), Some(at(8)));
-        assert_eq!(b.accept(at(1), LEN, &config()), Some(at(16)));
+        assert_eq!(accept(&mut b, at(0), LEN, &config()), Some(at(8)));
+        assert_eq!(accept(&mut b, at(1), LEN, &config()), Some(at(16)));
         assert_eq!(
-            b.accept(at(100), LEN, &config()),
+            accept(&mut b, at(100), LEN, &config()),
             Some(at(108)),
             "an idle link saves nothing"
         );
@@ -105,27 +137,27 @@ mod tests {
     fn time_limits_the_wait() {
         let mut b = Bottleneck::default();
         let c = config().queue(Queue::Time(Duration::from_millis(16)));
-        assert!(b.accept(at(0), LEN, &c).is_some());
-        assert!(b.accept(at(0), LEN, &c).is_some());
+        assert!(accept(&mut b, at(0), LEN, &c).is_some());
+        assert!(accept(&mut b, at(0), LEN, &c).is_some());
         assert_eq!(
-            b.accept(at(0), LEN, &c),
+            accept(&mut b, at(0), LEN, &c),
             Some(at(24)),
             "waits for exactly 16 ms"
         );
-        assert_eq!(b.accept(at(0), LEN, &c), None);
-        assert_eq!(b.accept(at(7), LEN, &c), None, "17 ms");
-        assert_eq!(b.accept(at(8), LEN, &c), Some(at(32)));
+        assert_eq!(accept(&mut b, at(0), LEN, &c), None);
+        assert_eq!(accept(&mut b, at(7), LEN, &c), None, "17 ms");
+        assert_eq!(accept(&mut b, at(8), LEN, &c), Some(at(32)));
     }
 
     #[test]
     fn bytes_limit_the_backlog() {
         let mut b = Bottleneck::default();
         let c = config().queue(Queue::Bytes(2000));
-        assert!(b.accept(at(0), LEN, &c).is_some());
-        assert!(b.accept(at(0), LEN, &c).is_some());
-        assert_eq!(b.accept(at(0), LEN, &c), None);
-        assert_eq!(b.accept(at(7), LEN, &c), None, "1125 + 1000 bytes");
-        assert!(b.accept(at(8), LEN, &c).is_some());
+        assert!(accept(&mut b, at(0), LEN, &c).is_some());
+        assert!(accept(&mut b, at(0), LEN, &c).is_some());
+        assert_eq!(accept(&mut b, at(0), LEN, &c), None);
+        assert_eq!(accept(&mut b, at(7), LEN, &c), None, "1125 + 1000 bytes");
+        assert!(accept(&mut b, at(8), LEN, &c).is_some());
     }
 
     #[test]
@@ -133,10 +165,32 @@ mod tests {
         for queue in [Queue::Bytes(0), Queue::Time(Duration::ZERO)] {
             let mut b = Bottleneck::default();
             let c = config().queue(queue);
-            assert_eq!(b.accept(at(0), LEN, &c), Some(at(8)));
-            assert_eq!(b.accept(at(1), LEN, &c), None);
-            assert_eq!(b.accept(at(8), LEN, &c), Some(at(16)));
+            assert_eq!(accept(&mut b, at(0), LEN, &c), Some(at(8)));
+            assert_eq!(accept(&mut b, at(1), LEN, &c), None);
+            assert_eq!(accept(&mut b, at(8), LEN, &c), Some(at(16)));
         }
+    }
+
+    #[test]
+    fn codel_marks_what_it_would_drop() {
+        let run = |marks, sent: Ecn| {
+            let mut b = Bottleneck::default();
+            let c = config().queue(Queue::CODEL).marks(marks);
+            let (mut dropped, mut marked) = (Vec::new(), Vec::new());
+            for n in 0..1000_u64 {
+                let mut ecn = sent;
+                let left = b.accept(Instant::from_micros(n * 7900), LEN, &c, &mut ecn);
+                dropped.extend(left.is_none().then_some(n));
+                marked.extend((ecn == Ecn::Ce).then_some(n));
+            }
+            (dropped, marked)
+        };
+        let (dropped, none) = run(true, Ecn::NotEct);
+        assert!(!dropped.is_empty() && none.is_empty());
+        assert_eq!(run(false, Ecn::Ect0), (dropped.clone(), Vec::new()));
+        let (none, marked) = run(true, Ecn::Ect0);
+        assert!(none.is_empty());
+        assert_eq!(marked.first(), dropped.first());
     }
 
     #[test]
@@ -147,7 +201,7 @@ mod tests {
         let (mut dropped, mut longest) = (0_u32, Duration::ZERO);
         for n in 0..500_000_u64 {
             let now = Instant::from_micros(n * 6400);
-            match b.accept(now, LEN, &c) {
+            match accept(&mut b, now, LEN, &c) {
                 Some(left) => longest = longest.max(left.saturating_duration_since(now)),
                 None => dropped += 1,
             }
@@ -157,7 +211,7 @@ mod tests {
         let c = config().queue(Queue::Time(Duration::from_secs(60)));
         let mut drop_tail = Bottleneck::default();
         let last = (0..10_000)
-            .filter_map(|n| drop_tail.accept(at(6 * n), LEN, &c))
+            .filter_map(|n| accept(&mut drop_tail, at(6 * n), LEN, &c))
             .last();
         assert!(last.is_some_and(|last| last > at(70_000)), "it only grows");
     }
@@ -167,7 +221,9 @@ mod tests {
         // 100 bytes at 10 Gbit/s take 80 ns.
         let mut b = Bottleneck::default();
         let c = LinkConfig::new().rate(10_000_000_000).overhead(0);
-        let last = (0..100_000).filter_map(|_| b.accept(at(0), 100, &c)).last();
+        let last = (0..100_000)
+            .filter_map(|_| accept(&mut b, at(0), 100, &c))
+            .last();
         assert_eq!(last, Some(at(8)));
     }
 
@@ -176,16 +232,18 @@ mod tests {
         let mut b = Bottleneck::default();
         let c = LinkConfig::new().rate(1).queue(Queue::Bytes(u64::MAX));
         let end = Instant::from_micros(u64::MAX);
-        assert_eq!(b.accept(end, usize::MAX / 32, &c), Some(end));
+        assert_eq!(accept(&mut b, end, usize::MAX / 32, &c), Some(end));
         assert!(
-            b.accept(Instant::ZERO, 1, &c.queue(Queue::Time(Duration::MAX)))
-                .is_some()
+            accept(
+                &mut b,
+                Instant::ZERO,
+                1,
+                &c.queue(Queue::Time(Duration::MAX))
+            )
+            .is_some()
         );
-        assert_eq!(b.accept(Instant::ZERO, 1, &c.rate(u64::MAX)), None);
-        assert!(
-            Bottleneck::default()
-                .accept(at(1), 1, &c.rate(u64::MAX))
-                .is_some()
-        );
+        assert_eq!(accept(&mut b, Instant::ZERO, 1, &c.rate(u64::MAX)), None);
+        let mut b = Bottleneck::default();
+        assert!(accept(&mut b, at(1), 1, &c.rate(u64::MAX)).is_some());
     }
 }

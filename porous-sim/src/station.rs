@@ -20,7 +20,7 @@ pub(crate) struct Station<A> {
     pub(crate) host: Host<ChaCha8Rng, A>,
     service: Service,
     clock: LocalClock,
-    inbox: VecDeque<(A, Vec<u8>)>,
+    inbox: VecDeque<(A, Ecn, Vec<u8>)>,
     inbox_bytes: usize,
     capacity: usize,
     overflowed: u64,
@@ -104,14 +104,14 @@ impl<A: SimAddress> Station<A> {
     }
 
     /// A datagram reaches the socket; returns whether the buffer had room.
-    pub(crate) fn deliver(&mut self, from: A, datagram: Vec<u8>) -> bool {
+    pub(crate) fn deliver(&mut self, from: A, ecn: Ecn, datagram: Vec<u8>) -> bool {
         let bytes = self.inbox_bytes.saturating_add(datagram.len());
         if bytes > self.capacity {
             self.overflowed += 1;
             return false;
         }
         self.inbox_bytes = bytes;
-        self.inbox.push_back((from, datagram));
+        self.inbox.push_back((from, ecn, datagram));
         true
     }
 
@@ -124,10 +124,10 @@ impl<A: SimAddress> Station<A> {
         let now = self.clock.show(now);
         #[cfg(feature = "swarm")]
         self.watch.wakes();
-        for (from, datagram) in self.inbox.drain(..) {
+        for (from, ecn, datagram) in self.inbox.drain(..) {
             #[cfg(feature = "swarm")]
             let before = porous_proto::work::done();
-            let _taken = self.host.handle_datagram(now, from, Ecn::NotEct, &datagram);
+            let _taken = self.host.handle_datagram(now, from, ecn, &datagram);
             #[cfg(feature = "swarm")]
             self.watch.received(from, datagram.len(), before, _taken);
         }
@@ -135,13 +135,17 @@ impl<A: SimAddress> Station<A> {
     }
 
     /// The next datagram that the host wants to send, and where to.
-    pub(crate) fn transmit(&mut self, now: Instant, buffer: &mut Vec<u8>) -> Option<(A, Vec<u8>)> {
+    pub(crate) fn transmit(
+        &mut self,
+        now: Instant,
+        buffer: &mut Vec<u8>,
+    ) -> Option<(A, Ecn, Vec<u8>)> {
         buffer.resize(self.host.max_datagram_size(), 0);
         let now = self.clock.show(now);
         let transmit = self.host.poll_transmit(now, buffer)?;
         #[cfg(feature = "swarm")]
         self.watch.sent(transmit.to, transmit.datagram.len());
-        Some((transmit.to, transmit.datagram.to_vec()))
+        Some((transmit.to, transmit.ecn, transmit.datagram.to_vec()))
     }
 
     /// The next new event of the host, kept for the application as well.

@@ -121,7 +121,10 @@
 //! 1200 bytes can never send a request, and never receive one.
 //!
 //! The packets of the device have to be able to carry a datagram: its IP MTU must be 1248 bytes or
-//! more, and with a greater `max_datagram` 48 more than that. smoltcp drops what is longer.
+//! more, and with a greater `max_datagram` 48 more than that. smoltcp drops what is longer, or
+//! splits it if it was built to: leave [`Config::path_mtu_discovery`] below what the device
+//! carries. smoltcp neither sends nor tells marks of congestion: [`Config::ecn`] ends with the first
+//! acknowledgement.
 //!
 //! A device whose `ChecksumCapabilities` leave out UDP's checksum has to check it itself: handshakes
 //! and disconnections are guarded by nothing else, and [`Integrity`] guards what comes between.

@@ -32,7 +32,7 @@ use porous_proto::Instant;
 /// ```
 pub trait Conditioner {
     /// Takes a datagram that is about to leave and returns `true`; or returns `false`, and it
-    /// leaves at once.
+    /// leaves at once. What was taken leaves without a mark for ECN.
     fn take(&mut self, now: Instant, to: SocketAddr, datagram: &[u8]) -> bool;
 
     /// The next of the datagrams taken that is to leave now. Called until it returns `None`.

@@ -4,7 +4,7 @@ use core::time::Duration;
 use std::io;
 
 use getrandom::SysRng;
-use porous_proto::{Config, Host, Instant};
+use porous_proto::{Config, Ecn, Host, Instant};
 use rand_core::{TryRng, UnwrapErr};
 
 use crate::inbox::Inbox;
@@ -44,7 +44,8 @@ impl<S: SystemSocket> Endpoint<S> {
     /// Takes over a socket, which must be bound and not connected. It becomes non-blocking. Where
     /// the system can take many datagrams in one call, it is told to: Linux and Windows join
     /// datagrams of one sender (GRO, URO), Linux, Android, Windows and Apple's systems report the
-    /// marks of congestion, and none splits a datagram that is too long for the path.
+    /// marks of congestion, and none splits a datagram that is too long for the path. One that may is
+    /// left without [`Config::path_mtu_discovery`].
     ///
     /// # Errors
     ///
@@ -62,8 +63,9 @@ impl<S: SystemSocket> Endpoint<S> {
     }
 
     /// Takes over a socket and sends and receives one datagram a call, as [`new`](Self::new) does
-    /// where the system cannot do more. No option of the socket is changed. For systems whose
-    /// batches are broken: network cards and virtual machines have been seen to lose them.
+    /// where the system cannot do more. No option of the socket is changed, so that there is no
+    /// [`Config::path_mtu_discovery`]. For systems whose batches are broken: network cards and
+    /// virtual machines have been seen to lose them.
     ///
     /// # Errors
     ///
@@ -84,6 +86,11 @@ impl<S: SystemSocket> Endpoint<S> {
         SysRng.try_next_u64().map_err(io::Error::other)?;
         let path = path(&socket);
         let inbox = Inbox::new(path.slots());
+        let config = if path.may_fragment() {
+            config.without_path_mtu_discovery()
+        } else {
+            config
+        };
         Ok(Self {
             host: Host::new(config, UnwrapErr(SysRng)),
             socket: Socket::new(socket, path)?,
@@ -310,7 +317,7 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
     /// Whether all that waited has been sent.
     fn flush(&mut self, now: Instant) -> io::Result<bool> {
         while let Some((batch, datagrams)) = self.outbox.first() {
-            match self.socket.send(batch.to, datagrams, batch.segment) {
+            match self.socket.send(batch, datagrams) {
                 Ok(Some(sent)) => self.outbox.advance(sent),
                 Ok(None) => {
                     self.retry_at = now + RETRY_SEND;
@@ -333,10 +340,10 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
             let Some(transmit) = self.host.poll_transmit(now, room) else {
                 break;
             };
-            let (to, datagram) = (transmit.to, transmit.datagram);
+            let (to, ecn, datagram) = (transmit.to, transmit.ecn, transmit.datagram);
             if !self.conditioner.take(now, to, datagram) {
                 let len = datagram.len();
-                self.outbox.push(to, len, max_segments);
+                self.outbox.push(to, ecn, len, max_segments);
             }
         }
         while self.outbox.room(largest).is_some() {
@@ -347,8 +354,31 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
                 continue;
             };
             room[..datagram.len()].copy_from_slice(&datagram);
-            self.outbox.push(to, datagram.len(), max_segments);
+            self.outbox
+                .push(to, Ecn::NotEct, datagram.len(), max_segments);
         }
         !self.outbox.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::UdpSocket;
+
+    #[test]
+    fn a_path_is_searched_only_where_nobody_may_fragment() {
+        let open = || UdpSocket::bind("127.0.0.1:0").unwrap();
+        let config = Config::new().path_mtu_discovery(1452).unwrap();
+        let host = Endpoint::plain(open(), config.clone()).unwrap();
+        assert_eq!(host.host.max_datagram_size(), 1200);
+        let host = Endpoint::new(open(), config).unwrap();
+        let socket = open();
+        let expected = if Path::batched(&socket).may_fragment() {
+            1200
+        } else {
+            1452
+        };
+        assert_eq!(host.host.max_datagram_size(), expected);
     }
 }

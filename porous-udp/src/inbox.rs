@@ -92,6 +92,16 @@ const fn ecn(codepoint: Option<EcnCodepoint>) -> Ecn {
     }
 }
 
+/// The same, for what is sent.
+pub(crate) const fn codepoint(ecn: Ecn) -> Option<EcnCodepoint> {
+    match ecn {
+        Ecn::NotEct => None,
+        Ecn::Ect0 => Some(EcnCodepoint::Ect0),
+        Ecn::Ect1 => Some(EcnCodepoint::Ect1),
+        Ecn::Ce => Some(EcnCodepoint::Ce),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

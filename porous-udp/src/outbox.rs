@@ -4,18 +4,36 @@ use alloc::collections::VecDeque;
 use core::net::SocketAddr;
 use core::ops::Range;
 
+use porous_proto::Ecn;
+
 /// The most bytes that one call can send: what fits into an IPv4 packet (RFC 768, RFC 791).
 const BATCH: usize = 65_507;
 
-/// Datagrams to one address, one behind the other: all of one length, but for the last.
+/// Datagrams to one address with one mark, one behind the other: all of one length, but for the
+/// last.
 #[derive(Clone, Debug)]
 pub(crate) struct Batch {
     pub(crate) to: SocketAddr,
+    pub(crate) ecn: Ecn,
     /// The length of each datagram but the last.
     pub(crate) segment: usize,
     at: Range<usize>,
     /// Whether a datagram can still be added.
     open: bool,
+}
+
+#[cfg(test)]
+impl Batch {
+    /// One that tells how to send, and holds nothing.
+    pub(crate) const fn new(to: SocketAddr, ecn: Ecn, segment: usize) -> Self {
+        Self {
+            to,
+            ecn,
+            segment,
+            at: 0..0,
+            open: false,
+        }
+    }
 }
 
 /// Datagrams that were made and not sent yet. It is filled again only when it is empty: to make
@@ -44,13 +62,13 @@ impl Outbox {
 
     /// Says that a datagram was written to the beginning of the [`room`](Self::room). It joins the
     /// last batch if it fits, and if that then has no more than `max_segments` datagrams.
-    pub(crate) fn push(&mut self, to: SocketAddr, len: usize, max_segments: usize) {
+    pub(crate) fn push(&mut self, to: SocketAddr, ecn: Ecn, len: usize, max_segments: usize) {
         let at = self.used..self.used + len;
         self.used = at.end;
         if let Some(last) = self.batches.back_mut() {
             let count = last.at.len().div_ceil(last.segment.max(1));
             if last.open
-                && last.to == to
+                && (last.to, last.ecn) == (to, ecn)
                 && (1..=last.segment).contains(&len)
                 && count < max_segments
             {
@@ -61,6 +79,7 @@ impl Outbox {
         }
         self.batches.push_back(Batch {
             to,
+            ecn,
             segment: len,
             open: len > 0,
             at,
@@ -106,7 +125,7 @@ mod tests {
         for (index, (port, len)) in datagrams.iter().enumerate() {
             let mark = u8::try_from(index).unwrap();
             outbox.room(*len).unwrap()[..*len].fill(mark);
-            outbox.push(address(*port), *len, max_segments);
+            outbox.push(address(*port), Ecn::NotEct, *len, max_segments);
         }
         outbox
     }
@@ -140,6 +159,21 @@ mod tests {
     }
 
     #[test]
+    fn what_differs_in_its_mark_goes_apart() {
+        let mut outbox = Outbox::new();
+        for ecn in [Ecn::Ect0, Ecn::Ect0, Ecn::NotEct, Ecn::Ect0] {
+            outbox.push(address(1), ecn, 7, MANY);
+        }
+        let mut found = Vec::new();
+        while let Some((batch, bytes)) = outbox.first() {
+            let len = bytes.len();
+            found.push((batch.ecn, len));
+            outbox.advance(len);
+        }
+        assert_eq!(found, [(Ecn::Ect0, 14), (Ecn::NotEct, 7), (Ecn::Ect0, 7)]);
+    }
+
+    #[test]
     fn empty_datagrams_stay_alone() {
         let sent = [(1, 0), (1, 0), (1, 2), (1, 0)];
         let found = batches(outbox(&sent, MANY));
@@ -159,7 +193,7 @@ mod tests {
         let mut outbox = Outbox::new();
         let mut made = 0;
         while outbox.room(1200).is_some() {
-            outbox.push(address(1), 1200, MANY);
+            outbox.push(address(1), Ecn::NotEct, 1200, MANY);
             made += 1;
         }
         assert_eq!(made, BATCH / 1200);

@@ -3,13 +3,14 @@
 use core::net::SocketAddr;
 use std::io::{self, ErrorKind};
 
-use quinn_udp::{Transmit, UdpSockRef, UdpSocketState};
+use quinn_udp::{EcnCodepoint, Transmit, UdpSockRef, UdpSocketState};
 use socket2::SockRef;
 
 use crate::SystemSocket;
 use crate::address::{for_socket, normalise};
 use crate::fault::Fault;
-use crate::inbox::{Inbox, SLOTS};
+use crate::inbox::{self, Inbox, SLOTS};
+use crate::outbox::Batch;
 
 /// What the socket did beside carrying datagrams.
 ///
@@ -51,6 +52,14 @@ impl Path {
         match self {
             Self::Batched(_) => SLOTS,
             Self::Plain => 1,
+        }
+    }
+
+    /// Whether a router may split a datagram that is too long for its next link, as far as is known.
+    pub(crate) fn may_fragment(&self) -> bool {
+        match self {
+            Self::Batched(state) => state.may_fragment(),
+            Self::Plain => true,
         }
     }
 }
@@ -97,19 +106,15 @@ impl<S: SystemSocket> Socket<S> {
         }
     }
 
-    /// Sends datagrams that lie one behind the other, each `segment` bytes long but for the last.
+    /// Sends datagrams that lie one behind the other, as the batch says.
     /// Returns how many bytes of them are off our hands, be they lost; `None` if there is no room
     /// for any now.
     ///
     /// If a batch fails, its first datagram goes out alone, so that an error costs no more than it
     /// would cost without batches.
-    pub(crate) fn send(
-        &mut self,
-        to: SocketAddr,
-        datagrams: &[u8],
-        segment: usize,
-    ) -> io::Result<Option<usize>> {
-        let to = for_socket(to, self.is_ipv6);
+    pub(crate) fn send(&mut self, batch: &Batch, datagrams: &[u8]) -> io::Result<Option<usize>> {
+        let (segment, ecn) = (batch.segment, inbox::codepoint(batch.ecn));
+        let to = (for_socket(batch.to, self.is_ipv6), ecn);
         if datagrams.len() > segment && self.max_segments() > 1 {
             match self.pass(to, datagrams, Some(segment)) {
                 Ok(()) => return Ok(Some(datagrams.len())),
@@ -137,13 +142,18 @@ impl<S: SystemSocket> Socket<S> {
         }
     }
 
-    fn pass(&self, to: SocketAddr, contents: &[u8], segment: Option<usize>) -> io::Result<()> {
+    fn pass(
+        &self,
+        (to, ecn): (SocketAddr, Option<EcnCodepoint>),
+        contents: &[u8],
+        segment: Option<usize>,
+    ) -> io::Result<()> {
         let Path::Batched(state) = &self.path else {
             return self.system.send_to(contents, to).map(|_| ());
         };
         let transmit = Transmit {
             destination: to,
-            ecn: None,
+            ecn,
             contents,
             segment_size: segment,
             src_ip: None,
@@ -209,6 +219,7 @@ fn broken(verb: &str, error: &io::Error) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use porous_proto::Ecn;
     use std::net::UdpSocket;
 
     fn sockets(address: &str) -> [Socket<UdpSocket>; 2] {
@@ -223,8 +234,8 @@ mod tests {
 
     /// Whether the datagram is off our hands.
     fn send(socket: &mut Socket<UdpSocket>, to: SocketAddr, datagram: &[u8]) -> bool {
-        let sent = socket.send(to, datagram, datagram.len()).unwrap();
-        sent.is_some()
+        let batch = Batch::new(to, Ecn::NotEct, datagram.len());
+        socket.send(&batch, datagram).unwrap().is_some()
     }
 
     #[test]
@@ -250,7 +261,8 @@ mod tests {
                 let all = b"aabbccd";
                 let mut sent = 0;
                 while sent < all.len() {
-                    sent += a.send(to, &all[sent..], 2).unwrap().unwrap();
+                    let batch = Batch::new(to, Ecn::NotEct, 2);
+                    sent += a.send(&batch, &all[sent..]).unwrap().unwrap();
                 }
                 let mut inbox = Inbox::new(b.path.slots());
                 let mut found = Vec::new();
@@ -259,6 +271,31 @@ mod tests {
                 }
                 assert_eq!(found, [&b"aa"[..], b"bb", b"cc", b"d"]);
             }
+        }
+    }
+
+    /// Where the system has batches it has marks, too, if it tells of them at all.
+    #[test]
+    fn marks_of_congestion_are_carried() {
+        let open = || UdpSocket::bind("127.0.0.1:0").unwrap();
+        let socket = |system| {
+            let path = Path::batched(&system);
+            Socket::new(system, path).unwrap()
+        };
+        let (mut a, mut b) = (socket(open()), socket(open()));
+        let to = b.local_addr().unwrap();
+        for ecn in [Ecn::Ect0, Ecn::NotEct, Ecn::Ce, Ecn::Ect1] {
+            let sent = a.send(&Batch::new(to, ecn, 2), b"hi").unwrap();
+            assert_eq!(sent, Some(2));
+            let mut inbox = Inbox::new(b.path.slots());
+            let filled = b.receive(&mut inbox).unwrap().unwrap();
+            let found: Vec<_> = inbox.datagrams(filled).map(|(_, ecn, _)| ecn).collect();
+            let expected = if cfg!(target_os = "linux") {
+                ecn
+            } else {
+                found[0]
+            };
+            assert_eq!(found, [expected]);
         }
     }
 

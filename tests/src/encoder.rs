@@ -53,6 +53,8 @@ pub struct Offer {
     pub integrity: u8,
     /// 10.
     pub extensions: u32,
+    /// 11, if it is there.
+    pub path_mtu: Option<u16>,
 }
 
 impl Offer {
@@ -77,6 +79,9 @@ impl Offer {
         parameter(8, &self.rates[1].to_le_bytes());
         parameter(9, &[self.integrity]);
         parameter(10, &self.extensions.to_le_bytes());
+        if let Some(path_mtu) = self.path_mtu {
+            parameter(11, &path_mtu.to_le_bytes());
+        }
         body
     }
 }
@@ -96,6 +101,8 @@ pub struct Ack {
     pub ranges: Vec<(u32, u32)>,
     /// The sum of the nonces.
     pub nonces: bool,
+    /// Whether the newest came with ECT(0) or CE, and how many with CE, if that is told.
+    pub marks: (bool, u32),
 }
 
 /// A longer way to say the same, which nobody may use.
@@ -119,14 +126,18 @@ impl Ack {
         let sent = (sent + usize::from(waste.map)).min(4);
         let sent_bits = u8::try_from(sent).expect("4 at most");
         let flags = u8::from(self.delay.is_some()) << 2
-            | u8::from(!self.ranges.is_empty()) << 1
+            | u8::from(!self.ranges.is_empty() || self.marks != (false, 0)) << 1
             | u8::from(self.nonces);
         out.push((self.width - 1) << 6 | sent_bits << 3 | flags);
         out.extend(&self.largest.to_le_bytes()[..usize::from(self.width)]);
         out.extend(self.delay);
         out.extend(&map[..sent]);
-        if !self.ranges.is_empty() {
-            out.push(u8::try_from(self.ranges.len()).expect("16 at most"));
+        if flags & 2 != 0 {
+            let count = u8::try_from(self.ranges.len()).expect("16 at most");
+            out.push(u8::from(self.marks.0) << 7 | u8::from(self.marks.1 > 0) << 6 | count);
+        }
+        if self.marks.1 > 0 {
+            varint(out, self.marks.1);
         }
         for &(gap, length) in &self.ranges {
             varint(out, gap);

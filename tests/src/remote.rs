@@ -44,7 +44,7 @@ impl<A: Address + Into<u64>> Remote<A> {
         offer: &Offer,
     ) -> Self {
         let ours = 1000 + address.into();
-        let mut buf = [0; 1200];
+        let mut buf = vec![0; host.max_datagram_size()];
         let body = offer.body(&id(address));
         host.handle_datagram(now, address, Ecn::NotEct, &request([ours, 0], &body));
         let cookie = next_to(host, now, address, &mut buf).expect("a cookie");
@@ -79,7 +79,7 @@ impl<A: Address + Into<u64>> Remote<A> {
     /// If it sends no request.
     #[must_use]
     pub fn attempt(host: &mut Host<ChaCha8Rng, A>, now: Instant, address: A, window: u32) -> Self {
-        let mut buf = [0; 1200];
+        let mut buf = vec![0; host.max_datagram_size()];
         let connects = host.connect(now, address);
         assert!(connects.is_ok(), "{connects:?}");
         let mut heard = None;

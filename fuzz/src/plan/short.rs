@@ -42,6 +42,7 @@ struct Ack {
     #[generator(0..32_u8)]
     shift: u8,
     nonces: bool,
+    marks: (bool, u32),
 }
 
 #[derive(Clone, Debug, TypeGenerator)]
@@ -180,6 +181,7 @@ impl Ack {
             delay: self.delay,
             map,
             ranges: ranges.clone(),
+            marks: (self.marks.0, self.marks.1 >> self.shift),
             nonces: self.nonces,
         };
         let block = encoder::Ack {
@@ -188,6 +190,7 @@ impl Ack {
             map,
             delay: self.delay,
             ranges,
+            marks: (self.marks.0, self.marks.1 >> self.shift),
             nonces: self.nonces,
         };
         (meant, block)

@@ -66,6 +66,8 @@ pub struct Connect {
     pub integrity: Integrity,
     /// 10.
     pub extensions: u32,
+    /// 11: the longest datagram if the path carries it.
+    pub path_mtu: Option<u16>,
 }
 
 /// A short form.
@@ -100,6 +102,8 @@ pub struct Ack {
     pub ranges: Vec<(u32, u32)>,
     /// X.
     pub nonces: bool,
+    /// Whether the newest came with ECT(0) or CE, and how many with CE, if that is told.
+    pub marks: (bool, u32),
 }
 
 /// A message.

@@ -18,6 +18,28 @@ const DELAY: u8 = 1 << 2;
 const RANGES: u8 = 1 << 1;
 const NONCE: u8 = 1;
 
+/// Of the byte that counts ranges: the newest frame came with a mark that routers may change, and a
+/// count of those that they changed follows.
+const CAPABLE: u8 = 1 << 7;
+const MARKS: u8 = 1 << 6;
+
+/// What routers did to the marks of congestion (RFC 3168) of the frames that were received.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Marks {
+    /// The newest frame came with ECT(0) or CE.
+    pub(crate) newest: bool,
+    /// So many came with CE; 0 if nothing new is to be told.
+    pub(crate) count: u32,
+}
+
+impl Marks {
+    /// The upper bits of the byte that counts ranges.
+    const fn flags(self) -> u8 {
+        let newest = if self.newest { CAPABLE } else { 0 };
+        newest | if self.count > 0 { MARKS } else { 0 }
+    }
+}
+
 /// Which frames have been received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AckBlock {
@@ -31,6 +53,7 @@ pub(crate) struct AckBlock {
     pub(crate) map: u32,
     /// The exclusive or of the nonce bits of all frames that the block acknowledges.
     pub(crate) nonce: bool,
+    pub(crate) marks: Marks,
     /// Further received ids, downward from `largest - 33`.
     pub(crate) ranges: ArrayVec<AckRange, MAX_RANGES>,
 }
@@ -67,6 +90,11 @@ impl AckBlock {
         }))
     }
 
+    /// Whether there is more than the map.
+    fn is_extended(&self) -> bool {
+        !self.ranges.is_empty() || self.marks.flags() != 0
+    }
+
     /// The length of the encoded block in bytes.
     pub(crate) fn length(&self) -> usize {
         let map =
@@ -79,7 +107,11 @@ impl AckBlock {
         fixed
             .saturating_add(map)
             .saturating_add(usize::from(self.delay.is_some()))
-            .saturating_add(usize::from(!self.ranges.is_empty()))
+            .saturating_add(usize::from(self.is_extended()))
+            .saturating_add(match self.marks.count {
+                0 => 0,
+                count => varint_length(count),
+            })
             .saturating_add(ranges)
     }
 
@@ -90,7 +122,7 @@ impl AckBlock {
         let present = u8::try_from(4_u32.saturating_sub(full)).map_err(|_| NoRoom)?;
         let mut head = (self.largest_width.saturating_sub(1) << 6) | (present << 3);
         head |= if self.delay.is_some() { DELAY } else { 0 };
-        head |= if self.ranges.is_empty() { 0 } else { RANGES };
+        head |= if self.is_extended() { RANGES } else { 0 };
         head |= if self.nonce { NONCE } else { 0 };
         writer.u8(head)?;
         writer.uint(self.largest_low, self.largest_width)?;
@@ -98,8 +130,12 @@ impl AckBlock {
             writer.u8(delay)?;
         }
         writer.uint(self.map, present)?;
-        if !self.ranges.is_empty() {
-            writer.u8(u8::try_from(self.ranges.len()).map_err(|_| NoRoom)?)?;
+        if self.is_extended() {
+            let count = u8::try_from(self.ranges.len()).map_err(|_| NoRoom)?;
+            writer.u8(self.marks.flags() | count)?;
+        }
+        if self.marks.count > 0 {
+            writer.varint(self.marks.count)?;
         }
         self.ranges.iter().try_for_each(|range| {
             writer.varint(range.gap)?;
@@ -119,8 +155,9 @@ impl AckBlock {
         };
         let mut ranges = ArrayVec::new();
         let map = decode_map(reader.bytes(usize::from(present))?)?;
+        let mut marks = Marks::default();
         if head & RANGES != 0 {
-            decode_ranges(reader, &mut ranges)?;
+            marks = decode_extension(reader, &mut ranges)?;
         }
         let nonce = head & NONCE != 0;
         Ok(Self {
@@ -129,6 +166,7 @@ impl AckBlock {
             delay,
             map,
             nonce,
+            marks,
             ranges,
         })
     }
@@ -147,15 +185,26 @@ fn decode_map(present: &[u8]) -> Result<u32, Malformed> {
     Ok(u32::from_le_bytes(bytes))
 }
 
-fn decode_ranges(
+/// Ranges, and marks.
+fn decode_extension(
     reader: &mut Reader<'_>,
     ranges: &mut ArrayVec<AckRange, MAX_RANGES>,
-) -> Result<(), Malformed> {
-    let count = usize::from(reader.u8()?);
-    if count == 0 {
+) -> Result<Marks, Malformed> {
+    let head = reader.u8()?;
+    if head == 0 {
         return Err(Malformed::NotCanonical);
     }
-    for _ in 0..count {
+    let mut marks = Marks {
+        newest: head & CAPABLE != 0,
+        count: 0,
+    };
+    if head & MARKS != 0 {
+        marks.count = reader.varint()?;
+        if marks.count == 0 {
+            return Err(Malformed::NotCanonical);
+        }
+    }
+    for _ in 0..head & !(CAPABLE | MARKS) {
         let range = AckRange {
             gap: reader.varint()?,
             length: reader.varint()?,
@@ -169,7 +218,7 @@ fn decode_ranges(
         }
         ranges.try_push(range).map_err(|_| Malformed::BadValue)?;
     }
-    Ok(())
+    Ok(marks)
 }
 
 #[cfg(test)]
@@ -206,7 +255,10 @@ mod tests {
             ] {
                 for delay in [None, Some(7)] {
                     for ranges in [&[][..], &[range(0, 1)], &[range(0, 300), range(70_000, 63)]] {
+                        let newest = map & 2 == 0;
+                        let count = if delay.is_some() { map % 300 } else { 0 };
                         let block = AckBlock {
+                            marks: Marks { newest, count },
                             largest_low: 3,
                             largest_width: width,
                             delay,
@@ -261,6 +313,26 @@ mod tests {
                 Err(Malformed::BadValue)
             );
         }
+    }
+
+    #[test]
+    fn marks_take_a_byte_and_a_count_if_there_is_news() {
+        let marks = |bytes| decode(bytes).map(|block| (block.marks.newest, block.marks.count));
+        assert_eq!(marks(&[0x02, 9, 0x80]), Ok((true, 0)));
+        assert_eq!(marks(&[0x02, 9, 0x40, 5]), Ok((false, 5)));
+        assert_eq!(marks(&[0x02, 9, 0xC1, 0xAC, 0x02, 1, 1]), Ok((true, 300)));
+        let block = decode(&[0x02, 9, 0xC1, 0xAC, 0x02, 1, 1]).unwrap();
+        assert_eq!((block.ranges.len(), block.length()), (1, 7));
+        // None is not told, and no other bit means anything.
+        assert_eq!(marks(&[0x02, 9, 0x00]), Err(Malformed::NotCanonical));
+        assert_eq!(marks(&[0x02, 9, 0x40, 0]), Err(Malformed::NotCanonical));
+        assert_eq!(
+            marks(&[0x02, 9, 0x40, 0x81, 0]),
+            Err(Malformed::NotCanonical)
+        );
+        let mut many = [1; 2 + 2 * 63];
+        (many[0], many[2]) = (0x02, 0x20);
+        assert_eq!(marks(&many), Err(Malformed::BadValue));
     }
 
     #[test]

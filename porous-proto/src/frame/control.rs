@@ -137,7 +137,6 @@ impl Control {
 }
 
 /// Writes padding of `length` bytes in all, at least [`MIN_PADDING`].
-#[cfg(any(test, feature = "audit"))]
 pub(super) fn encode_padding(writer: &mut Writer<'_>, length: usize) -> Result<(), NoRoom> {
     let zeros = length.checked_sub(MIN_PADDING).ok_or(NoRoom)?;
     if length > writer.remaining() {

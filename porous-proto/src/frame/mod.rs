@@ -26,10 +26,9 @@ mod short;
 
 #[cfg(test)]
 pub(crate) use ack::MAX_RANGES;
-pub(crate) use ack::{AckBlock, AckRange};
+pub(crate) use ack::{AckBlock, AckRange, Marks};
 pub(crate) use connect::{Connect, REQUEST_SIZE, Request};
 pub(crate) use connection_id::ConnectionId;
-#[cfg(test)]
 pub(crate) use control::MIN_PADDING;
 pub(crate) use datagram::{Datagram, Rest, decode};
 pub(crate) use disconnect::{Disconnect, DisconnectAck};

@@ -28,6 +28,9 @@ pub(crate) struct Offer {
     pub(crate) integrity: Integrity,
     /// Optional extensions, a bit each. Unknown ones are simply never agreed on.
     pub(crate) features: u32,
+    /// The longest datagram that this end will receive if the path turns out to carry it (RFC 8899):
+    /// longer than `max_datagram`. None: nothing longer than that is to be tried.
+    pub(crate) path_mtu: Option<u16>,
 }
 
 /// What a packet costs a receiver beyond its bytes.
@@ -46,6 +49,7 @@ const SEND_RATE: u8 = 7;
 const RECEIVE_RATE: u8 = 8;
 const INTEGRITY: u8 = 9;
 const FEATURES: u8 = 10;
+const PATH_MTU: u8 = 11;
 
 impl Offer {
     pub(super) fn encode(&self, writer: &mut Writer<'_>) -> Result<(), NoRoom> {
@@ -61,7 +65,12 @@ impl Offer {
         write_u32(writer, SEND_RATE, self.send_rate)?;
         write_u32(writer, RECEIVE_RATE, self.receive_rate)?;
         writer.bytes(&[INTEGRITY, 1, self.integrity.encode()])?;
-        write_u32(writer, FEATURES, self.features)
+        write_u32(writer, FEATURES, self.features)?;
+        let Some(path_mtu) = self.path_mtu else {
+            return Ok(());
+        };
+        writer.bytes(&[PATH_MTU, 2])?;
+        writer.u16(path_mtu)
     }
 
     /// Reads an offer to the end of `reader`.
@@ -85,6 +94,10 @@ impl Offer {
             receive_rate: parameter(reader, RECEIVE_RATE, Reader::u32)?,
             integrity: Integrity::decode(parameter(reader, INTEGRITY, Reader::u8)?)?,
             features: parameter(reader, FEATURES, Reader::u32)?,
+            path_mtu: match reader.remaining() {
+                0 => None,
+                _ => Some(parameter(reader, PATH_MTU, Reader::u16)?),
+            },
         };
         if reader.remaining() != 0 {
             return Err(Malformed::UnknownType);
@@ -108,6 +121,7 @@ impl Offer {
             && window.contains(&self.packet_window_log2)
             && self.send_rate > 0
             && self.receive_rate > 0
+            && self.path_mtu.is_none_or(|mtu| mtu > self.max_datagram)
     }
 }
 

@@ -5,7 +5,6 @@ use arrayvec::ArrayVec;
 use crate::wire::{NoRoom, Reader, Writer};
 
 use super::ack::AckBlock;
-#[cfg(any(test, feature = "audit"))]
 use super::control;
 use super::layout::{Context, Layout};
 use super::message_codec::{self, Next};
@@ -203,7 +202,6 @@ impl<'b> FrameWriter<'b> {
     }
 
     /// Appends `length` bytes of padding, at least 2. Nothing can follow.
-    #[cfg(any(test, feature = "audit"))]
     pub(crate) fn padding(&mut self, length: usize) -> Result<(), NoRoom> {
         debug_assert!(!self.is_closed, "padding after the last message");
         if self.is_closed {

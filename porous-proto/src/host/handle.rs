@@ -37,14 +37,14 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         &mut self,
         now: Instant,
         from: A,
-        _ecn: Ecn,
+        ecn: Ecn,
         datagram: &[u8],
     ) -> Disposition {
         let tick = self.advance(now);
         self.stats.datagrams_received += 1;
         self.stats.bytes_received += datagram.len() as u64;
         let known = self.stats.accepted;
-        let taken = self.route(tick, from, datagram);
+        let taken = self.route(tick, from, ecn, datagram);
         match taken {
             Ok(slot) => {
                 if let Some((_, peer)) = self.peers.at_mut(slot) {
@@ -65,7 +65,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         }
     }
 
-    fn route(&mut self, tick: Tick, from: A, datagram: &[u8]) -> Taken {
+    fn route(&mut self, tick: Tick, from: A, ecn: Ecn, datagram: &[u8]) -> Taken {
         let len = usize::from(self.config.connection_id_len);
         let Datagram { acknowledge, rest } = decode(datagram, len).map_err(Ignored::Malformed)?;
         // A request comes first: it may make the peer that the acknowledgement in front is for.
@@ -85,7 +85,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
                 let acknowledged = acknowledge
                     .as_ref()
                     .map(|ack| self.on_acknowledge(tick, from, ack));
-                let taken = self.on_short(tick, from, &short);
+                let taken = self.on_short(tick, from, ecn, &short);
                 return taken.or_else(|cause| acknowledged.unwrap_or(Err(cause)));
             }
         };
@@ -317,7 +317,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         Ok(slot)
     }
 
-    fn on_short(&mut self, tick: Tick, from: A, short: &Short<'_>) -> Taken {
+    fn on_short(&mut self, tick: Tick, from: A, ecn: Ecn, short: &Short<'_>) -> Taken {
         let Some(slot) = self.find_connection(from, short.connection_id) else {
             return Err(self.on_unknown_connection(from, short.connection_id));
         };
@@ -328,7 +328,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             return Err(Ignored::WrongAddress);
         }
         let was = peer.state();
-        let result = peer.handle_short(short, &self.offer, tick);
+        let result = peer.handle_short(short, ecn, &self.offer, tick);
         if let (PeerState::Connecting, PeerState::Connected) = (was, peer.state()) {
             self.retire_others(slot, tick, from);
         }

@@ -3,9 +3,10 @@
 use rand_core::CryptoRng;
 
 use super::{Address, Host};
-use crate::event::{Ecn, Transmit};
+use crate::event::Transmit;
 use crate::frame::REQUEST_SIZE;
 use crate::time::Instant;
+use crate::transfer::Written;
 
 impl<R: CryptoRng, A: Address> Host<R, A> {
     /// The size of the buffer that [`poll_transmit`](Self::poll_transmit) needs, and a good one for
@@ -19,7 +20,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// assert_eq!(host.max_datagram_size(), 1200);
     /// ```
     pub fn max_datagram_size(&self) -> usize {
-        usize::from(self.config.max_datagram).max(REQUEST_SIZE)
+        let largest = self.config.max_datagram.max(self.config.path_mtu);
+        usize::from(largest).max(REQUEST_SIZE)
     }
 
     /// The next datagram to be sent, written into `buf`. To be called until it returns `None`:
@@ -49,37 +51,50 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             buf.len() >= self.max_datagram_size(),
             "the buffer is too short: see max_datagram_size"
         );
-        let (to, len) = self.write_next(now, buf)?;
+        let (to, written) = self.write_next(now, buf)?;
+        let len = written.len;
         self.stats.datagrams_sent += 1;
         self.stats.bytes_sent += len as u64;
         Some(Transmit {
             to,
-            ecn: Ecn::NotEct,
+            ecn: written.ecn,
+            dont_fragment: written.dont_fragment,
             datagram: &buf[..len],
         })
     }
 
-    fn write_next(&mut self, now: Instant, buf: &mut [u8]) -> Option<(A, usize)> {
+    fn write_next(&mut self, now: Instant, buf: &mut [u8]) -> Option<(A, Written)> {
         let tick = self.advance(now);
-        if let Some(reply) = self.replies.poll_transmit(&self.offer, buf) {
-            return Some(reply);
+        if let Some((to, len)) = self.replies.poll_transmit(&self.offer, buf) {
+            self.cap.count(len as u64);
+            return Some((to, Written::plain(len)));
         }
-        while let Some(slot) = self.schedule.first_ready() {
+        loop {
+            let tick = self.look_for_room(tick);
+            let slot = self.schedule.first(!tick.is_full)?;
             let Some((address, peer)) = self.peers.at_mut(slot) else {
-                self.schedule.turn_over(false);
+                self.schedule.turn_over(!tick.is_full, false);
                 continue;
             };
-            let (address, len) = (*address, peer.poll_transmit(&self.offer, tick, buf));
+            let (address, written) = (*address, peer.poll_transmit(&self.offer, tick, buf));
+            let gate = peer.gate();
             self.schedule.set_deadline(slot, peer.next_deadline());
-            self.schedule.turn_over(len.is_some());
+            self.schedule.turn_over(!tick.is_full, written.is_some());
+            if gate.waits && written.is_none() {
+                self.schedule.set_waiting(slot);
+            }
             // Sending may end a peer, and may make the room that `Writable` is owed for.
             if peer.has_news() {
                 self.settle(slot);
             }
-            if let Some(len) = len {
-                return Some((address, len));
+            if let Some(written) = written {
+                if gate.data {
+                    self.cap.spend(written.len as u64, tick.now);
+                } else {
+                    self.cap.count(written.len as u64);
+                }
+                return Some((address, written));
             }
         }
-        None
     }
 }

@@ -25,6 +25,8 @@ pub(crate) struct Agreement {
     pub(crate) priorities: Channels,
     /// MTU (`deviations.md` T22).
     pub(crate) max_datagram: u16,
+    /// How large datagrams may become if the path carries them; at least `max_datagram`.
+    pub(crate) path_mtu: u16,
     pub(crate) max_packet: u32,
     pub(crate) remote_budget: u32,
     pub(crate) receive_budget: u32,
@@ -34,6 +36,9 @@ pub(crate) struct Agreement {
     pub(crate) packet_window: u64,
     /// The most we want to send.
     pub(crate) send_rate: u32,
+    /// The most we want to receive, and that the remote host does.
+    pub(crate) receive_rate: u32,
+    pub(crate) remote_rate: u32,
     /// B of (10), for what we send.
     pub(crate) bandwidth: u32,
     pub(crate) integrity: Integrity,
@@ -51,12 +56,15 @@ impl Agreement {
             channels: ours.channels.count().min(theirs.channels.count()),
             priorities: ours.channels,
             max_datagram: ours.max_datagram.min(theirs.max_datagram),
+            path_mtu: 0,
             max_packet: ours.max_packet.min(theirs.max_packet),
             remote_budget: theirs.receive_budget,
             receive_budget: ours.receive_budget,
             frame_window: 1 << ours.frame_window_log2.min(theirs.frame_window_log2),
             packet_window: 1 << ours.packet_window_log2.min(theirs.packet_window_log2),
             send_rate: ours.send_rate,
+            receive_rate: ours.receive_rate,
+            remote_rate: theirs.receive_rate,
             bandwidth: ours.send_rate.min(theirs.receive_rate),
             integrity: if crc {
                 Integrity::Crc32c
@@ -64,6 +72,8 @@ impl Agreement {
                 Integrity::None
             },
         };
+        let path_mtu = ours.path_mtu.min(theirs.path_mtu).unwrap_or(0);
+        agreement.path_mtu = path_mtu.max(agreement.max_datagram);
         let largest = agreement.fragment_size() * FRAGMENTS_MAX;
         agreement.max_packet = agreement
             .max_packet

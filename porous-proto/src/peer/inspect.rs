@@ -100,6 +100,9 @@ impl Peer {
             stats.resend_timeout = transfer.resend_timeout();
             stats.flight = transfer.flight();
             stats.window = transfer.window();
+            stats.path_mtu = transfer.path_mtu();
+            let (ecn, marked) = transfer.marks();
+            (stats.ecn, stats.frames_marked) = (ecn, marked.into());
             stats.queued_bytes = u32::try_from(session.queued()).unwrap_or(u32::MAX);
             stats.frames_sent = transfer.frames_sent();
             stats.frames_lost = transfer.frames_lost();

@@ -18,6 +18,7 @@ pub(crate) struct Limits {
     pub(crate) policy: Policy,
     pub(crate) congestion: Congestion,
     pub(crate) keepalive: Duration,
+    pub(crate) ecn: bool,
     pub(crate) first_id: u64,
     /// The settings of channels that are not the default.
     pub(crate) settings: Box<[Channel]>,
@@ -36,6 +37,7 @@ impl Limits {
             policy: config.policy,
             congestion: config.congestion,
             keepalive: config.keepalive,
+            ecn: config.ecn,
             first_id: config.first_id,
             settings: config.settings(),
             secret,

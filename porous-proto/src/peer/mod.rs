@@ -32,7 +32,7 @@ pub(crate) use self::state::Cause;
 pub use self::state::PeerState;
 pub(crate) use self::tick::Tick;
 use crate::config::Config;
-use crate::event::{DisconnectReason, Ignored};
+use crate::event::{DisconnectReason, Ecn, Ignored};
 use crate::frame::{Connect, ConnectionId, Offer, RefusalData, Short};
 use crate::sequencing::{Receipt, Receipts};
 use crate::stats::{PeerStats, Rate};
@@ -207,6 +207,7 @@ impl Peer {
     pub(crate) fn handle_short(
         &mut self,
         short: &Short<'_>,
+        ecn: Ecn,
         ours: &Offer,
         tick: Tick,
     ) -> Result<(), Ignored> {
@@ -219,7 +220,7 @@ impl Peer {
             }
         }
         let session = self.session.as_mut().ok_or(Ignored::WrongState)?;
-        let result = session.handle_short(short, tick);
+        let result = session.handle_short(short, ecn, tick);
         match result {
             Ok(()) => {
                 if self.state == PeerState::Connecting {
@@ -255,7 +256,7 @@ impl Peer {
         let agreement = Agreement::new(ours, &remote.offer).ok_or(Ignored::WrongState)?;
         let nonces = [self.nonce, remote.nonce_self];
         let mut probe = Session::new(agreement, nonces, remote.connection_id, &self.limits);
-        probe.handle_short(short, tick)?;
+        probe.handle_short(short, Ecn::NotEct, tick)?;
         self.accept_remote(&remote, ours, tick.now);
         Ok(())
     }

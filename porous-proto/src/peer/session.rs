@@ -10,7 +10,7 @@ use super::agreement::Agreement;
 use super::limits::Limits;
 use super::tick::Tick;
 use crate::canary::{Bug, strikes};
-use crate::event::Ignored;
+use crate::event::{Ecn, Ignored};
 use crate::frame::{
     ConnectionId, Context, Control, MAX_MESSAGES, Message, Mode, Packet, Short, verify,
 };
@@ -18,7 +18,7 @@ use crate::options::SendOptions;
 use crate::sequencing::{Delivered, Receipt, Receipts, Sequencing, Totals, Verdict, cost};
 use crate::stats::{ChannelStats, ModeCounts};
 use crate::time::Instant;
-use crate::transfer::{Arrival, Transfer, TransferParams};
+use crate::transfer::{Arrival, Transfer, TransferParams, Written};
 use crate::wire::NoRoom;
 
 /// Packets, and the bytes in them.
@@ -61,14 +61,18 @@ impl Session {
             context,
             nonces,
             max_datagram: agreement.max_datagram,
+            path_mtu: agreement.path_mtu,
             window: agreement.frame_window,
             behind: agreement.behind(),
             send_rate: agreement.send_rate,
+            receive_rate: agreement.receive_rate,
+            remote_rate: agreement.remote_rate,
             bandwidth: agreement.bandwidth,
             timeout: limits.timeout,
             policy: limits.policy,
             congestion: limits.congestion,
             keepalive: limits.keepalive,
+            ecn: limits.ecn,
             secret: limits.secret,
         };
         Self {
@@ -137,6 +141,16 @@ impl Session {
         self.sequencing.set_rate(channel, rate, now);
     }
 
+    /// Changes the most that we want to send, in bytes a second.
+    pub(crate) fn set_send_rate(&mut self, rate: u32) {
+        self.transfer.set_send_rate(rate);
+    }
+
+    /// And to receive.
+    pub(crate) const fn set_receive_rate(&mut self, rate: u32) {
+        self.transfer.set_receive_rate(rate);
+    }
+
     /// Drops unreliable packets that have waited too long.
     pub(crate) fn drop_expired(&mut self, now: Instant) {
         self.sequencing.drop_expired(now);
@@ -203,14 +217,20 @@ impl Session {
         &mut self,
         tick: Tick,
         buf: &mut [u8],
-    ) -> Result<Option<usize>, NoRoom> {
+    ) -> Result<Option<Written>, NoRoom> {
         self.sequencing.look(tick.now);
+        self.transfer.gate.ask(tick.is_full);
         self.transfer
             .poll_transmit(&mut Upward(&mut self.sequencing), tick.now, buf)
     }
 
     /// Takes a datagram in. It is checked whole before anything changes.
-    pub(crate) fn handle_short(&mut self, short: &Short<'_>, tick: Tick) -> Result<(), Ignored> {
+    pub(crate) fn handle_short(
+        &mut self,
+        short: &Short<'_>,
+        ecn: Ecn,
+        tick: Tick,
+    ) -> Result<(), Ignored> {
         let id = self.transfer.expand(short.id_low, short.id_width, tick.now);
         let id = id.ok_or(Ignored::TooOld)?;
         if self.context.tag > 0 {
@@ -241,7 +261,7 @@ impl Session {
         // From here on the datagram is taken.
         self.transfer.set_step(tick.step, tick.lag);
         self.transfer
-            .on_frame(id, short, !messages.is_empty(), tick.now);
+            .on_frame((id, ecn), short, !messages.is_empty(), tick.now);
         if arrival == Arrival::Duplicate || strikes(Bug::AcksWhatItDropped) {
             return Err(Ignored::Duplicate);
         }

@@ -5,6 +5,7 @@ use super::{Deadline, Peer, PeerState, Tick};
 use crate::event::{DisconnectReason, Refusal};
 use crate::frame::{Connect, ConnectionId, Disconnect, DisconnectAck, Offer, REQUEST_SIZE, Refuse};
 use crate::time::Instant;
+use crate::transfer::Written;
 use crate::wire::NoRoom;
 
 impl Peer {
@@ -14,13 +15,13 @@ impl Peer {
         ours: &Offer,
         tick: Tick,
         buf: &mut [u8],
-    ) -> Option<usize> {
+    ) -> Option<Written> {
         let written = self.write_next(ours, tick, buf);
         debug_assert!(
             written.is_ok(),
             "every datagram fits into max_datagram_size"
         );
-        let len = written.unwrap_or_else(|NoRoom| {
+        let written = written.unwrap_or_else(|NoRoom| {
             self.end(
                 Cause::InternalError,
                 DisconnectReason::InternalError,
@@ -28,12 +29,12 @@ impl Peer {
             );
             None
         });
-        if let Some(len) = len {
+        if let Some(Written { len, .. }) = written {
             (self.traffic.send_rate).note(self.traffic.bytes_sent, tick.now);
             self.traffic.datagrams_sent += 1;
             self.traffic.bytes_sent += len as u64;
         }
-        len
+        written
     }
 
     /// A datagram of so many bytes was taken.
@@ -48,14 +49,15 @@ impl Peer {
         ours: &Offer,
         tick: Tick,
         buf: &mut [u8],
-    ) -> Result<Option<usize>, NoRoom> {
-        match self.state {
-            PeerState::Connecting => self.write_connecting(ours, tick, buf),
-            PeerState::Connected => self.write_connected(ours, tick, buf),
+    ) -> Result<Option<Written>, NoRoom> {
+        let len = match self.state {
+            PeerState::Connecting => self.write_connecting(ours, tick, buf)?,
+            PeerState::Connected => return self.write_connected(ours, tick, buf),
             PeerState::Disconnecting | PeerState::Disconnected | PeerState::Zombie => {
-                self.write_goodbye(tick, buf)
+                self.write_goodbye(tick, buf)?
             }
-        }
+        };
+        Ok(len.map(Written::plain))
     }
 
     fn connect(&self, nonce_peer: u64, ours: &Offer) -> Connect {
@@ -110,7 +112,7 @@ impl Peer {
         ours: &Offer,
         tick: Tick,
         buf: &mut [u8],
-    ) -> Result<Option<usize>, NoRoom> {
+    ) -> Result<Option<Written>, NoRoom> {
         let start = match (core::mem::take(&mut self.ack_due), self.remote) {
             (true, Some(remote)) => self.connect(remote.nonce, ours).encode_acknowledge(buf)?,
             _ => 0,
@@ -118,17 +120,26 @@ impl Peer {
         let Some(session) = &mut self.session else {
             return Ok(None);
         };
-        // A datagram with an acknowledgement in front is no longer than others.
-        let end = usize::from(session.agreement().max_datagram).min(buf.len());
+        // A datagram with an acknowledgement in front is no longer than what every path carries.
+        let end = match start {
+            0 => buf.len(),
+            _ => usize::from(session.agreement().max_datagram).min(buf.len()),
+        };
         let rest = buf.get_mut(start..end).ok_or(NoRoom)?;
-        let len = session.poll_transmit(tick, rest)?;
+        let written = session.poll_transmit(tick, rest)?;
         self.refresh_session_deadline();
         self.check_flushed(tick.now);
-        match (start, len) {
+        match (start, written) {
             // The flush has just come to its end.
-            (0, None) if self.state == PeerState::Disconnecting => self.write_goodbye(tick, buf),
-            (0, None) => Ok(None),
-            (start, len) => Ok(Some(start + len.unwrap_or(0))),
+            (0, None) if self.state == PeerState::Disconnecting => {
+                Ok(self.write_goodbye(tick, buf)?.map(Written::plain))
+            }
+            (0, written) => Ok(written),
+            (start, None) => Ok(Some(Written::plain(start))),
+            (start, Some(written)) => Ok(Some(Written {
+                len: start + written.len,
+                ..written
+            })),
         }
     }
 

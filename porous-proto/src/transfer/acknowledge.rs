@@ -20,6 +20,7 @@ impl Transfer {
     pub(crate) fn on_ack(&mut self, acked: &Acked<'_>, source: &mut impl Source, now: Instant) {
         let Acked { largest, block } = *acked;
         let newest = self.queue.waits_since(largest);
+        let was_marked = self.queue.is_marked(largest);
         let (mut newly, in_flight) = (Newly::default(), self.queue.flight());
         acked.for_each_range(|low, high| self.acknowledge(low, high, &mut newly, source, now));
         self.judge_probe();
@@ -34,6 +35,7 @@ impl Transfer {
             self.pings.on_sample(now);
         }
         self.tell_acknowledged(&newly, rtt, in_flight, now);
+        self.judge_marks((largest, was_marked), block.marks, newest, now);
         self.drop_overtaken(source, now);
     }
 
@@ -49,6 +51,7 @@ impl Transfer {
         while let Some(id) = self.queue.first_open(from, high) {
             from = id + 1;
             if let Some((late, lost)) = self.queue.take_late(id) {
+                self.note_passed(id, late.is_large);
                 self.on_late(id, late, now);
                 for message in &lost {
                     source.acknowledged(message);
@@ -58,12 +61,18 @@ impl Transfer {
                 continue;
             };
             self.later_acks.on_acknowledged(id);
+            self.note_passed(id, record.is_large);
+            if record.is_marked {
+                self.marking.on_passed();
+            }
             self.recovery.on_acknowledged(id, record.bytes > 0);
             if let Some(largest) = record.reported {
                 self.received.confirm(id, largest);
+                self.heard.confirm(id);
             }
             while let Some(arrived) = self.store.pop_arrived(&mut record.contents) {
                 if let Some(outgoing) = arrived {
+                    self.limits.on_acknowledged(&outgoing.message);
                     source.acknowledged(&outgoing.message);
                 }
             }
@@ -201,6 +210,12 @@ impl Transfer {
             return;
         };
         self.queue.settle();
+        if record.is_large {
+            self.note_vanished(id, now);
+        }
+        if record.is_marked {
+            self.marking.on_lost();
+        }
         if record.bytes > 0 {
             self.figures.on_lost(now);
             self.tell_lost((id, record.sent, record.bytes), now);
@@ -233,6 +248,7 @@ impl Transfer {
                     self.send_queue.push_again(&mut self.store, outgoing);
                 }
                 Delivery::Unreliable | Delivery::Latest => {
+                    self.limits.on_lost(&outgoing.message);
                     if source.lost(&outgoing.message) {
                         remembered.push(outgoing.message);
                     }

@@ -2,9 +2,12 @@
 
 use super::recovery::Recovery;
 use super::store::{List, Outgoing};
-use super::{Delivery, Record, Source, Transfer};
+use super::{Delivery, Record, Source, Transfer, Written};
 use crate::config::Priority;
-use crate::frame::{AckBlock, Control, FrameWriter, Header, Layout, MAX_MESSAGES, Message, seal};
+use crate::event::Ecn;
+use crate::frame::{
+    AckBlock, Context, Control, FrameWriter, Header, Layout, MAX_MESSAGES, Message, seal,
+};
 use crate::time::Instant;
 use crate::wire::NoRoom;
 
@@ -22,9 +25,27 @@ pub(super) struct Plan {
     pub(super) layout: Layout,
     pub(super) len: usize,
     pub(super) messages: usize,
+    /// Zeros at the end: it only tries whether the path carries so much.
+    pub(super) padding: usize,
 }
 
 impl Plan {
+    /// A frame without messages.
+    pub(super) fn new(header: Header, ack: Option<(AckBlock, u64)>, context: Context) -> Self {
+        Self {
+            len: header.length(ack.as_ref().map(|(block, _)| block)) + context.tag,
+            ack,
+            fresh: arrayvec::ArrayVec::new(),
+            contents: List::EMPTY,
+            data: false,
+            repeats: false,
+            header,
+            layout: Layout::new(context),
+            messages: 0,
+            padding: 0,
+        }
+    }
+
     pub(super) fn control(&mut self, control: Control) {
         let message = Message::<&[u8]>::Control(control);
         self.len += self.layout.length(&message);
@@ -41,21 +62,28 @@ impl Transfer {
         source: &mut impl Source,
         now: Instant,
         buf: &mut [u8],
-    ) -> Result<Option<usize>, NoRoom> {
-        let max = usize::from(self.params.max_datagram).min(buf.len());
-        let Some(plan) = self.plan(source, now, max) else {
+    ) -> Result<Option<Written>, NoRoom> {
+        let max = self.largest().min(buf.len());
+        let planned = self.plan_path_probe(now, buf.len());
+        let Some(plan) = planned.or_else(|| self.plan(source, now, max)) else {
             return Ok(None);
         };
         self.forget_oldest_if_full(source);
         let len = self.write(&plan, buf)?;
-        debug_assert!(len <= max, "a frame is no longer than planned");
-        self.remember(plan, len, now);
-        Ok(Some(len))
+        debug_assert!(len <= max || plan.padding > 0, "no longer than planned");
+        let ecn = self.marking.mark(plan.data && !plan.repeats);
+        self.remember(plan, (len, ecn), now);
+        Ok(Some(Written {
+            len,
+            ecn,
+            dont_fragment: len > usize::from(self.params.max_datagram),
+        }))
     }
 
-    fn remember(&mut self, plan: Plan, len: usize, now: Instant) {
+    fn remember(&mut self, plan: Plan, (len, ecn): (usize, Ecn), now: Instant) {
         self.await_copies(&plan.contents, now);
-        let noop = plan.fresh.contains(&Control::Noop);
+        let is_large = self.note_length(&plan, len, now);
+        let noop = plan.fresh.contains(&Control::Noop) && plan.padding == 0;
         let bytes = if plan.data {
             u32::try_from(len).unwrap_or(u32::MAX)
         } else {
@@ -64,11 +92,14 @@ impl Transfer {
         let tracked = plan.data || noop || !plan.contents.is_empty();
         let mut record = Record::new(now, bytes, tracked, plan.contents);
         record.noop = noop;
+        record.is_large = is_large;
+        record.is_marked = ecn != Ecn::NotEct;
         record.eliciting = plan.messages > 0;
         record.asks = plan.header.ack_now;
         record.reliable = self.store.has_reliable(&record.contents);
         record.reported = plan.ack.as_ref().map(|(_, largest)| *largest);
         self.figures.sent += u64::from(plan.data);
+        self.gate.data = plan.data;
         if plan.data {
             self.pings.on_data(now, self.recovery.average());
             self.ack_timer.on_data(now);
@@ -76,7 +107,9 @@ impl Transfer {
         if let (true, Recovery::Modern(modern)) = (tracked, &mut self.recovery) {
             modern.on_sent(now);
         }
-        self.ack_timer.on_sent();
+        if plan.padding == 0 {
+            self.ack_timer.on_sent();
+        }
         self.widths.note(self.queue.next(), now);
         record.repeats = plan.repeats;
         self.queue.push(record);
@@ -87,19 +120,12 @@ impl Transfer {
 
     fn plan(&mut self, source: &mut impl Source, now: Instant, max: usize) -> Option<Plan> {
         let ack_due = self.ack_timer.pending;
-        let ack = self.received.report(self.ack_timer.held_back(now));
+        let mut ack = self.received.report(self.ack_timer.held_back(now));
+        if let Some((block, _)) = &mut ack {
+            block.marks = self.heard.marks();
+        }
         let header = self.header(now);
-        let mut plan = Plan {
-            len: header.length(ack.as_ref().map(|(block, _)| block)) + self.params.context.tag,
-            ack,
-            fresh: arrayvec::ArrayVec::new(),
-            contents: List::EMPTY,
-            data: false,
-            repeats: false,
-            header,
-            layout: Layout::new(self.params.context),
-            messages: 0,
-        };
+        let mut plan = Plan::new(header, ack, self.params.context);
         self.plan_control(&mut plan, source, now, max);
         self.plan_probe(&mut plan, source, now, max);
         let (repeated, before) = (plan.messages, plan.len);
@@ -139,22 +165,32 @@ impl Transfer {
         for index in 0..plan.fresh.len() {
             plan.control(plan.fresh[index]);
         }
+        const LIMITS_LEN: usize = 8;
+        if plan.len + LIMITS_LEN <= max {
+            if let Some(control) = self.limits.take_due() {
+                self.plan_latest(plan, control);
+            }
+        }
         const WINDOW_LEN: usize = 7;
         while plan.len + WINDOW_LEN <= max && plan.messages < MAX_MESSAGES {
             let Some(control) = source.next_window() else {
                 break;
             };
-            let message = Message::Control(control);
-            plan.control(control);
-            let outgoing = Outgoing {
-                message,
-                delivery: Delivery::Latest,
-                priority: Priority::High,
-                copies: 0,
-                probed: false,
-            };
-            self.store.push(&mut plan.contents, outgoing);
+            self.plan_latest(plan, control);
         }
+    }
+
+    /// Signalling that is said anew if it is lost, as it is then.
+    fn plan_latest(&mut self, plan: &mut Plan, control: Control) {
+        plan.control(control);
+        let outgoing = Outgoing {
+            message: Message::Control(control),
+            delivery: Delivery::Latest,
+            priority: Priority::High,
+            copies: 0,
+            probed: false,
+        };
+        self.store.push(&mut plan.contents, outgoing);
     }
 
     /// Fills the frame from the send queue, high priority first, as far as the transfer window,
@@ -164,7 +200,8 @@ impl Transfer {
         if !self.queue.has_room() {
             return;
         }
-        let limit = self.allowance(max, now);
+        let otherwise = self.allowance(max, now);
+        let limit = self.gate.limit(otherwise);
         self.budget.set_limited(false);
         for priority in [Priority::High, Priority::Low] {
             while self.refill(source, priority) {
@@ -176,7 +213,9 @@ impl Transfer {
                 };
                 let len = plan.layout.length(&front.message);
                 if plan.len + len > limit {
-                    self.budget.set_limited(limit < max);
+                    self.path.on_full(plan.len + len);
+                    self.budget.set_limited(otherwise < max);
+                    self.gate.waits = plan.len + len <= otherwise;
                     return;
                 }
                 plan.layout.push(&front.message);
@@ -217,7 +256,7 @@ impl Transfer {
     }
 
     /// The head of the next frame.
-    fn header(&mut self, now: Instant) -> Header {
+    pub(super) fn header(&mut self, now: Instant) -> Header {
         let id = self.queue.next();
         Header {
             connection_id: self.params.connection_id,
@@ -232,7 +271,7 @@ impl Transfer {
     fn write(&self, plan: &Plan, buf: &mut [u8]) -> Result<usize, NoRoom> {
         let ack = plan.ack.as_ref().map(|(block, _)| block);
         let mut writer = FrameWriter::new(buf, &plan.header, ack, self.params.context)?;
-        let mut left = plan.messages;
+        let mut left = plan.messages + usize::from(plan.padding > 0);
         for control in &plan.fresh {
             left -= 1;
             writer.message(&Message::<&[u8]>::Control(*control), left == 0)?;
@@ -240,6 +279,9 @@ impl Transfer {
         for outgoing in self.store.iter(&plan.contents) {
             left -= 1;
             writer.message(&outgoing.message, left == 0)?;
+        }
+        if plan.padding > 0 {
+            writer.padding(plan.padding)?;
         }
         let len = writer.finish();
         if self.params.context.tag == 0 {

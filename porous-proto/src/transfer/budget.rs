@@ -8,7 +8,7 @@ use super::pacer::{Pace, Pacer};
 use super::recovery::Recovery;
 use super::{Transfer, TransferParams};
 use crate::config::Policy;
-use crate::congestion::{Ack, Controller, Peak, Trouble, initial_window};
+use crate::congestion::{Ack, Controller, Peak, Signal, Trouble, initial_window};
 use crate::time::Instant;
 
 /// The congestion control of one peer.
@@ -90,7 +90,7 @@ impl Budget {
     /// A frame leaves: all of its bytes, and those in flight then.
     pub(super) fn on_sent(&mut self, len: u32, bytes: u32, flight: u32, now: Instant) {
         if let Some(limits) = &mut self.limits {
-            limits.pacer.on_sent(len.into());
+            limits.pacer.on_sent(len.into(), bytes > 0, now);
             limits.peak.note(flight, now);
         }
         if bytes > 0 {
@@ -105,6 +105,11 @@ impl Budget {
         self.controller = controller;
     }
 
+    /// Datagrams can have so many bytes from now on.
+    pub(super) fn on_mtu(&mut self, mtu: u16) {
+        self.controller.on_mtu(mtu.into());
+    }
+
     /// Nothing was lost in the last episode.
     pub(super) fn on_spurious(&mut self) {
         self.controller.on_spurious();
@@ -114,7 +119,7 @@ impl Budget {
 impl Transfer {
     /// W_c.
     pub(crate) fn window(&self) -> u32 {
-        self.budget.window(self.params.max_datagram.into())
+        self.budget.window(self.path_mtu().into())
     }
 
     /// How long a datagram with data may be by the congestion window.
@@ -136,7 +141,7 @@ impl Transfer {
 
     /// How fast frames may leave.
     pub(super) fn pace(&self) -> Pace {
-        let mtu = self.params.max_datagram.into();
+        let mtu = self.path_mtu().into();
         let is_known = !self.figures.minimum().is_zero();
         Pace {
             rate: is_known.then(|| self.pacing_rate()),
@@ -154,7 +159,7 @@ impl Transfer {
             let rate = u128::from(self.window()) * 1_250_000 / micros;
             u32::try_from(rate).unwrap_or(u32::MAX)
         });
-        rate.max(self.params.max_datagram.into())
+        rate.max(self.path_mtu().into())
     }
 
     /// Tells the controller of what was acknowledged, when there were so many bytes in flight.
@@ -180,6 +185,23 @@ impl Transfer {
             bandwidth: self.params.bandwidth,
             step: self.lag,
         });
+    }
+
+    /// A router has marked a frame: what is sent now was sent before anything can be done about it.
+    pub(super) fn tell_marked(&mut self, id: u64, sent: Instant, now: Instant) {
+        let next = self.queue.next();
+        let Recovery::Modern(modern) = &mut self.recovery else {
+            return;
+        };
+        if modern.on_marked(id, next) {
+            self.budget.controller.on_trouble(&Trouble {
+                now,
+                signal: Signal::Mark,
+                bytes: 0,
+                sent,
+                in_flight: self.queue.flight(),
+            });
+        }
     }
 
     /// A frame with data is considered dropped.

@@ -9,10 +9,14 @@ mod assembly;
 mod audit;
 mod budget;
 mod copies;
+mod ecn;
 mod figures;
+mod gate;
+mod limits;
 mod loss;
 mod nonces;
 mod pacer;
+mod path_mtu;
 mod ping;
 mod probe;
 mod queue;
@@ -27,6 +31,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 mod width;
+mod written;
 
 use core::time::Duration;
 
@@ -34,9 +39,13 @@ use self::ack_timer::AckTimer;
 use self::answers::Answers;
 use self::budget::Budget;
 use self::copies::Copies;
+use self::ecn::{Heard, Marking};
 pub(crate) use self::figures::Figures;
+pub(crate) use self::gate::Gate;
+use self::limits::Limits;
 use self::loss::LaterAcks;
 use self::nonces::Nonces;
+use self::path_mtu::PathMtu;
 use self::ping::Pings;
 use self::probe::{Asked, Probe};
 use self::queue::{Record, TransferQueue};
@@ -49,8 +58,10 @@ pub(crate) use self::source::{NextMessage, Source};
 pub(crate) use self::store::Delivery;
 use self::store::Store;
 use self::width::Widths;
+pub(crate) use self::written::Written;
 use crate::config::Policy;
 use crate::congestion::Congestion;
+use crate::event::Ecn;
 use crate::frame::{AckBlock, ConnectionId, Context, Short};
 use crate::time::Instant;
 
@@ -66,13 +77,18 @@ pub(crate) struct TransferParams {
     pub(crate) nonces: [u64; 2],
     /// MTU: the largest datagram.
     pub(crate) max_datagram: u16,
+    /// What it may become, if the path carries it.
+    pub(crate) path_mtu: u16,
     /// N_P.
     pub(crate) window: u64,
     /// B_r: how far behind the newest a frame may come.
     pub(crate) behind: u64,
     /// The most we want to send, in bytes a second.
     pub(crate) send_rate: u32,
-    /// B of (10), in bytes a second: the smaller of that and what the remote host wants to receive.
+    /// The most that we want to receive, and that the remote host does.
+    pub(crate) receive_rate: u32,
+    pub(crate) remote_rate: u32,
+    /// B of (10), in bytes a second: the smaller of what we want to send and it to receive.
     pub(crate) bandwidth: u32,
     /// Silence for so long ends the connection.
     pub(crate) timeout: Duration,
@@ -80,6 +96,8 @@ pub(crate) struct TransferParams {
     pub(crate) congestion: Congestion,
     /// Under the modern policy a silent connection is heard of so often.
     pub(crate) keepalive: Duration,
+    /// Data is marked as ECN-capable.
+    pub(crate) ecn: bool,
     /// What nobody else knows.
     pub(crate) secret: u64,
 }
@@ -137,10 +155,13 @@ pub(crate) struct Transfer {
     copies: Copies,
     pings: Pings,
     pub(crate) answers: Answers,
-    /// The serial of the newest limits that the remote host sent.
-    limits: u16,
+    limits: Limits,
+    pub(crate) gate: Gate,
     sentinels: SentinelFrames,
     budget: Budget,
+    path: PathMtu,
+    heard: Heard,
+    marking: Marking,
     ack_timer: AckTimer,
     /// T_step,avg of (7), as last told by the host.
     step: Duration,
@@ -172,9 +193,13 @@ impl Transfer {
             copies: Copies::new(),
             pings: Pings::new(params.policy, params.timeout, params.keepalive),
             answers: Answers::default(),
-            limits: 0,
+            limits: Limits::new(params.receive_rate),
+            gate: Gate::default(),
             sentinels: SentinelFrames::new(params.window),
             budget: Budget::new(&params),
+            path: PathMtu::new(params.max_datagram, params.path_mtu),
+            heard: Heard::default(),
+            marking: Marking::new(params.ecn && params.policy == Policy::Modern),
             ack_timer: AckTimer::new(params.policy),
             step: Duration::ZERO,
             lag: Duration::ZERO,
@@ -204,6 +229,16 @@ impl Transfer {
 
     pub(crate) const fn flight(&self) -> u32 {
         self.queue.flight()
+    }
+
+    /// Whether data is marked as ECN-capable now, and how many frames routers have marked.
+    pub(crate) const fn marks(&self) -> (bool, u32) {
+        (self.marking.is_on(), self.marking.count())
+    }
+
+    /// How large datagrams may be now.
+    pub(crate) const fn path_mtu(&self) -> u16 {
+        self.path.current()
     }
 
     /// Sets W_c, to draw a figure.
@@ -289,18 +324,26 @@ impl Transfer {
         Some(Acked { largest, block })
     }
 
-    /// Notes a valid frame. `eliciting`: it wants to be acknowledged.
-    pub(crate) fn on_frame(&mut self, id: u64, short: &Short<'_>, eliciting: bool, now: Instant) {
+    /// Notes a valid frame, and what its IP header said. `eliciting`: it wants to be acknowledged.
+    pub(crate) fn on_frame(
+        &mut self,
+        (id, ecn): (u64, Ecn),
+        short: &Short<'_>,
+        eliciting: bool,
+        now: Instant,
+    ) {
         let next = self.received.next();
         let own_next = self.queue.next();
-        if (self.received).record(id, short.id_width, short.nonce, own_next, now) {
+        let is_new = (self.received).record(id, short.id_width, short.nonce, own_next, now);
+        self.heard.on_frame(ecn, id >= next, is_new, own_next);
+        if is_new {
             self.figures.on_received(self.received.passed(), now);
         }
         if id >= next {
             self.ack_timer.on_newest(now);
         }
         if eliciting {
-            let at_once = short.ack_now || id != next;
+            let at_once = short.ack_now || id != next || ecn == Ecn::Ce;
             let is_full = short.bytes.len() + FULL_SLACK >= usize::from(self.params.max_datagram);
             self.ack_timer.on_frame(at_once, is_full, now);
         }
@@ -322,15 +365,6 @@ impl Transfer {
             if let Recovery::Paper(_) = self.recovery {
                 self.figures.on_round_trip(elapsed, now);
             }
-        }
-    }
-
-    /// The remote host changed what it wants to receive (`docs/deviations.md` C14).
-    pub(crate) fn on_limits(&mut self, serial: u16, receive_rate: u32) {
-        let newer = serial.wrapping_sub(self.limits);
-        if newer > 0 && newer < 1 << 15 {
-            self.limits = serial;
-            self.params.bandwidth = self.params.send_rate.min(receive_rate);
         }
     }
 }

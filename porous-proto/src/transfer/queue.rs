@@ -38,6 +38,10 @@ pub(crate) struct Record {
     /// Whether it only repeats what others carry: one early probe for a message, the next ones
     /// take ever longer.
     pub(crate) repeats: bool,
+    /// Whether it is larger than what every path carries.
+    pub(crate) is_large: bool,
+    /// Whether it was sent with ECT(0).
+    pub(crate) is_marked: bool,
     /// It carries a sentinel frame (4).
     pub(crate) noop: bool,
     /// The newest id that its acknowledgement block reported.
@@ -55,6 +59,8 @@ pub(crate) struct Late {
     pub(crate) sent: Instant,
     /// Whether it added to the flight size.
     pub(crate) counted: bool,
+    /// Whether it was larger than what every path carries.
+    pub(crate) is_large: bool,
 }
 
 impl Record {
@@ -67,6 +73,8 @@ impl Record {
             asks: false,
             reliable: false,
             repeats: false,
+            is_large: false,
+            is_marked: false,
             noop: false,
             reported: None,
             contents,
@@ -152,6 +160,11 @@ impl TransferQueue {
         self.is_outstanding(id).then_some(record.sent)
     }
 
+    /// Whether the frame was sent with ECT(0), and its acknowledgement did not come yet.
+    pub(crate) fn is_marked(&self, id: u64) -> bool {
+        self.record(id).is_some_and(|record| record.is_marked)
+    }
+
     /// When a frame was sent that carries reliable messages and whose fate is open, and all its
     /// messages.
     pub(crate) fn reliable_contents(&self, id: u64) -> Option<(Instant, &List)> {
@@ -222,6 +235,7 @@ impl TransferQueue {
         let record = self.take(id)?;
         if let Some(left) = self.record_mut(id) {
             (left.dropped, left.counted) = (true, record.bytes > 0);
+            left.is_large = record.is_large;
             self.open.set(id);
         }
         Some(record)
@@ -238,13 +252,17 @@ impl TransferQueue {
     /// acknowledged for the first time now.
     pub(crate) fn take_late(&mut self, id: u64) -> Option<(Late, Vec<Message<Bytes>>)> {
         let record = self.record_mut(id)?;
-        let (sent, counted) = (record.sent, record.counted);
+        let late = Late {
+            sent: record.sent,
+            counted: record.counted,
+            is_large: record.is_large,
+        };
         if !core::mem::take(&mut record.dropped) {
             return None;
         }
         self.open.clear(id);
         let lost = self.lost.remove(&id).unwrap_or_default();
-        Some((Late { sent, counted }, lost))
+        Some((late, lost))
     }
 
     /// Whether a frame between these two was acknowledged, or is not remembered.

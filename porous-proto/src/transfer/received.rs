@@ -4,7 +4,7 @@
 use core::time::Duration;
 
 use super::reach::Advance;
-use crate::frame::{AckBlock, AckRange};
+use crate::frame::{AckBlock, AckRange, Marks};
 use crate::serial::{Bits, ReceiveWindow, truncate};
 use crate::time::Instant;
 
@@ -184,6 +184,7 @@ impl Received {
             delay: AckBlock::delay(held_back),
             map,
             nonce: false,
+            marks: Marks::default(),
             ranges: arrayvec::ArrayVec::new(),
         };
         nonce ^= self.report_ranges(&mut block, largest.checked_sub(MAP_BITS + 1), oldest);

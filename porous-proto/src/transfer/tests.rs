@@ -118,14 +118,18 @@ impl Side {
             context: context(),
             nonces: [1, 2],
             max_datagram: u16::try_from(MTU).unwrap(),
+            path_mtu: u16::try_from(MTU).unwrap(),
             window: 4096,
             behind: 256,
             send_rate: u32::MAX,
+            receive_rate: u32::MAX,
+            remote_rate: u32::MAX,
             bandwidth: u32::MAX,
             timeout: Duration::from_secs(10),
             policy,
             congestion: Congestion::Paper,
             keepalive: Duration::from_secs(15),
+            ecn: false,
             secret: 7,
         };
         let mut transfer = Transfer::new(params, 0);
@@ -142,11 +146,11 @@ impl Side {
     /// The names of the messages of the next frame.
     fn frame(&mut self) -> Option<Vec<u8>> {
         let mut buf = [0; MTU];
-        let len = self
+        let written = self
             .transfer
             .poll_transmit(&mut self.script, self.now, &mut buf)
             .unwrap()?;
-        let datagram = crate::frame::decode(&buf[..len], 0).unwrap();
+        let datagram = crate::frame::decode(&buf[..written.len], 0).unwrap();
         let Rest::Short(short) = datagram.rest else {
             unreachable!()
         };
@@ -172,6 +176,7 @@ impl Side {
                     _ => 0,
                 },
                 nonce: false,
+                marks: crate::frame::Marks::default(),
                 ranges: arrayvec::ArrayVec::new(),
             };
             let acked = self.transfer.check_ack(&block).unwrap();
@@ -286,6 +291,7 @@ fn acknowledgements_are_idempotent_and_of_unsent_frames_refused() {
         delay: None,
         map: u32::MAX,
         nonce: false,
+        marks: crate::frame::Marks::default(),
         ranges: arrayvec::ArrayVec::new(),
     };
     assert!(side.transfer.check_ack(&block).is_none());
@@ -349,6 +355,7 @@ fn ranges_that_reach_below_the_first_frame_are_refused() {
         delay: None,
         map: u32::MAX,
         nonce: false,
+        marks: crate::frame::Marks::default(),
         ranges: arrayvec::ArrayVec::from_iter([crate::frame::AckRange { gap, length }]),
     };
     // Below the map are the ids 7 to 0.

@@ -24,7 +24,6 @@ impl<'b> Writer<'b> {
         self.position
     }
 
-    #[cfg(any(test, feature = "audit"))]
     pub(crate) const fn remaining(&self) -> usize {
         self.buffer.len().saturating_sub(self.position)
     }
@@ -41,7 +40,6 @@ impl<'b> Writer<'b> {
         Ok(())
     }
 
-    #[cfg(any(test, feature = "audit"))]
     pub(crate) fn zeros(&mut self, length: usize) -> Result<(), NoRoom> {
         self.take(length)?.fill(0);
         Ok(())

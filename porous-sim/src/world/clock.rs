@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::ops::ControlFlow;
 use core::time::Duration;
 
-use porous_proto::Instant;
+use porous_proto::{Ecn, Instant};
 
 use super::World;
 use crate::SimAddress;
@@ -210,7 +210,7 @@ impl<A: SimAddress> World<A> {
     /// Brings what has arrived to the sockets.
     fn deliver(&mut self) {
         self.gate.release(self.now, &mut self.network);
-        while let Some((from, to, datagram)) = self.network.receive(self.now) {
+        while let Some(((from, to), ecn, datagram)) = self.network.receive_marked(self.now) {
             let Some(to) = self.nats.arrives(self.now, from, to) else {
                 continue;
             };
@@ -218,7 +218,7 @@ impl<A: SimAddress> World<A> {
                 continue;
             };
             let len = datagram.len();
-            if !station.deliver(from, datagram) {
+            if !station.deliver(from, ecn, datagram) {
                 let full = format!("{from:?} -> {to:?} socket buffer full {len} B");
                 self.network.note(&full);
             }
@@ -231,7 +231,7 @@ impl<A: SimAddress> World<A> {
         let now = self.now;
         self.station_mut(address).wake(now);
         let mut count = 0;
-        while let Some((to, datagram)) = self.transmit(address) {
+        while let Some((to, ecn, datagram)) = self.transmit(address) {
             count += 1;
             let seed = self.seed;
             assert!(
@@ -239,13 +239,14 @@ impl<A: SimAddress> World<A> {
                 "{address:?} sends {AT_ONCE} datagrams at {now:?} and no end; replay with {seed}"
             );
             let from = self.nats.leaves(now, address, to);
+            let datagram = (ecn, datagram);
             self.gate.send(now, (from, to), datagram, &mut self.network);
         }
         self.collect_events(address);
         self.schedule(address);
     }
 
-    fn transmit(&mut self, address: A) -> Option<(A, Vec<u8>)> {
+    fn transmit(&mut self, address: A) -> Option<(A, Ecn, Vec<u8>)> {
         let (now, buffer) = (self.now, &mut self.buffer);
         self.stations.get_mut(&address)?.transmit(now, buffer)
     }

@@ -41,6 +41,7 @@ impl Hand {
             rates: [u32::MAX; 2],
             integrity: 0,
             extensions: 0,
+            path_mtu: None,
         };
         let remote = Remote::connect(&mut host, NOW, 9, &offer);
         let (peer, _) = host.peers().next().expect("it is connected");
@@ -84,6 +85,7 @@ impl Hand {
             map,
             delay: None,
             ranges: ranges.to_vec(),
+            marks: (false, 0),
             nonces: false,
         };
         let short = self.remote.short(Some(ack), Vec::new());

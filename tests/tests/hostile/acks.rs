@@ -244,6 +244,7 @@ fn sums_of_nonces_that_are_wrong_have_no_effect() {
         for round in 0..40 {
             scene.chatter(&mut enemy, 4);
             let ack = Ack {
+                marks: (false, 0),
                 nonces: round % 2 == 0,
                 ..all_up_to(&enemy, enemy.newest.0)
             };

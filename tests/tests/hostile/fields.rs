@@ -206,6 +206,13 @@ fn an_offer_out_of_range_is_refused() {
         for kind in [7, 8] {
             refused(scene, &request_with(kind, &[0; 4]));
         }
+        for path_mtu in [0, 1, 511, offer().datagram] {
+            let offer = Offer {
+                path_mtu: Some(path_mtu),
+                ..offer()
+            };
+            refused(scene, &padded(&offer.body(&[9; 4])));
+        }
         for integrity in [2, 3, 0x7F, 0x80, 0xFF] {
             refused(scene, &request_with(9, &[integrity]));
         }
@@ -234,6 +241,13 @@ fn an_offer_at_the_end_of_its_range_is_understood() {
         for rate in [1, 0x7FFF_FFFF, 0x8000_0000, u32::MAX] {
             understood(scene, &request_with(7, &rate.to_le_bytes()), 0xC1);
             understood(scene, &request_with(8, &rate.to_le_bytes()), 0xC1);
+        }
+        for path_mtu in [offer().datagram + 1, u16::MAX] {
+            let offer = Offer {
+                path_mtu: Some(path_mtu),
+                ..offer()
+            };
+            understood(scene, &padded(&offer.body(&[9; 4])), 0xC1);
         }
         for integrity in [0, 1] {
             understood(scene, &request_with(9, &[integrity]), 0xC1);

@@ -245,6 +245,7 @@ fn a_peer_may_want_the_least_of_everything() {
             rates: [1, 1],
             integrity: 1,
             extensions: 0,
+            path_mtu: None,
         };
         talk(scene, &least, 1);
     });
@@ -261,13 +262,14 @@ fn a_peer_may_offer_the_most_of_everything() {
         let most = Offer {
             application: 0,
             channels: 255,
-            datagram: u16::MAX,
+            datagram: u16::MAX - 1,
             packet: u32::MAX - 64,
             budget: u32::MAX,
             windows: [8, 8],
             rates: [u32::MAX; 2],
             integrity: 1,
             extensions: u32::MAX,
+            path_mtu: Some(u16::MAX),
         };
         talk(scene, &most, 1000);
         assert_eq!(scene.host.host.peers().last().unwrap().1.channels(), 4);

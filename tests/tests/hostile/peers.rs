@@ -314,6 +314,7 @@ pub(crate) const fn ack_of(largest: u32) -> Ack {
         },
         delay: None,
         ranges: Vec::new(),
+        marks: (false, 0),
         nonces: false,
     }
 }

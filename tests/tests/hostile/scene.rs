@@ -64,6 +64,7 @@ pub(crate) fn offer() -> Offer {
         rates: [u32::MAX; 2],
         integrity: 0,
         extensions: 0,
+        path_mtu: None,
     }
 }
 

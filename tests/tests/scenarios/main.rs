@@ -3,14 +3,17 @@
 
 extern crate alloc;
 
+mod advisor;
 mod api;
 mod asking;
 mod clocks;
 mod connection_ids;
+mod controllers;
 mod delivery;
 mod determinism;
 mod disconnect;
 mod duplicates;
+mod ecn;
 mod figures;
 mod flow;
 mod handshake;
@@ -19,7 +22,9 @@ mod lanes;
 mod latency;
 mod limits;
 mod overhead;
+mod path_mtu;
 mod quality;
+mod rates;
 mod readers;
 mod recovery;
 mod redundancy;

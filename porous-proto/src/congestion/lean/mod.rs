@@ -227,8 +227,9 @@ impl Lean {
             self.skip -= 1;
             return;
         }
-        let is_long = queue > self.base() / 4 + self.wanted(self.rivals.window());
-        if self.rivals.on_round(queue, is_long, ack.now) {
+        let own = self.wanted(self.rivals.window());
+        let excess = queue.saturating_sub(own);
+        if self.rivals.on_round(excess, self.base(), ack.now) {
             self.compete(ack.now);
             return;
         }
@@ -256,7 +257,7 @@ impl Lean {
             self.drain = u32::try_from(queued)
                 .unwrap_or(u32::MAX)
                 .min(self.window / 4)
-                + self.window / 16;
+                + self.window / 32;
             self.skip = 2;
         }
     }

@@ -51,22 +51,23 @@ impl Rivals {
         self.note(window, now);
     }
 
-    /// A round in which we give way, with a queue that is too long, or not. Whether others fill it.
-    pub(super) fn on_round(&mut self, queue: Duration, is_long: bool, now: Instant) -> bool {
-        if !is_long {
+    /// A round in which we give way, with so much more in the queue than we want to have there, on a
+    /// path that takes `base` without it. Whether others fill it.
+    pub(super) fn on_round(&mut self, excess: Duration, base: Duration, now: Instant) -> bool {
+        let of_late = |at| now.saturating_duration_since(at) < OF_LATE;
+        let (part, enough) = if self.seen.is_some_and(of_late) {
+            (8, ROUNDS_AGAIN)
+        } else {
+            (4, ROUNDS)
+        };
+        if excess < base / part {
             self.rounds = 0;
             return false;
         }
-        if self.rounds == 0 || queue < self.first / 4 * 3 {
-            (self.rounds, self.first) = (0, queue);
+        if self.rounds == 0 || excess < self.first / 4 * 3 {
+            (self.rounds, self.first) = (0, excess);
         }
         self.rounds += 1;
-        let of_late = |at| now.saturating_duration_since(at) < OF_LATE;
-        let enough = if self.seen.is_some_and(of_late) {
-            ROUNDS_AGAIN
-        } else {
-            ROUNDS
-        };
         let are_there = self.rounds >= enough;
         if are_there {
             self.rounds = 0;

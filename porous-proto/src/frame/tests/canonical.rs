@@ -199,6 +199,7 @@ fn the_overhead_of_common_datagrams_is_small() {
         delay: Some(8),
         map: u32::MAX,
         nonce: false,
+        marks: Marks::default(),
         ranges: ArrayVec::new(),
     };
     let packet = |mode, channel, id, payload| {

@@ -37,6 +37,7 @@ fn offer() -> Offer {
         receive_rate: 1 << 20,
         integrity: Integrity::None,
         features: 0,
+        path_mtu: None,
     }
 }
 

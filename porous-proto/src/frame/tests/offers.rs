@@ -36,7 +36,7 @@ fn parameters_come_once_each_in_order() {
         error_of(&[id, &rest[..5], application, &rest[5..]]),
         UnknownType
     );
-    assert_eq!(error_of(&[id, application, rest, &[11, 0]]), UnknownType);
+    assert_eq!(error_of(&[id, application, rest, &[12, 0]]), UnknownType);
     assert_eq!(
         error_of(&[id, application, rest, &[10, 4, 0, 0, 0, 0]]),
         UnknownType
@@ -55,6 +55,20 @@ fn parameters_have_exact_lengths() {
     assert_eq!(error(&with_body(&short)), BadValue);
     let long = [&body[..5], &[1, 9], &body[7..15], &[0], &body[15..]].concat();
     assert_eq!(error(&with_body(&long)), BadValue);
+}
+
+#[test]
+fn a_path_is_searched_for_what_is_longer_than_any_datagram() {
+    let with = |more: &'static [u8]| offered(|body| body.extend(more));
+    assert_eq!(with(&[11, 2, 0xB1, 0x04]), None, "1201");
+    assert_eq!(with(&[11, 2, 0xFF, 0xFF]), None);
+    assert_eq!(with(&[11, 2, 0xB0, 0x04]), Some(BadValue), "1200");
+    assert_eq!(with(&[11, 2, 0, 0]), Some(BadValue));
+    assert_eq!(with(&[11, 1, 0xFF]), Some(BadValue));
+    assert_eq!(with(&[11, 3, 0xFF, 0xFF, 0]), Some(BadValue));
+    assert_eq!(with(&[11, 2, 0xFF]), Some(Truncated));
+    let twice = &[11, 2, 0xFF, 0xFF, 11, 2, 0xFF, 0xFF];
+    assert_eq!(with(twice), Some(UnknownType));
 }
 
 /// The error for an offer with one field changed.

@@ -122,11 +122,12 @@ fn ack() -> impl Strategy<Value = AckBlock> {
         any::<Option<u8>>(),
         map,
         any::<bool>(),
+        any::<(bool, u32)>(),
         ranges,
         any::<bool>(),
     )
         .prop_map(
-            |((largest_width, largest), delay, map, nonce, ranges, adjoins)| {
+            |((largest_width, largest), delay, map, nonce, (newest, count), ranges, adjoins)| {
                 let mut ranges: ArrayVec<_, MAX_RANGES> = ranges
                     .into_iter()
                     .map(|(gap, length)| AckRange { gap, length })
@@ -141,6 +142,10 @@ fn ack() -> impl Strategy<Value = AckBlock> {
                     delay,
                     map,
                     nonce,
+                    marks: Marks {
+                        newest,
+                        count: count >> (largest & 31),
+                    },
                     ranges,
                 }
             },
@@ -270,6 +275,7 @@ fn offers() -> impl Strategy<Value = Offer> {
                     Integrity::None
                 },
                 features,
+                path_mtu: max_datagram.checked_add(set.0.into()).filter(|_| crc),
             }
         },
     )

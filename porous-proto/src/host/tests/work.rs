@@ -208,6 +208,7 @@ fn ack_of_all(largest: u32, window: u64) -> AckBlock {
         delay: None,
         map: u32::MAX,
         nonce: false,
+        marks: crate::frame::Marks::default(),
         ranges,
     }
 }

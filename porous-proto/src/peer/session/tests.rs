@@ -24,6 +24,7 @@ fn session(config: &Config) -> Session {
         policy: config.policy,
         congestion: config.congestion,
         keepalive: Duration::ZERO,
+        ecn: false,
         first_id: 0,
         settings: config.settings(),
         secret: 0,
@@ -64,10 +65,11 @@ fn deliver(session: &mut Session, id: u64, messages: &[Message<Vec<u8>>]) -> Res
         now: Instant::ZERO,
         step: Duration::ZERO,
         lag: Duration::ZERO,
+        is_full: false,
         awake_since: Instant::ZERO,
         back_since: Instant::ZERO,
     };
-    session.handle_short(&short, tick)
+    session.handle_short(&short, Ecn::NotEct, tick)
 }
 
 /// The first part of an unreliable packet makes room for a frame with its last part and a reliable

@@ -14,8 +14,10 @@ pub(super) struct Episodes {
     first: u64,
     /// The id that was next when it began: what was sent before begins no other.
     end: u64,
-    /// Losses of it that did not prove spurious.
+    /// Losses of it that did not prove spurious, and marks.
     real: u32,
+    /// Whether there was a loss.
+    has_loss: bool,
     /// Whether one did.
     spurious: bool,
     /// How many were without an error, one after the other.
@@ -29,6 +31,7 @@ impl Episodes {
             first: 0,
             end: 0,
             real: 0,
+            has_loss: false,
             spurious: false,
             clean: 0,
         }
@@ -36,6 +39,17 @@ impl Episodes {
 
     /// A frame is lost, and `next` is the id that is next: whether an episode begins.
     pub(super) const fn on_lost(&mut self, id: u64, next: u64) -> bool {
+        let begins = self.on_trouble(id, next);
+        self.has_loss |= self.is_on;
+        begins
+    }
+
+    /// A router has marked a frame, likewise. Nothing excuses that.
+    pub(super) const fn on_marked(&mut self, id: u64, next: u64) -> bool {
+        self.on_trouble(id, next)
+    }
+
+    const fn on_trouble(&mut self, id: u64, next: u64) -> bool {
         if self.is_on {
             self.real += 1;
             return false;
@@ -43,7 +57,7 @@ impl Episodes {
         let begins = id >= self.end;
         if begins {
             (self.is_on, self.first, self.end) = (true, id, next);
-            (self.real, self.spurious) = (1, false);
+            (self.real, self.has_loss, self.spurious) = (1, false, false);
         }
         begins
     }
@@ -54,6 +68,9 @@ impl Episodes {
             return false;
         }
         self.is_on = false;
+        if !self.has_loss {
+            return false;
+        }
         self.clean = if self.spurious { 0 } else { self.clean + 1 };
         let many = self.clean >= CLEAN;
         if many {
@@ -111,6 +128,23 @@ mod tests {
         assert!(!episodes.on_spurious(10) && episodes.on_spurious(11));
         assert!(episodes.on_lost(12, 20));
         assert!(!episodes.on_spurious(11));
+    }
+
+    #[test]
+    fn a_mark_is_an_episode_or_a_part_of_one_and_is_not_excused() {
+        let mut episodes = Episodes::new();
+        assert!(episodes.on_marked(10, 20) && !episodes.on_marked(15, 25));
+        assert!(!episodes.on_lost(16, 26) && !episodes.on_spurious(16));
+        episodes.on_acknowledged(20);
+        assert!(!episodes.on_marked(19, 30), "sent before the first");
+        assert!(episodes.on_lost(20, 30) && !episodes.on_marked(29, 31));
+        assert!(!episodes.on_spurious(20), "there was a mark");
+        episodes.on_acknowledged(30);
+        // Of reordering marks say nothing.
+        for id in 1..=40 {
+            assert!(episodes.on_marked(100 * id, 100 * id + 1));
+            assert!(!episodes.on_acknowledged(100 * id + 1));
+        }
     }
 
     #[test]

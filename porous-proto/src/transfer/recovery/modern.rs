@@ -199,6 +199,12 @@ impl Modern {
         }
     }
 
+    /// A router has marked a frame, which has come: whether an episode begins. `next` is the id that is
+    /// next.
+    pub(crate) const fn on_marked(&mut self, id: u64, next: u64) -> bool {
+        self.episodes.on_marked(id, next)
+    }
+
     /// A frame that was considered lost was acknowledged, when `newest` was acknowledged already.
     /// Whether nothing was lost in this episode: it counts as if it had not been.
     pub(crate) fn on_spurious(&mut self, id: u64, newest: u64) -> bool {

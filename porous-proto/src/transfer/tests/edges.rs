@@ -21,6 +21,7 @@ impl Side {
             delay: None,
             map: u32::MAX,
             nonce: false,
+            marks: crate::frame::Marks::default(),
             ranges: arrayvec::ArrayVec::from_iter([crate::frame::AckRange {
                 gap: 0,
                 length: rest,

@@ -25,6 +25,7 @@ fn block<const N: usize>(largest: u32, ranges: [(u32, u32); N]) -> AckBlock {
         delay: None,
         map: u32::MAX,
         nonce: false,
+        marks: crate::frame::Marks::default(),
         ranges: ranges.into_iter().collect(),
     }
 }

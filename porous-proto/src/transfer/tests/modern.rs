@@ -33,6 +33,7 @@ impl Side {
             delay: None,
             map,
             nonce: false,
+            marks: crate::frame::Marks::default(),
             ranges: arrayvec::ArrayVec::new(),
         };
         let acked = self.transfer.check_ack(&block).unwrap();

@@ -26,8 +26,8 @@ impl Pair {
         } = &mut self.side;
         script.low.push_back(message(1, 400, Delivery::Unreliable));
         let mut buf = [0; MTU];
-        let len = transfer.poll_transmit(script, *now, &mut buf).unwrap();
-        let (Some(len), true) = (len, comes) else {
+        let written = transfer.poll_transmit(script, *now, &mut buf).unwrap();
+        let (Some(Written { len, .. }), true) = (written, comes) else {
             return None;
         };
         let datagram = crate::frame::decode(&buf[..len], 0).unwrap();
@@ -98,6 +98,7 @@ fn a_frame_that_did_not_come_cannot_be_acknowledged_by_guessing() {
             delay: None,
             map: u32::MAX,
             nonce: false,
+            marks: crate::frame::Marks::default(),
             ranges: arrayvec::ArrayVec::new(),
         };
         believed += u32::from(pair.acknowledge(&everything));

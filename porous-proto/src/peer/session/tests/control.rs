@@ -106,13 +106,14 @@ fn answer(session: &mut Session) -> Vec<Control> {
         now: Instant::ZERO,
         step: Duration::ZERO,
         lag: Duration::ZERO,
+        is_full: false,
         awake_since: Instant::ZERO,
         back_since: Instant::ZERO,
     };
-    let Some(len) = session.poll_transmit(tick, &mut buf).unwrap() else {
+    let Some(written) = session.poll_transmit(tick, &mut buf).unwrap() else {
         return Vec::new();
     };
-    let Rest::Short(short) = decode(&buf[..len], 0).unwrap().rest else {
+    let Rest::Short(short) = decode(&buf[..written.len], 0).unwrap().rest else {
         unreachable!()
     };
     let mut messages = arrayvec::ArrayVec::<Message<&[u8]>, MAX_MESSAGES>::new();

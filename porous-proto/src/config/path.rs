@@ -1,0 +1,71 @@
+//! What a host may find out about the paths to its peers.
+
+use super::Config;
+use crate::error::ConfigError;
+
+impl Config {
+    /// Searches for datagrams larger than [`max_datagram`](Self::max_datagram) that the path to a
+    /// peer carries, up to `max` bytes of UDP payload, 512 to 65,507 (RFC 8899). Both hosts must
+    /// configure it, and the smaller count is the limit; 0 or less than `max_datagram` is off, the
+    /// default. 1452 is what Ethernet carries under IPv6.
+    ///
+    /// Nothing is tried in the first 5 s of a connection, and nothing as long as there is not more
+    /// to send at once than fits into a datagram. What is found serves small packets, more of which
+    /// then share a datagram; fragments keep the size that every path carries. If the path changes
+    /// and large datagrams vanish, [`max_datagram`](Self::max_datagram) holds again until a search a
+    /// minute later. [`PeerStats::path_mtu`](crate::PeerStats::path_mtu) tells the size.
+    ///
+    /// The driver must be able to forbid routers to fragment what says
+    /// [`Transmit::dont_fragment`](crate::Transmit::dont_fragment); one that is not must leave this
+    /// off. [`max_datagram_size`](crate::Host::max_datagram_size) grows to `max`.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::MaxDatagram`] outside this range.
+    ///
+    /// ```
+    /// assert!(porous_proto::Config::new().path_mtu_discovery(1452).is_ok());
+    /// assert!(porous_proto::Config::new().path_mtu_discovery(100).is_err());
+    /// ```
+    pub const fn path_mtu_discovery(mut self, max: u16) -> Result<Self, ConfigError> {
+        if max != 0 && (max < 512 || max > 65_507) {
+            return Err(ConfigError::MaxDatagram);
+        }
+        self.path_mtu = max;
+        Ok(self)
+    }
+
+    /// Leaves [`path_mtu_discovery`](Self::path_mtu_discovery) off, whatever was configured: for
+    /// drivers that cannot keep routers from fragmenting.
+    ///
+    /// ```
+    /// use porous_proto::Config;
+    ///
+    /// let config = Config::new().path_mtu_discovery(1452)?;
+    /// let _config = config.without_path_mtu_discovery();
+    /// # Ok::<(), porous_proto::ConfigError>(())
+    /// ```
+    #[must_use]
+    pub const fn without_path_mtu_discovery(mut self) -> Self {
+        self.path_mtu = 0;
+        self
+    }
+
+    /// Sends data as ECN-capable (ECT(0), RFC 3168), so that routers may mark what they would
+    /// otherwise drop, or earlier: a mark is told to the [controller](crate::congestion) as
+    /// [`Signal::Mark`](crate::congestion::Signal::Mark), and nothing is lost. Marks that come are
+    /// reported to the other host in any case. Has no effect under
+    /// [`Policy::Paper`](crate::Policy::Paper). Default `false`.
+    ///
+    /// It ends by itself where the path removes or invents marks or drops what has them, and where
+    /// a driver of either host does not pass them on: see [`PeerStats::ecn`](crate::PeerStats::ecn).
+    ///
+    /// ```
+    /// let _config = porous_proto::Config::new().ecn(true);
+    /// ```
+    #[must_use]
+    pub const fn ecn(mut self, yes: bool) -> Self {
+        self.ecn = yes;
+        self
+    }
+}

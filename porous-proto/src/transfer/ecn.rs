@@ -1,0 +1,208 @@
+//! Marks of congestion (RFC 3168, RFC 9000 §13.4; `docs/deviations.md` D9): what the remote host's
+//! frames came with is told to it, and what it tells of ours is believed as far as it can be true.
+
+use super::Transfer;
+use crate::event::Ecn;
+use crate::frame::Marks;
+use crate::time::Instant;
+
+/// So many marked frames lost, and none that came: the path drops what has a mark
+/// (RFC 9000 §13.4.2).
+const DROPPED: u8 = 10;
+
+/// What the frames of the remote host came with.
+#[derive(Debug, Default)]
+pub(super) struct Heard {
+    newest: bool,
+    /// Frames with CE.
+    count: u32,
+    /// The first of our frames that tells of all of them.
+    told_by: u64,
+    is_told: bool,
+}
+
+impl Heard {
+    /// A frame came: with an id above all others, or for the first time. `own_next` is the id of our
+    /// next frame.
+    pub(super) fn on_frame(&mut self, ecn: Ecn, is_newest: bool, is_new: bool, own_next: u64) {
+        if is_newest {
+            self.newest = matches!(ecn, Ecn::Ect0 | Ecn::Ce);
+        }
+        if is_new && ecn == Ecn::Ce {
+            self.count = self.count.saturating_add(1);
+            (self.told_by, self.is_told) = (own_next, false);
+        }
+    }
+
+    /// Our frame with this id and an acknowledgement in it has come.
+    pub(super) fn confirm(&mut self, own_id: u64) {
+        self.is_told |= own_id >= self.told_by;
+    }
+
+    pub(super) const fn marks(&self) -> Marks {
+        Marks {
+            newest: self.newest,
+            count: if self.is_told { 0 } else { self.count },
+        }
+    }
+}
+
+/// What our frames are sent with.
+#[derive(Debug)]
+pub(super) struct Marking {
+    is_on: bool,
+    /// Frames with ECT(0).
+    sent: u64,
+    /// One of them was acknowledged.
+    has_passed: bool,
+    /// So many were lost before.
+    lost: u8,
+    /// How many came with CE.
+    count: u32,
+}
+
+impl Marking {
+    pub(super) const fn new(is_on: bool) -> Self {
+        Self {
+            is_on,
+            sent: 0,
+            has_passed: false,
+            lost: 0,
+            count: 0,
+        }
+    }
+
+    pub(super) const fn is_on(&self) -> bool {
+        self.is_on
+    }
+
+    pub(super) const fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// What the next frame is sent with. Only data is marked, and nothing that repeats what may be
+    /// lost because it was.
+    pub(super) const fn mark(&mut self, is_new_data: bool) -> Ecn {
+        if !self.is_on || !is_new_data {
+            return Ecn::NotEct;
+        }
+        self.sent += 1;
+        Ecn::Ect0
+    }
+
+    /// A marked frame is considered dropped.
+    pub(super) const fn on_lost(&mut self) {
+        if !self.has_passed {
+            self.lost = self.lost.saturating_add(1);
+            self.is_on &= self.lost < DROPPED;
+        }
+    }
+
+    /// A marked frame was acknowledged.
+    pub(super) const fn on_passed(&mut self) {
+        self.has_passed = true;
+    }
+
+    /// An acknowledgement came. `was_marked`: its newest frame was sent with ECT(0), and is
+    /// acknowledged for the first time. Whether routers have marked frames since the last one.
+    fn on_ack(&mut self, was_marked: bool, marks: Marks) -> bool {
+        if was_marked && !marks.newest || u64::from(marks.count) > self.sent {
+            // The mark was removed, or some were invented: they mean nothing here.
+            self.is_on = false;
+            return false;
+        }
+        let is_news = marks.count > self.count;
+        self.count = self.count.max(marks.count);
+        is_news
+    }
+}
+
+impl Transfer {
+    /// Sees what an acknowledgement says of marks: its newest frame was sent with one or not, and
+    /// then. One that is new counts as one loss of an episode does.
+    pub(super) fn judge_marks(
+        &mut self,
+        (largest, was_marked): (u64, bool),
+        marks: Marks,
+        sent: Option<Instant>,
+        now: Instant,
+    ) {
+        if self.marking.on_ack(was_marked, marks) {
+            self.tell_marked(largest, sent.unwrap_or(now), now);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn marks(newest: bool, count: u32) -> Marks {
+        Marks { newest, count }
+    }
+
+    /// One that has sent so many frames.
+    fn sent(frames: u64) -> Marking {
+        let mut marking = Marking::new(true);
+        for _ in 0..frames {
+            assert_eq!(marking.mark(true), Ecn::Ect0);
+        }
+        assert_eq!(marking.mark(false), Ecn::NotEct);
+        marking
+    }
+
+    #[test]
+    fn each_new_mark_is_told_once_and_counts_only_grow() {
+        let mut marking = sent(5);
+        assert!(!marking.on_ack(true, marks(true, 0)));
+        assert!(marking.on_ack(true, marks(true, 2)));
+        assert!(!marking.on_ack(true, marks(true, 2)));
+        assert!(!marking.on_ack(false, marks(false, 1)), "it came late");
+        assert!(marking.on_ack(false, marks(true, 5)));
+        assert_eq!((marking.is_on(), marking.count()), (true, 5));
+    }
+
+    #[test]
+    fn a_mark_that_was_removed_or_invented_ends_it() {
+        let mut marking = sent(5);
+        assert!(!marking.on_ack(true, marks(false, 0)) && !marking.is_on());
+        assert_eq!(marking.mark(true), Ecn::NotEct);
+        let mut marking = sent(5);
+        assert!(!marking.on_ack(true, marks(true, 6)) && !marking.is_on());
+        let mut marking = Marking::new(false);
+        assert!(!marking.on_ack(false, marks(true, 1)));
+        assert_eq!(marking.count(), 0);
+    }
+
+    #[test]
+    fn a_path_that_drops_what_is_marked_is_left_in_peace() {
+        let mut marking = sent(20);
+        (0..9).for_each(|_| marking.on_lost());
+        assert!(marking.is_on());
+        marking.on_lost();
+        assert!(!marking.is_on());
+        let mut marking = sent(20);
+        marking.on_passed();
+        (0..20).for_each(|_| marking.on_lost());
+        assert!(marking.is_on());
+    }
+
+    #[test]
+    fn marks_are_told_until_that_has_come() {
+        let mut heard = Heard::default();
+        heard.on_frame(Ecn::Ect0, true, true, 3);
+        assert_eq!(heard.marks(), marks(true, 0));
+        heard.on_frame(Ecn::Ce, false, true, 4);
+        heard.on_frame(Ecn::Ce, true, false, 5); // a duplicate
+        assert_eq!(heard.marks(), marks(true, 1));
+        heard.confirm(3);
+        assert_eq!(heard.marks(), marks(true, 1));
+        heard.confirm(4);
+        assert_eq!(heard.marks(), marks(true, 0));
+        heard.on_frame(Ecn::Ce, true, true, 9);
+        heard.on_frame(Ecn::NotEct, true, true, 9);
+        assert_eq!(heard.marks(), marks(false, 2));
+        heard.on_frame(Ecn::Ect1, true, true, 9);
+        assert_eq!(heard.marks(), marks(false, 2));
+    }
+}

@@ -1,0 +1,249 @@
+//! Path MTU discovery (RFC 8899; `docs/deviations.md` D8): how large datagrams may be on this path.
+//! Nothing here has a timer: only who has more to send than fits into a datagram has something to
+//! gain, and is asked for datagrams often.
+
+#[cfg(test)]
+mod tests;
+
+use core::time::Duration;
+
+use super::Transfer;
+use super::assembly::Plan;
+use crate::frame::{Control, MIN_PADDING};
+use crate::time::Instant;
+
+/// A connection that has just begun has better things to do.
+const BEGIN: Duration = Duration::from_secs(5);
+
+/// A path may carry more after a while (`PMTU_RAISE_TIMER`, RFC 8899 §5.1.1).
+const RAISE: Duration = Duration::from_secs(600);
+
+/// One that carries less than before is left alone for so long.
+const REST: Duration = Duration::from_secs(60);
+
+/// Sizes that are tried are so far apart.
+const STEP: u16 = 20;
+
+/// A size is tried so often (`MAX_PROBES`, RFC 8899 §5.1.2).
+const TRIES: u8 = 3;
+
+/// A probe is lost after so long at least (`PROBE_TIMER`, RFC 8899 §5.1.1).
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// So many large datagrams lost with none that came later: the path does not carry them any more
+/// (RFC 8899 §4.3).
+const VANISHED: u8 = 4;
+
+/// A probe on its way.
+#[derive(Clone, Copy, Debug)]
+struct SizeProbe {
+    id: u64,
+    size: u16,
+    sent: Instant,
+}
+
+/// The search of one peer.
+#[derive(Debug)]
+pub(super) struct PathMtu {
+    /// What every path carries.
+    base: u16,
+    /// What both hosts take.
+    max: u16,
+    current: u16,
+    /// The least size that did not pass in this search; more than `max` if none was tried.
+    ceiling: u16,
+    /// The size that seems to be too large now, until a probe has told.
+    doubted: Option<u16>,
+    /// It is asked after no more than once in a while.
+    no_doubt_before: Instant,
+    /// No probe before. Not known before the first look.
+    due: Option<Instant>,
+    /// A message had no room in a datagram: a larger one would have been of use.
+    is_wanted: bool,
+    probe: Option<SizeProbe>,
+    /// How often this size was tried in vain.
+    tries: u8,
+    /// The newest large frame that was acknowledged.
+    passed: u64,
+    /// So many newer ones are lost.
+    vanished: u8,
+}
+
+impl PathMtu {
+    pub(super) const fn new(base: u16, max: u16) -> Self {
+        Self {
+            base,
+            max,
+            current: base,
+            ceiling: max.saturating_add(1),
+            doubted: None,
+            no_doubt_before: Instant::ZERO,
+            due: None,
+            is_wanted: false,
+            probe: None,
+            tries: 0,
+            passed: 0,
+            vanished: 0,
+        }
+    }
+
+    pub(super) const fn current(&self) -> u16 {
+        self.current
+    }
+
+    /// The size to try next: at first all of it, as most paths carry that of Ethernet or no more
+    /// than what every path does.
+    const fn next_size(&self) -> Option<u16> {
+        if self.doubted.is_some() {
+            return self.doubted;
+        }
+        let gap = self.ceiling.saturating_sub(self.current);
+        if self.ceiling > self.max && gap > 1 {
+            Some(self.max)
+        } else if gap >= 2 * STEP {
+            Some(self.current + gap / 2)
+        } else {
+            None
+        }
+    }
+
+    /// The size of the probe that is to be sent now. `patience`: one that was sent so long ago is
+    /// lost.
+    fn probe_now(&mut self, patience: Duration, now: Instant) -> Option<u16> {
+        let due = *self.due.get_or_insert(now + BEGIN);
+        if let Some(probe) = self.probe {
+            if now < probe.sent + patience.max(PATIENCE) {
+                return None;
+            }
+            self.probe = None;
+            self.tries += 1;
+            if self.tries >= TRIES && self.doubted.is_some() {
+                self.rest(now + REST);
+            } else if self.tries >= TRIES {
+                (self.tries, self.ceiling) = (0, probe.size);
+            }
+        }
+        if !self.is_wanted || now < due || self.current >= self.max {
+            return None;
+        }
+        let size = self.next_size();
+        if size.is_none() {
+            self.rest(now + RAISE);
+        }
+        size
+    }
+
+    /// A datagram holds no more, but would with one more message if it could be so long.
+    pub(super) fn on_full(&mut self, needed: usize) {
+        let sizes = usize::from(self.current) + 1..=usize::from(self.max);
+        self.is_wanted |= sizes.contains(&needed);
+    }
+
+    /// The next search begins then.
+    const fn rest(&mut self, until: Instant) {
+        self.due = Some(until);
+        (self.is_wanted, self.probe, self.tries, self.doubted) = (false, None, 0, None);
+        self.ceiling = self.max.saturating_add(1);
+    }
+
+    /// A frame was acknowledged: whether datagrams can be larger now.
+    fn on_passed(&mut self, id: u64, is_large: bool) -> bool {
+        if is_large {
+            self.passed = self.passed.max(id);
+            self.vanished = 0;
+        }
+        match self.probe {
+            Some(probe) if probe.id == id => {
+                (self.probe, self.tries, self.doubted) = (None, 0, None);
+                self.current = probe.size;
+                true
+            }
+            Some(_) | None => false,
+        }
+    }
+
+    /// A large frame was lost: whether the path seems to carry none any more. That is what it looks
+    /// like when many are lost by chance, so that a probe asks.
+    fn on_vanished(&mut self, id: u64, now: Instant) -> bool {
+        if id <= self.passed || self.current == self.base {
+            return false;
+        }
+        self.vanished += 1;
+        if self.vanished < VANISHED {
+            return false;
+        }
+        let size = self.current;
+        (self.current, self.vanished) = (self.base, 0);
+        if now < self.no_doubt_before {
+            self.rest(now + REST);
+            return true;
+        }
+        self.rest(now);
+        (self.doubted, self.is_wanted) = (Some(size), true);
+        self.no_doubt_before = now + REST;
+        true
+    }
+}
+
+impl Transfer {
+    /// How long the next datagram may be. What asks after others that are lost, perhaps because they
+    /// are too large, is not.
+    pub(super) fn largest(&self) -> usize {
+        let is_probe = self.probe.is_some();
+        usize::from(if is_probe {
+            self.path.base
+        } else {
+            self.path.current
+        })
+    }
+
+    /// A ping padded to the size that is to be tried, if one is. It is outside both windows, and its
+    /// loss means nothing for them.
+    pub(super) fn plan_path_probe(&mut self, now: Instant, room: usize) -> Option<Plan> {
+        if self.path.max == self.path.base {
+            return None;
+        }
+        let patience = 3 * self.resend_timeout();
+        let size = usize::from(self.path.probe_now(patience, now)?);
+        if size > room {
+            return None;
+        }
+        let mut header = self.header(now);
+        header.ack_now = true;
+        let mut plan = Plan::new(header, None, self.params.context);
+        plan.fresh.push(Control::Noop);
+        plan.control(Control::Noop);
+        plan.padding = size.checked_sub(plan.len)?;
+        plan.len = size;
+        (plan.padding >= MIN_PADDING).then_some(plan)
+    }
+
+    /// A frame of this length takes the next id: whether it is large.
+    pub(super) fn note_length(&mut self, plan: &Plan, len: usize, now: Instant) -> bool {
+        let path = &mut self.path;
+        let size = u16::try_from(len).unwrap_or(u16::MAX);
+        if plan.padding > 0 {
+            path.probe = Some(SizeProbe {
+                id: plan.header.id,
+                size,
+                sent: now,
+            });
+            return false;
+        }
+        size > path.base
+    }
+
+    /// A frame was acknowledged.
+    pub(super) fn note_passed(&mut self, id: u64, is_large: bool) {
+        if self.path.on_passed(id, is_large) {
+            self.budget.on_mtu(self.path.current);
+        }
+    }
+
+    /// A large frame is considered dropped.
+    pub(super) fn note_vanished(&mut self, id: u64, now: Instant) {
+        if self.path.on_vanished(id, now) {
+            self.budget.on_mtu(self.path.current);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The search for the size of datagrams, step by step.
+
+use alloc::vec::Vec;
+
+use super::*;
+
+const MS: Duration = Duration::from_millis(1);
+
+fn at(ms: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(ms)
+}
+
+/// The sizes that are tried in so many seconds, one each 10 ms at most, on a path that carries
+/// `limit` bytes; and the size that is found.
+fn search(path: &mut PathMtu, from: u64, seconds: u64, limit: u16) -> (Vec<u16>, u16) {
+    let mut tried = Vec::new();
+    for ms in (1000 * from..1000 * (from + seconds)).step_by(10) {
+        path.is_wanted = true;
+        let Some(size) = path.probe_now(100 * MS, at(ms)) else {
+            continue;
+        };
+        tried.push(size);
+        let (id, sent) = (ms, at(ms));
+        path.probe = Some(SizeProbe { id, size, sent });
+        if size <= limit {
+            assert!(path.on_passed(id, false));
+        }
+    }
+    (tried, path.current())
+}
+
+#[test]
+fn all_is_tried_first_and_then_the_middle() {
+    let found = |limit| search(&mut PathMtu::new(1200, 1452), 0, 60, limit);
+    assert_eq!(found(1452), ([1452].into(), 1452));
+    let (tried, size) = found(1400);
+    assert_eq!(size, 1389);
+    assert_eq!(tried, [1452, 1452, 1452, 1326, 1389, 1420, 1420, 1420]);
+    let (tried, size) = found(1200);
+    assert_eq!((tried.len(), size), (12, 1200), "{tried:?}");
+}
+
+#[test]
+fn whatever_the_path_carries_is_found_to_within_forty_bytes_by_few_probes() {
+    for max in [1201, 1250, 1452, 9000, 65_507] {
+        for limit in (1200..=max).step_by(7) {
+            let (tried, size) = search(&mut PathMtu::new(1200, max), 0, 120, limit);
+            assert!(
+                size <= limit && limit - size < 40,
+                "{limit} of {max}: {size}"
+            );
+            assert!(tried.len() <= 36, "{limit} of {max}: {tried:?}");
+            let most = |size| tried.iter().filter(|tried| **tried == size).count() <= 3;
+            assert!(tried.iter().all(|size| most(*size)), "{tried:?}");
+        }
+    }
+}
+
+#[test]
+fn the_first_seconds_are_left_alone_and_so_is_who_sends_little() {
+    let mut path = PathMtu::new(1200, 1452);
+    assert_eq!(search(&mut path, 0, 5, 1452).0, []);
+    path.is_wanted = false;
+    assert_eq!(path.probe_now(MS, at(9000)), None);
+    path.is_wanted = true;
+    assert_eq!(path.probe_now(MS, at(9000)), Some(1452));
+}
+
+#[test]
+fn a_path_is_searched_again_after_ten_minutes() {
+    let mut path = PathMtu::new(1200, 1452);
+    assert_eq!(search(&mut path, 0, 600, 1300).1, 1294);
+    let (tried, size) = search(&mut path, 600, 600, 1452);
+    assert_eq!((&tried[..], size), (&[1452][..], 1452));
+    assert_eq!(search(&mut path, 1200, 1300, 1452).0, []);
+}
+
+#[test]
+fn four_large_losses_with_none_that_came_and_three_probes_end_it_for_a_minute() {
+    let mut path = PathMtu::new(1200, 1452);
+    search(&mut path, 0, 10, 1452);
+    for id in [20_001, 20_002, 20_004, 20_006] {
+        assert!(!path.on_vanished(id, at(20_000)));
+        path.on_passed(id + 1, true);
+        assert!(!path.on_vanished(id - 1, at(20_000)), "others came later");
+    }
+    // What is small and comes says nothing.
+    assert!(!path.on_vanished(20_010, at(20_000)));
+    assert!(!path.on_passed(20_011, false));
+    assert!(!path.on_vanished(20_012, at(20_000)));
+    assert!(!path.on_vanished(20_013, at(20_000)));
+    assert!(path.on_vanished(20_014, at(20_000)));
+    assert_eq!(path.current(), 1200);
+    let (tried, size) = search(&mut path, 20, 60, 1400);
+    assert_eq!((&tried[..], size), (&[1452; 3][..], 1200));
+    assert_eq!(search(&mut path, 83, 10, 1452), ([1452].into(), 1452));
+}
+
+#[test]
+fn what_was_lost_by_chance_is_made_good_by_a_probe_but_not_again_and_again() {
+    let mut path = PathMtu::new(1200, 1452);
+    search(&mut path, 0, 10, 1452);
+    let vanish = |path: &mut PathMtu, seconds: u64| {
+        let ids = 1_000_000 * seconds..1_000_000 * seconds + 4;
+        ids.filter(|id| path.on_vanished(*id, at(1000 * seconds)))
+            .count()
+    };
+    assert_eq!((vanish(&mut path, 20), path.current()), (1, 1200));
+    assert_eq!(search(&mut path, 20, 1, 1452), ([1452].into(), 1452));
+    assert_eq!((vanish(&mut path, 79), path.current()), (1, 1200));
+    assert_eq!(search(&mut path, 79, 60, 1452), (Vec::new(), 1200));
+    assert_eq!(search(&mut path, 139, 1, 1452), ([1452].into(), 1452));
+}
+
+#[test]
+fn a_probe_that_comes_late_is_none() {
+    let mut path = PathMtu::new(1200, 1452);
+    path.is_wanted = true;
+    let mut now = at(0);
+    path.probe_now(MS, now);
+    for id in 0..4 {
+        now = now + BEGIN;
+        let size = path.probe_now(MS, now).unwrap();
+        path.probe = Some(SizeProbe {
+            id,
+            size,
+            sent: now,
+        });
+        assert_eq!(path.probe_now(MS, now + (PATIENCE - MS)), None);
+    }
+    assert!(!path.on_passed(0, false) && !path.on_passed(2, false));
+    assert!(path.on_passed(3, false));
+    assert_eq!(path.current(), 1326);
+}

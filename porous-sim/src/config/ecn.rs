@@ -1,0 +1,41 @@
+//! What a link does to the marks of congestion (RFC 3168).
+
+use super::LinkConfig;
+
+/// What becomes of datagrams that are ECN-capable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EcnPath {
+    /// They pass as they are.
+    Clean,
+    /// They lose that, and marks with it, as on paths whose routers clear what they do not know.
+    Bleached,
+    /// They vanish.
+    Blocked,
+}
+
+impl LinkConfig {
+    /// Whether a queue with [`CoDel`](crate::Queue::CoDel) marks ECN-capable datagrams instead of
+    /// dropping them (RFC 8290 §5.2). Default: no.
+    ///
+    /// ```
+    /// let c = porous_sim::LinkConfig::new().rate(1_000_000).queue(porous_sim::Queue::CODEL);
+    /// let _modern = c.marks(true);
+    /// ```
+    #[must_use]
+    pub const fn marks(mut self, yes: bool) -> Self {
+        self.marks = yes;
+        self
+    }
+
+    /// What becomes of ECN-capable datagrams behind the queue. Default: [`EcnPath::Clean`].
+    ///
+    /// ```
+    /// let c = porous_sim::LinkConfig::new().ecn_path(porous_sim::EcnPath::Bleached);
+    /// # let _ = c;
+    /// ```
+    #[must_use]
+    pub const fn ecn_path(mut self, path: EcnPath) -> Self {
+        self.ecn_path = path;
+        self
+    }
+}

@@ -1,8 +1,11 @@
 //! Rates: a token bucket in integers. It caps channels (`docs/deviations.md` T21), peers and the
 //! host, and spreads what a controller lets go.
 
+mod cap;
+
 use core::time::Duration;
 
+pub(crate) use self::cap::Cap;
 use crate::time::Instant;
 
 /// Who was held back and let go late may make up for so much: hosts in a game loop look at the time

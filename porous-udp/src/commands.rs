@@ -133,6 +133,58 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
         self.host.set_channel_rate(peer, channel, bytes_a_second)
     }
 
+    /// Changes the most that is sent to a peer, in bytes a second.
+    ///
+    /// # Errors
+    ///
+    /// See [`porous_proto::Host::set_send_rate`].
+    ///
+    /// ```
+    /// use porous_udp::{Config, Endpoint, SendError, bind};
+    ///
+    /// let mut client = Endpoint::new(bind("127.0.0.1:0")?, Config::client())?;
+    /// let peer = client.connect(([127, 0, 0, 1], 4000).into())?;
+    /// let early = client.set_send_rate(peer, 20_000);
+    /// assert_eq!(early, Err(SendError::NotConnected));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn set_send_rate(&mut self, peer: PeerId, bytes_a_second: u32) -> Result<(), SendError> {
+        self.host.set_send_rate(peer, bytes_a_second)
+    }
+
+    /// Changes the most that a peer is asked to send, in bytes a second.
+    ///
+    /// # Errors
+    ///
+    /// See [`porous_proto::Host::set_receive_rate`].
+    ///
+    /// ```
+    /// use porous_udp::{Config, Endpoint, SendError, bind};
+    ///
+    /// let mut client = Endpoint::new(bind("127.0.0.1:0")?, Config::client())?;
+    /// let peer = client.connect(([127, 0, 0, 1], 4000).into())?;
+    /// let early = client.set_receive_rate(peer, 20_000);
+    /// assert_eq!(early, Err(SendError::NotConnected));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn set_receive_rate(&mut self, peer: PeerId, bytes_a_second: u32) -> Result<(), SendError> {
+        self.host.set_receive_rate(peer, bytes_a_second)
+    }
+
+    /// Changes the most that is sent to all peers together, in bytes a second: see
+    /// [`Host::set_host_send_rate`].
+    ///
+    /// ```
+    /// use porous_udp::{Config, Endpoint, bind};
+    ///
+    /// let mut server = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
+    /// server.set_host_send_rate(1_250_000);
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn set_host_send_rate(&mut self, bytes_a_second: u32) {
+        self.host.set_host_send_rate(bytes_a_second);
+    }
+
     /// Cancels the packets of a channel that were sent with this receipt: see [`Host::cancel`].
     /// Whether there were any.
     ///

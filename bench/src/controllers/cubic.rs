@@ -215,6 +215,8 @@ impl Model {
         }
     }
 
+    /// Congestion avoidance (§4.2 to §4.5). An acknowledgement of more than a window is as one of a
+    /// window.
     fn avoid(&mut self, segments: f64, rtt: f64, now: Instant) {
         let mut stage = match self.stage {
             Some(stage) => stage,
@@ -235,7 +237,7 @@ impl Model {
             } else {
                 1.0
             };
-            stage.w_est += alpha * segments / self.window;
+            stage.w_est += alpha * segments.min(self.window) / self.window;
             w_cubic(t) < stage.w_est
         };
         let target = w_cubic(t + rtt);

@@ -46,7 +46,7 @@ pub(super) const QUINN: Rules = Rules {
 };
 
 /// Each of quinn's rules alone.
-/// Each of quinn's rules alone; there is nothing to keep where nothing is counted.
+/// Each of quinn's rules alone, but for those that mean nothing without another.
 pub(super) const EACH: [(&str, Rules); 5] = [
     (
         "by_frame",
@@ -56,8 +56,9 @@ pub(super) const EACH: [(&str, Rules); 5] = [
         },
     ),
     (
-        "exceeds_threshold",
+        "exceeds_threshold, by_frame",
         Rules {
+            by_frame: true,
             exceeds_threshold: true,
             ..RFC
         },
@@ -70,7 +71,7 @@ pub(super) const EACH: [(&str, Rules); 5] = [
         },
     ),
     (
-        "keeps_count",
+        "keeps_count, counts_windows",
         Rules {
             counts_windows: true,
             keeps_count: true,

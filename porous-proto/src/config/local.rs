@@ -22,6 +22,29 @@ impl Config {
         self
     }
 
+    /// The most that this host sends to all peers together, in bytes a second. 0 counts as 1. Default
+    /// `u32::MAX`: no cap.
+    ///
+    /// All UDP payload counts, but only data is held back: handshakes, acknowledgements, signalling
+    /// and probes always leave; data has an eighth of the cap left even where they need all of it.
+    /// No second has more than the cap, a fiftieth of it and one datagram; if the host is stepped less
+    /// often than fifty times a second, than the cap, one step's worth and one datagram. Peers take
+    /// turns by datagram. It holds under both policies, and can be
+    /// [changed](crate::Host::set_host_send_rate) at any time.
+    ///
+    /// ```
+    /// let _config = porous_proto::Config::new().host_send_rate(1_250_000); // ten megabits a second
+    /// ```
+    #[must_use]
+    pub const fn host_send_rate(mut self, bytes_a_second: u32) -> Self {
+        self.host_send_rate = if bytes_a_second > 0 {
+            bytes_a_second
+        } else {
+            1
+        };
+        self
+    }
+
     /// How many peers may be connected that connected to us; a further one is refused with
     /// `Full`. Peers that we connect to are not limited (`deviations.md` C15). Default 1024.
     ///

@@ -1,5 +1,5 @@
 //! Whether conditions are good or bad, by Gaffer's simple binary congestion avoidance: slow to
-//! believe in good ones, and slower after each disappointment.
+//! believe in good ones, and slower after each disappointment (`docs/deviations.md` D7).
 
 use core::time::Duration;
 
@@ -164,6 +164,15 @@ mod tests {
         assert_eq!(conditions.mode(), BinaryMode::Bad);
         // It was good for less than ten seconds: eight instead of four.
         assert_eq!(good_again(&mut conditions, 9100), 17_100);
+    }
+
+    /// Clocks begin anywhere.
+    #[test]
+    fn time_before_the_first_look_proves_nothing() {
+        let mut conditions = Conditions::new();
+        run(&mut conditions, false, (1_000_000, 1_009_000));
+        conditions.update(true, ms(1_009_000));
+        assert_eq!(good_again(&mut conditions, 1_010_000), 1_018_000);
     }
 
     #[test]

@@ -34,8 +34,9 @@ pub struct Ack {
     pub is_limited: bool,
     /// The most that may be sent, in bytes a second: B of (10). `u32::MAX`: no limit.
     pub bandwidth: u32,
-    /// How far apart the host's steps are: round trips are not known any better, and data leaves in
-    /// bursts of this length (T_step,avg of §2.1).
+    /// How late the host is called when something is due, at most of late: about a step (§2.1) for one
+    /// that is called once a frame, nothing for one that is called in time. Round trips are not known
+    /// any better, and data leaves in bursts of this length.
     pub step: Duration,
 }
 

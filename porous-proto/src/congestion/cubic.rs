@@ -2,7 +2,8 @@
 //! there for a while, and then looks for more. How fast does not depend on the round trip. Where
 //! Reno would be faster, it is as fast as Reno.
 //!
-//! All in whole numbers: windows in fractions of a byte, times in microseconds.
+//! All in whole numbers: windows in fractions of a byte, times in microseconds. What the RFC leaves open
+//! stands in `docs/deviations.md` (D6). Sections are the RFC's.
 
 use core::time::Duration;
 
@@ -44,7 +45,7 @@ struct State {
 /// A stage of congestion avoidance: from where slow start or recovery ends to the next loss.
 #[derive(Clone, Copy, Debug)]
 struct Stage {
-    /// For how long it has lasted, t in (1), without the times in which the window was not used
+    /// For how long it has lasted, t of §4.2, without the times in which the window was not used
     /// (§5.8).
     elapsed: Duration,
     /// Up to when this was counted.
@@ -80,7 +81,7 @@ impl Cubic {
     }
 
     /// Slow start (§4.10): a byte for each acknowledged, up to the threshold. What is left counts
-    /// for congestion avoidance.
+    /// for congestion avoidance (`docs/deviations.md` T17).
     fn slow_start(&mut self, bytes: u32) -> u32 {
         let grown = bytes.min(self.state.threshold.saturating_sub(self.window()));
         let most = u64::from(MAX_WINDOW) * ONE;
@@ -129,7 +130,7 @@ impl Cubic {
         }
     }
 
-    /// (4): as much as Reno that backs off as little. Once it is where the last loss was, as much as
+    /// As much as Reno that backs off as little (§4.3). Once it is where the last loss was, as much as
     /// Reno.
     fn grown_like_reno(&self, reno: u64, bytes: u32) -> u64 {
         let frame = u64::from(self.mtu) * ONE;

@@ -13,7 +13,7 @@ const FAR: i128 = 1 << 31;
 /// Cubic microseconds in a cubic second.
 const CUBIC_SECOND: i128 = 1_000_000_000_000_000_000;
 
-/// `W_cubic(t) = C (t - K)³ + W_max` (1), with C = 0.4 frames in a cubic second.
+/// `W_cubic(t) = C (t - K)³ + W_max`, with C = 0.4 frames in a cubic second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Curve {
     /// W_max in bytes.
@@ -30,7 +30,7 @@ impl Curve {
         let frames = bytes * 25 * (CUBIC_SECOND.unsigned_abs() / 10) / u128::from(mtu.max(1));
         Self {
             maximum,
-            top: cube_root(frames), // (2)
+            top: cube_root(frames),
             mtu,
         }
     }

@@ -15,6 +15,7 @@ mod fixed;
 mod lean;
 mod minimum;
 mod paper;
+mod peak;
 #[cfg(test)]
 mod properties;
 mod reno;
@@ -32,6 +33,7 @@ use self::fixed::Fixed;
 use self::lean::Lean;
 pub(crate) use self::minimum::Minimum;
 use self::paper::Paper;
+pub(crate) use self::peak::Peak;
 use self::reno::Reno;
 
 /// Half of the range is left, so that sums of windows and frames cannot overflow.
@@ -81,7 +83,8 @@ pub enum Congestion {
     Cubic,
     /// Always the same rate, and no congestion control. **For controlled networks only**, where
     /// somebody has seen to it that there is room: anywhere else it harms others, and itself
-    /// (RFC 8085 §3.1.10).
+    /// (RFC 8085 §3.1.10). Under [`Policy::Paper`](crate::Policy::Paper), which paces nothing, it is no
+    /// limit at all.
     ///
     /// ```
     /// use porous_proto::Config;
@@ -90,14 +93,15 @@ pub enum Congestion {
     /// let _config = Config::new().congestion(Congestion::Fixed { rate: 256_000 });
     /// ```
     Fixed {
-        /// In bytes a second, with all headers but UDP's and IP's; 0 is taken for 1.
+        /// In bytes a second, with all headers but UDP's and IP's; a frame a second at least.
         rate: u32,
     },
     /// Gaffer's simple binary congestion avoidance: one rate while conditions are good, and another
     /// one when round trips are longer than 250 ms, more than 5 % is lost in a second, or nothing gets
     /// through. The rules are those of [`Advisor`]. For games that know what every path to their
     /// players can carry, and need no more than that; it does not look for anything in between, so
-    /// that what is true of [`Fixed`](Self::Fixed) is true of the lower rate.
+    /// that what is true of [`Fixed`](Self::Fixed) is true of the lower rate, and under
+    /// [`Policy::Paper`](crate::Policy::Paper) of both.
     ///
     /// ```
     /// use porous_proto::Config;

@@ -1,5 +1,6 @@
 //! The controller of RFC 9002 §7, which TCP has as NewReno: twice as much in each round trip until
-//! something is lost, then half, and from there on a frame more in each.
+//! something is lost, then half, and from there on a frame more in each (`docs/deviations.md` D6).
+//! Sections are the RFC's.
 
 use super::controller::{Ack, Controller, Signal, Trouble};
 use super::curve::{ONE, fraction};
@@ -46,7 +47,7 @@ impl Reno {
     }
 
     /// Slow start (§7.3.1): a byte for each acknowledged, up to the threshold. What is left counts
-    /// for congestion avoidance.
+    /// for congestion avoidance (`docs/deviations.md` T17).
     fn slow_start(&mut self, bytes: u32) -> u32 {
         let grown = bytes.min(self.threshold.saturating_sub(self.window()));
         self.grow(u64::from(grown) * ONE);
@@ -69,7 +70,7 @@ impl Reno {
 
 impl Controller for Reno {
     fn on_ack(&mut self, ack: &Ack) {
-        // A window that is not used does not grow (§7.8).
+        // A window that is not used does not grow (§7.8; `docs/deviations.md` T16).
         if !ack.is_limited || self.in_recovery(ack.sent) {
             return;
         }

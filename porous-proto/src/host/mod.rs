@@ -9,6 +9,7 @@ mod cookie;
 mod handle;
 mod limits;
 mod peers;
+mod rates;
 mod replies;
 mod reset;
 mod schedule;
@@ -26,6 +27,7 @@ pub use self::peers::PeerId;
 use self::peers::Peers;
 use self::replies::Replies;
 use self::schedule::Schedule;
+use crate::bucket::Cap;
 use crate::config::Config;
 use crate::event::{Event, Listen};
 use crate::frame::Offer;
@@ -66,6 +68,10 @@ pub struct Host<R, A = core::net::SocketAddr> {
     schedule: Schedule,
     replies: Replies<A>,
     limits: Limits,
+    /// Of the data to all peers.
+    cap: Cap,
+    /// When there is room under it.
+    room_at: Instant,
     events: VecDeque<Event<A>>,
     /// How many of them are receipts.
     receipts: usize,
@@ -75,6 +81,8 @@ pub struct Host<R, A = core::net::SocketAddr> {
     last_step: Instant,
     /// T_step,avg of (7), in microseconds.
     step_us: u64,
+    /// How late steps were of late, in microseconds.
+    lag_us: u64,
     awake_since: Instant,
     /// As `awake_since`, of long pauses.
     back_since: Instant,
@@ -95,6 +103,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             offer: config.offer(),
             cookies: Cookies::new(&mut rng),
             limits: Limits::new(&config),
+            cap: Cap::new(config.host_send_rate),
+            room_at: Instant::ZERO,
             config,
             rng,
             listen: Listen::Closed,
@@ -110,6 +120,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             now: Instant::ZERO,
             last_step: Instant::ZERO,
             step_us: 0,
+            lag_us: 0,
             awake_since: Instant::ZERO,
             back_since: Instant::ZERO,
         }
@@ -121,6 +132,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         Tick {
             now: self.now,
             step: Duration::from_micros(self.step_us),
+            lag: Duration::from_micros(self.lag_us),
+            is_full: false,
             awake_since: self.awake_since,
             back_since: self.back_since,
         }
@@ -159,6 +172,12 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         }
         let due = self.schedule.next().unwrap_or(now);
         let late = now.saturating_duration_since(due);
+        if due < now && late <= PAUSE {
+            let late = u64::try_from(late.as_micros()).unwrap_or(u64::MAX);
+            self.lag_us = late.max(self.lag_us - self.lag_us / 16);
+        } else if due == now {
+            self.lag_us -= self.lag_us.div_ceil(16);
+        }
         if late > PAUSE {
             self.awake_since = self.last_step;
         }
@@ -176,10 +195,11 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// assert!(host.poll_timeout().is_some()); // a connected peer is pinged now and then
     /// ```
     pub fn poll_timeout(&self) -> Option<Instant> {
-        if self.schedule.first_ready().is_some() || !self.replies.is_empty() {
+        if self.schedule.is_ready() || !self.replies.is_empty() {
             return Some(Instant::ZERO);
         }
-        self.schedule.next()
+        let room = self.schedule.waits().then_some(self.room_at);
+        self.schedule.next().into_iter().chain(room).min()
     }
 
     /// The next event, if there is one.

@@ -16,8 +16,43 @@ pub(crate) struct Schedule {
     heap: Vec<(Instant, u32)>,
     /// Where each slot is in the heap.
     places: Vec<usize>,
-    ready: VecDeque<u32>,
-    is_ready: Vec<bool>,
+    ready: Turns,
+    /// Who has data that the host's cap holds back.
+    waiting: Turns,
+}
+
+/// Slots that stand in a queue, once each.
+#[derive(Debug, Default)]
+struct Turns {
+    queue: VecDeque<u32>,
+    /// Of each slot.
+    is_in: Vec<bool>,
+}
+
+impl Turns {
+    fn push(&mut self, slot: u32) {
+        let place = slot as usize;
+        if self.is_in.len() <= place {
+            self.is_in.resize(place + 1, false);
+        }
+        if !core::mem::replace(&mut self.is_in[place], true) {
+            self.queue.push_back(slot);
+        }
+    }
+
+    fn first(&self) -> Option<u32> {
+        self.queue.front().copied()
+    }
+
+    /// The first goes to the end, or has nothing more to do.
+    fn turn_over(&mut self, more: bool) {
+        if let Some(slot) = self.queue.pop_front() {
+            self.is_in[slot as usize] = more;
+            if more {
+                self.queue.push_back(slot);
+            }
+        }
+    }
 }
 
 impl Schedule {
@@ -68,24 +103,36 @@ impl Schedule {
 
     /// Puts a slot at the end of the ready queue, if it is not in it.
     pub(crate) fn set_ready(&mut self, slot: u32) {
-        self.reserve(slot);
-        if !core::mem::replace(&mut self.is_ready[slot as usize], true) {
-            self.ready.push_back(slot);
-        }
+        self.ready.push(slot);
     }
 
-    /// The slot whose turn it is to send.
-    pub(crate) fn first_ready(&self) -> Option<u32> {
-        self.ready.front().copied()
+    /// Puts a slot at the end of the queue of those that wait for room, if it is not in it.
+    pub(crate) fn set_waiting(&mut self, slot: u32) {
+        self.waiting.push(slot);
+    }
+
+    /// Whether there are any.
+    pub(crate) fn waits(&self) -> bool {
+        self.waiting.first().is_some()
+    }
+
+    /// Whether a slot may have something to send that needs no room.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.ready.first().is_some()
+    }
+
+    /// The slot whose turn it is to send: those come first that wait for room, if there is some.
+    pub(crate) fn first(&self, has_room: bool) -> Option<u32> {
+        let waiting = self.waiting.first().filter(|_| has_room);
+        waiting.or_else(|| self.ready.first())
     }
 
     /// The slot whose turn it was goes to the end, or has nothing more to send.
-    pub(crate) fn turn_over(&mut self, more: bool) {
-        if let Some(slot) = self.ready.pop_front() {
-            self.is_ready[slot as usize] = more;
-            if more {
-                self.ready.push_back(slot);
-            }
+    pub(crate) fn turn_over(&mut self, has_room: bool, more: bool) {
+        if has_room && self.waits() {
+            self.waiting.turn_over(more);
+        } else {
+            self.ready.turn_over(more);
         }
     }
 
@@ -93,7 +140,6 @@ impl Schedule {
         let len = slot as usize + 1;
         if self.places.len() < len {
             self.places.resize(len, ABSENT);
-            self.is_ready.resize(len, false);
         }
     }
 
@@ -172,13 +218,30 @@ mod tests {
         for slot in [3, 1, 3] {
             schedule.set_ready(slot);
         }
-        assert_eq!(schedule.first_ready(), Some(3));
-        schedule.turn_over(true);
-        assert_eq!(schedule.first_ready(), Some(1));
-        schedule.turn_over(false);
-        schedule.turn_over(false);
-        assert_eq!(schedule.first_ready(), None);
+        assert_eq!(schedule.first(true), Some(3));
+        schedule.turn_over(true, true);
+        assert_eq!(schedule.first(true), Some(1));
+        schedule.turn_over(true, false);
+        schedule.turn_over(true, false);
+        assert_eq!(schedule.first(true), None);
         schedule.set_ready(1);
-        assert_eq!(schedule.first_ready(), Some(1));
+        assert_eq!(schedule.first(true), Some(1));
+    }
+
+    #[test]
+    fn who_waits_for_room_comes_first_where_there_is_some() {
+        let mut schedule = Schedule::default();
+        schedule.set_ready(5);
+        for slot in [3, 1, 3] {
+            schedule.set_waiting(slot);
+        }
+        assert_eq!(schedule.first(false), Some(5));
+        for slot in [3, 1, 3] {
+            assert_eq!(schedule.first(true), Some(slot));
+            schedule.turn_over(true, true);
+        }
+        schedule.turn_over(false, false);
+        assert_eq!((schedule.first(false), schedule.is_ready()), (None, false));
+        assert!(schedule.waits());
     }
 }

@@ -66,24 +66,35 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     fn write_next(&mut self, now: Instant, buf: &mut [u8]) -> Option<(A, Written)> {
         let tick = self.advance(now);
         if let Some((to, len)) = self.replies.poll_transmit(&self.offer, buf) {
+            self.cap.count(len as u64);
             return Some((to, Written::plain(len)));
         }
-        while let Some(slot) = self.schedule.first_ready() {
+        loop {
+            let tick = self.look_for_room(tick);
+            let slot = self.schedule.first(!tick.is_full)?;
             let Some((address, peer)) = self.peers.at_mut(slot) else {
-                self.schedule.turn_over(false);
+                self.schedule.turn_over(!tick.is_full, false);
                 continue;
             };
             let (address, written) = (*address, peer.poll_transmit(&self.offer, tick, buf));
+            let gate = peer.gate();
             self.schedule.set_deadline(slot, peer.next_deadline());
-            self.schedule.turn_over(written.is_some());
+            self.schedule.turn_over(!tick.is_full, written.is_some());
+            if gate.waits && written.is_none() {
+                self.schedule.set_waiting(slot);
+            }
             // Sending may end a peer, and may make the room that `Writable` is owed for.
             if peer.has_news() {
                 self.settle(slot);
             }
             if let Some(written) = written {
+                if gate.data {
+                    self.cap.spend(written.len as u64, tick.now);
+                } else {
+                    self.cap.count(written.len as u64);
+                }
                 return Some((address, written));
             }
         }
-        None
     }
 }

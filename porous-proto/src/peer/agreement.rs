@@ -36,6 +36,9 @@ pub(crate) struct Agreement {
     pub(crate) packet_window: u64,
     /// The most we want to send.
     pub(crate) send_rate: u32,
+    /// The most we want to receive, and that the remote host does.
+    pub(crate) receive_rate: u32,
+    pub(crate) remote_rate: u32,
     /// B of (10), for what we send.
     pub(crate) bandwidth: u32,
     pub(crate) integrity: Integrity,
@@ -60,6 +63,8 @@ impl Agreement {
             frame_window: 1 << ours.frame_window_log2.min(theirs.frame_window_log2),
             packet_window: 1 << ours.packet_window_log2.min(theirs.packet_window_log2),
             send_rate: ours.send_rate,
+            receive_rate: ours.receive_rate,
+            remote_rate: theirs.receive_rate,
             bandwidth: ours.send_rate.min(theirs.receive_rate),
             integrity: if crc {
                 Integrity::Crc32c

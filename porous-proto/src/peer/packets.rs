@@ -9,6 +9,7 @@ use crate::options::SendOptions;
 use crate::sequencing::Receipt;
 use crate::stats::ChannelStats;
 use crate::time::Instant;
+use crate::transfer::Gate;
 
 impl Peer {
     /// Queues a packet (§2.4), if the send budget has room (`deviations.md` T8). `now` is the latest
@@ -53,19 +54,42 @@ impl Peer {
         channel: ChannelId,
         rate: u32,
     ) -> Result<(), SendError> {
-        let session = self.session.as_mut().ok_or(match self.state {
-            PeerState::Connecting => SendError::NotConnected,
-            PeerState::Connected
-            | PeerState::Disconnecting
-            | PeerState::Disconnected
-            | PeerState::Zombie => SendError::UnknownPeer,
-        })?;
+        let session = self.session_or_error()?;
         if channel.0 >= session.agreement().channels {
             return Err(SendError::UnknownChannel);
         }
         session.set_channel_rate(channel.0, rate.max(1), now);
         self.refresh_session_deadline();
         Ok(())
+    }
+
+    fn session_or_error(&mut self) -> Result<&mut Session, SendError> {
+        let error = match self.state {
+            PeerState::Connecting => SendError::NotConnected,
+            PeerState::Connected
+            | PeerState::Disconnecting
+            | PeerState::Disconnected
+            | PeerState::Zombie => SendError::UnknownPeer,
+        };
+        self.session.as_deref_mut().ok_or(error)
+    }
+
+    /// Changes the most that we send, in bytes a second.
+    pub(crate) fn set_send_rate(&mut self, rate: u32) -> Result<(), SendError> {
+        self.session_or_error()?.set_send_rate(rate.max(1));
+        Ok(())
+    }
+
+    /// Changes the most that we want to receive.
+    pub(crate) fn set_receive_rate(&mut self, rate: u32) -> Result<(), SendError> {
+        self.session_or_error()?.set_receive_rate(rate.max(1));
+        Ok(())
+    }
+
+    /// What the cap of the host meant for the last datagram.
+    pub(crate) fn gate(&self) -> Gate {
+        let session = self.session.as_ref();
+        session.map_or_else(Gate::default, |session| session.transfer().gate)
     }
 
     /// What is measured of a channel; nothing while connecting, and of a peer that has ended.

@@ -65,6 +65,8 @@ impl Session {
             window: agreement.frame_window,
             behind: agreement.behind(),
             send_rate: agreement.send_rate,
+            receive_rate: agreement.receive_rate,
+            remote_rate: agreement.remote_rate,
             bandwidth: agreement.bandwidth,
             timeout: limits.timeout,
             policy: limits.policy,
@@ -139,6 +141,16 @@ impl Session {
         self.sequencing.set_rate(channel, rate, now);
     }
 
+    /// Changes the most that we want to send, in bytes a second.
+    pub(crate) fn set_send_rate(&mut self, rate: u32) {
+        self.transfer.set_send_rate(rate);
+    }
+
+    /// And to receive.
+    pub(crate) const fn set_receive_rate(&mut self, rate: u32) {
+        self.transfer.set_receive_rate(rate);
+    }
+
     /// Drops unreliable packets that have waited too long.
     pub(crate) fn drop_expired(&mut self, now: Instant) {
         self.sequencing.drop_expired(now);
@@ -194,7 +206,7 @@ impl Session {
     }
 
     pub(crate) fn handle_timeout(&mut self, tick: Tick) {
-        self.transfer.set_step(tick.step);
+        self.transfer.set_step(tick.step, tick.lag);
         self.transfer
             .handle_timeout(&mut Upward(&mut self.sequencing), tick.now);
         self.sequencing.handle_timeout(tick.now);
@@ -207,6 +219,7 @@ impl Session {
         buf: &mut [u8],
     ) -> Result<Option<Written>, NoRoom> {
         self.sequencing.look(tick.now);
+        self.transfer.gate.ask(tick.is_full);
         self.transfer
             .poll_transmit(&mut Upward(&mut self.sequencing), tick.now, buf)
     }
@@ -246,7 +259,7 @@ impl Session {
             }
         }
         // From here on the datagram is taken.
-        self.transfer.set_step(tick.step);
+        self.transfer.set_step(tick.step, tick.lag);
         self.transfer
             .on_frame((id, ecn), short, !messages.is_empty(), tick.now);
         if arrival == Arrival::Duplicate || strikes(Bug::AcksWhatItDropped) {

@@ -10,6 +10,11 @@ pub(crate) struct Tick {
     pub(crate) now: Instant,
     /// `T_step,avg` of (7): the average time between steps.
     pub(crate) step: Duration,
+    /// How late the host is stepped when something is due, at most of late: nothing for one that
+    /// is called in time, about a step for one that is called once a frame.
+    pub(crate) lag: Duration,
+    /// The host's cap holds the data of all peers back.
+    pub(crate) is_full: bool,
     /// When the host was first stepped again after a pause, however short.
     pub(crate) awake_since: Instant,
     /// When it was first stepped again after a pause of a quarter of the timeout: nobody can be

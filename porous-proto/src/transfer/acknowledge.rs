@@ -72,6 +72,7 @@ impl Transfer {
             }
             while let Some(arrived) = self.store.pop_arrived(&mut record.contents) {
                 if let Some(outgoing) = arrived {
+                    self.limits.on_acknowledged(&outgoing.message);
                     source.acknowledged(&outgoing.message);
                 }
             }
@@ -247,6 +248,7 @@ impl Transfer {
                     self.send_queue.push_again(&mut self.store, outgoing);
                 }
                 Delivery::Unreliable | Delivery::Latest => {
+                    self.limits.on_lost(&outgoing.message);
                     if source.lost(&outgoing.message) {
                         remembered.push(outgoing.message);
                     }

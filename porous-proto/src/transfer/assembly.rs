@@ -99,6 +99,7 @@ impl Transfer {
         record.reliable = self.store.has_reliable(&record.contents);
         record.reported = plan.ack.as_ref().map(|(_, largest)| *largest);
         self.figures.sent += u64::from(plan.data);
+        self.gate.data = plan.data;
         if plan.data {
             self.pings.on_data(now, self.recovery.average());
             self.ack_timer.on_data(now);
@@ -164,22 +165,32 @@ impl Transfer {
         for index in 0..plan.fresh.len() {
             plan.control(plan.fresh[index]);
         }
+        const LIMITS_LEN: usize = 8;
+        if plan.len + LIMITS_LEN <= max {
+            if let Some(control) = self.limits.take_due() {
+                self.plan_latest(plan, control);
+            }
+        }
         const WINDOW_LEN: usize = 7;
         while plan.len + WINDOW_LEN <= max && plan.messages < MAX_MESSAGES {
             let Some(control) = source.next_window() else {
                 break;
             };
-            let message = Message::Control(control);
-            plan.control(control);
-            let outgoing = Outgoing {
-                message,
-                delivery: Delivery::Latest,
-                priority: Priority::High,
-                copies: 0,
-                probed: false,
-            };
-            self.store.push(&mut plan.contents, outgoing);
+            self.plan_latest(plan, control);
         }
+    }
+
+    /// Signalling that is said anew if it is lost, as it is then.
+    fn plan_latest(&mut self, plan: &mut Plan, control: Control) {
+        plan.control(control);
+        let outgoing = Outgoing {
+            message: Message::Control(control),
+            delivery: Delivery::Latest,
+            priority: Priority::High,
+            copies: 0,
+            probed: false,
+        };
+        self.store.push(&mut plan.contents, outgoing);
     }
 
     /// Fills the frame from the send queue, high priority first, as far as the transfer window,
@@ -189,7 +200,8 @@ impl Transfer {
         if !self.queue.has_room() {
             return;
         }
-        let limit = self.allowance(max, now);
+        let otherwise = self.allowance(max, now);
+        let limit = self.gate.limit(otherwise);
         self.budget.set_limited(false);
         for priority in [Priority::High, Priority::Low] {
             while self.refill(source, priority) {
@@ -202,7 +214,8 @@ impl Transfer {
                 let len = plan.layout.length(&front.message);
                 if plan.len + len > limit {
                     self.path.on_full(plan.len + len);
-                    self.budget.set_limited(limit < max);
+                    self.budget.set_limited(otherwise < max);
+                    self.gate.waits = plan.len + len <= otherwise;
                     return;
                 }
                 plan.layout.push(&front.message);

@@ -4,11 +4,11 @@ use alloc::boxed::Box;
 use core::time::Duration;
 
 use super::pacer::{Pace, Pacer};
-use super::peak::Peak;
+
 use super::recovery::Recovery;
 use super::{Transfer, TransferParams};
 use crate::config::Policy;
-use crate::congestion::{Ack, Controller, Signal, Trouble, initial_window};
+use crate::congestion::{Ack, Controller, Peak, Signal, Trouble, initial_window};
 use crate::time::Instant;
 
 /// The congestion control of one peer.
@@ -90,7 +90,7 @@ impl Budget {
     /// A frame leaves: all of its bytes, and those in flight then.
     pub(super) fn on_sent(&mut self, len: u32, bytes: u32, flight: u32, now: Instant) {
         if let Some(limits) = &mut self.limits {
-            limits.pacer.on_sent(len.into());
+            limits.pacer.on_sent(len.into(), bytes > 0, now);
             limits.peak.note(flight, now);
         }
         if bytes > 0 {
@@ -147,7 +147,7 @@ impl Transfer {
             rate: is_known.then(|| self.pacing_rate()),
             bandwidth: self.params.bandwidth,
             mtu,
-            step: self.step,
+            step: self.lag,
         }
     }
 
@@ -183,7 +183,7 @@ impl Transfer {
             in_flight,
             is_limited: self.budget.is_limited,
             bandwidth: self.params.bandwidth,
-            step: self.step,
+            step: self.lag,
         });
     }
 

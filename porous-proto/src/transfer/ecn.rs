@@ -1,4 +1,4 @@
-//! Marks of congestion (RFC 3168, RFC 9000 §13.4; `docs/deviations.md` D7): what the remote host's
+//! Marks of congestion (RFC 3168, RFC 9000 §13.4; `docs/deviations.md` D9): what the remote host's
 //! frames came with is told to it, and what it tells of ours is believed as far as it can be true.
 
 use super::Transfer;

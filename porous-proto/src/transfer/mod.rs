@@ -11,11 +11,12 @@ mod budget;
 mod copies;
 mod ecn;
 mod figures;
+mod gate;
+mod limits;
 mod loss;
 mod nonces;
 mod pacer;
 mod path_mtu;
-mod peak;
 mod ping;
 mod probe;
 mod queue;
@@ -40,6 +41,8 @@ use self::budget::Budget;
 use self::copies::Copies;
 use self::ecn::{Heard, Marking};
 pub(crate) use self::figures::Figures;
+pub(crate) use self::gate::Gate;
+use self::limits::Limits;
 use self::loss::LaterAcks;
 use self::nonces::Nonces;
 use self::path_mtu::PathMtu;
@@ -82,7 +85,10 @@ pub(crate) struct TransferParams {
     pub(crate) behind: u64,
     /// The most we want to send, in bytes a second.
     pub(crate) send_rate: u32,
-    /// B of (10), in bytes a second: the smaller of that and what the remote host wants to receive.
+    /// The most that we want to receive, and that the remote host does.
+    pub(crate) receive_rate: u32,
+    pub(crate) remote_rate: u32,
+    /// B of (10), in bytes a second: the smaller of what we want to send and it to receive.
     pub(crate) bandwidth: u32,
     /// Silence for so long ends the connection.
     pub(crate) timeout: Duration,
@@ -149,8 +155,8 @@ pub(crate) struct Transfer {
     copies: Copies,
     pings: Pings,
     pub(crate) answers: Answers,
-    /// The serial of the newest limits that the remote host sent.
-    limits: u16,
+    limits: Limits,
+    pub(crate) gate: Gate,
     sentinels: SentinelFrames,
     budget: Budget,
     path: PathMtu,
@@ -159,6 +165,8 @@ pub(crate) struct Transfer {
     ack_timer: AckTimer,
     /// T_step,avg of (7), as last told by the host.
     step: Duration,
+    /// How late the host is stepped when something is due.
+    lag: Duration,
     figures: Figures,
 }
 
@@ -185,7 +193,8 @@ impl Transfer {
             copies: Copies::new(),
             pings: Pings::new(params.policy, params.timeout, params.keepalive),
             answers: Answers::default(),
-            limits: 0,
+            limits: Limits::new(params.receive_rate),
+            gate: Gate::default(),
             sentinels: SentinelFrames::new(params.window),
             budget: Budget::new(&params),
             path: PathMtu::new(params.max_datagram, params.path_mtu),
@@ -193,6 +202,7 @@ impl Transfer {
             marking: Marking::new(params.ecn && params.policy == Policy::Modern),
             ack_timer: AckTimer::new(params.policy),
             step: Duration::ZERO,
+            lag: Duration::ZERO,
             figures: Figures::new(),
         };
         new.leave_out();
@@ -200,8 +210,8 @@ impl Transfer {
     }
 
     /// The average time between steps (7).
-    pub(crate) const fn set_step(&mut self, step: Duration) {
-        self.step = step;
+    pub(crate) const fn set_step(&mut self, step: Duration, lag: Duration) {
+        (self.step, self.lag) = (step, lag);
     }
 
     /// What leads the datagrams that are sent.
@@ -355,15 +365,6 @@ impl Transfer {
             if let Recovery::Paper(_) = self.recovery {
                 self.figures.on_round_trip(elapsed, now);
             }
-        }
-    }
-
-    /// The remote host changed what it wants to receive (`docs/deviations.md` C14).
-    pub(crate) fn on_limits(&mut self, serial: u16, receive_rate: u32) {
-        let newer = serial.wrapping_sub(self.limits);
-        if newer > 0 && newer < 1 << 15 {
-            self.limits = serial;
-            self.params.bandwidth = self.params.send_rate.min(receive_rate);
         }
     }
 }

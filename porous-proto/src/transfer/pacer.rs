@@ -3,7 +3,7 @@
 
 use core::time::Duration;
 
-use crate::bucket::Bucket;
+use crate::bucket::{Bucket, Cap};
 use crate::time::Instant;
 
 /// Who was silent may send so many frames at once (RFC 9002 §7.7), one of them on credit.
@@ -16,9 +16,7 @@ const QUANTUM: Duration = Duration::from_millis(1);
 #[derive(Debug)]
 pub(super) struct Pacer {
     pace: Bucket,
-    cap: Bucket,
-    /// The cap held data back at the last look.
-    is_capped: bool,
+    cap: Cap,
 }
 
 /// How fast frames may leave.
@@ -29,7 +27,7 @@ pub(super) struct Pace {
     /// B of (10), in bytes a second.
     pub(super) bandwidth: u32,
     pub(super) mtu: u32,
-    /// T_step,avg.
+    /// How late the host is stepped when something is due.
     pub(super) step: Duration,
 }
 
@@ -37,8 +35,7 @@ impl Pacer {
     pub(super) const fn new(bandwidth: u32) -> Self {
         Self {
             pace: Bucket::new(u32::MAX),
-            cap: Bucket::new(bandwidth),
-            is_capped: false,
+            cap: Cap::new(bandwidth),
         }
     }
 
@@ -48,19 +45,20 @@ impl Pacer {
             self.pace.pace(rate, burst(rate, pace), now);
         }
         self.cap.set_rate(pace.bandwidth, now);
-        if self.is_capped {
-            self.cap.fill(now, pace.step.max(2 * QUANTUM));
-        }
-        let capped = self.cap.hold(now);
-        self.is_capped = capped.is_some();
+        let capped = self.cap.hold(pace.step, now);
         let until = self.pace.hold(now).max(capped)?;
         Some(until.max(now + QUANTUM))
     }
 
-    /// A frame of so many bytes leaves.
-    pub(super) fn on_sent(&mut self, bytes: u64) {
-        self.pace.spend(bytes);
-        self.cap.spend(bytes);
+    /// A frame of so many bytes leaves, with data or without. What is never held back does not hold
+    /// back by the pace, or many acknowledgements would stop all data where the pace is slow.
+    pub(super) fn on_sent(&mut self, bytes: u64, data: bool, now: Instant) {
+        if data {
+            self.pace.spend(bytes);
+            self.cap.spend(bytes, now);
+        } else {
+            self.cap.count(bytes);
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Path MTU discovery (RFC 8899; `docs/deviations.md` D6): how large datagrams may be on this path.
+//! Path MTU discovery (RFC 8899; `docs/deviations.md` D8): how large datagrams may be on this path.
 //! Nothing here has a timer: only who has more to send than fits into a datagram has something to
 //! gain, and is asked for datagrams often.
 

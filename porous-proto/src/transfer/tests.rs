@@ -122,6 +122,8 @@ impl Side {
             window: 4096,
             behind: 256,
             send_rate: u32::MAX,
+            receive_rate: u32::MAX,
+            remote_rate: u32::MAX,
             bandwidth: u32::MAX,
             timeout: Duration::from_secs(10),
             policy,

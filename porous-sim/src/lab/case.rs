@@ -25,6 +25,11 @@ impl Case {
         Duration::from_secs(if self.quick { quick } else { all })
     }
 
+    /// So many tries, or two for a first look.
+    pub(super) const fn tries(&self, all: u64) -> u64 {
+        if self.quick { 2 } else { all }
+    }
+
     /// A gate for all controllers that have any.
     pub(super) fn gate(&self, gate: Gate) -> Option<Gate> {
         self.by_class(gate, gate)
@@ -46,6 +51,13 @@ impl Case {
     }
 }
 
+/// No path is so even that drop-tail queues always meet the same flow (Floyd and Jacobson, "On
+/// Traffic Phase Effects in Packet-Switched Gateways", 1991).
+const UNEVEN: Duration = Duration::from_micros(200);
+
+/// Both ends are served as things happen.
+const EVENTS: [Service; 2] = [Service::Event; 2];
+
 /// What a path is like.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Path {
@@ -58,7 +70,7 @@ pub(super) struct Path {
     loss: f64,
     jitter: Duration,
     reorders: bool,
-    service: Service,
+    service: [Service; 2],
 }
 
 /// Milliseconds.
@@ -80,9 +92,9 @@ impl Path {
             queue: Queue::CODEL,
             policer: None,
             loss: 0.0,
-            jitter: Duration::ZERO,
+            jitter: UNEVEN,
             reorders: false,
-            service: Service::Event,
+            service: EVENTS,
         };
         path.bdp(100)
     }
@@ -116,9 +128,10 @@ impl Path {
         self
     }
 
-    /// Both hosts of porous flows are served 60 times a second.
+    /// Both hosts of porous flows are served 60 times a second, one half a tick after the other.
     pub(super) fn ticks(mut self) -> Self {
-        self.service = Service::tick(s(1) / 60);
+        let every = s(1) / 60;
+        self.service = [Duration::ZERO, every / 2].map(|offset| Service::Tick { every, offset });
         self
     }
 
@@ -133,7 +146,7 @@ impl Path {
     pub(super) fn flow(&self, case: &Case, index: u64, work: Work, start: Duration) -> Entry {
         let service = match case.controller.subject {
             Subject::Porous(_) => self.service,
-            Subject::Tcp(_) => Service::Event,
+            Subject::Tcp(_) => EVENTS,
         };
         let ends = case
             .controller
@@ -156,7 +169,7 @@ impl Path {
     pub(super) fn competitor(&self, case: &Case, tcp: Tcp, start: Duration) -> Entry {
         Entry {
             ends: Subject::Tcp(tcp).ends(Work::bulk(), case.seed),
-            service: Service::Event,
+            service: EVENTS,
             ..self.flow(case, 0, Work::bulk(), start)
         }
     }

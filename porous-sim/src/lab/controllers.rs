@@ -15,6 +15,8 @@ use crate::Seed;
 pub struct Controller {
     /// In tables and on the command line.
     pub name: &'static str,
+    /// Whether it is worth a picture.
+    pub plot: bool,
     pub(super) subject: Subject,
     pub(super) class: Class,
 }
@@ -31,7 +33,6 @@ pub(super) enum Class {
     /// None.
     Report,
     /// It goes on until something is lost.
-    #[expect(dead_code, reason = "the first such controller comes soon")]
     Loss,
     /// It keeps the queue short.
     Delay,
@@ -40,7 +41,17 @@ pub(super) enum Class {
 /// All that are measured.
 pub const CONTROLLERS: &[Controller] = &[
     porous("lean", Congestion::Lean, Class::Delay),
+    porous("reno", Congestion::Reno, Class::Loss),
+    porous("cubic", Congestion::Cubic, Class::Loss),
     porous("paper", Congestion::Paper, Class::Report),
+    told("fixed", Congestion::Fixed { rate: 1_000_000 }),
+    told(
+        "binary",
+        Congestion::Binary {
+            good: 1_000_000,
+            bad: 100_000,
+        },
+    ),
     tcp("tcp-reno", Tcp::Reno),
     tcp("tcp-cubic", Tcp::Cubic),
 ];
@@ -48,8 +59,17 @@ pub const CONTROLLERS: &[Controller] = &[
 const fn porous(name: &'static str, congestion: Congestion, class: Class) -> Controller {
     Controller {
         name,
+        plot: true,
         subject: Subject::Porous(congestion),
         class,
+    }
+}
+
+/// One that is told its rate, and looks for nothing: a straight line.
+const fn told(name: &'static str, congestion: Congestion) -> Controller {
+    Controller {
+        plot: false,
+        ..porous(name, congestion, Class::Report)
     }
 }
 
@@ -57,8 +77,24 @@ const fn porous(name: &'static str, congestion: Congestion, class: Class) -> Con
 const fn tcp(name: &'static str, tcp: Tcp) -> Controller {
     Controller {
         name,
+        plot: true,
         subject: Subject::Tcp(tcp),
         class: Class::Report,
+    }
+}
+
+impl Controller {
+    /// Whether there are gates for it.
+    ///
+    /// ```
+    /// use porous_sim::lab::CONTROLLERS;
+    ///
+    /// let paper = CONTROLLERS.iter().find(|controller| controller.name == "paper");
+    /// assert!(!paper.unwrap().is_asked());
+    /// ```
+    #[must_use]
+    pub fn is_asked(&self) -> bool {
+        self.class != Class::Report
     }
 }
 

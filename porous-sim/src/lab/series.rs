@@ -5,8 +5,8 @@ use core::time::Duration;
 
 use super::record::Record;
 
-/// How far apart points are: so that a line has some 200.
-const POINTS: u32 = 200;
+/// How far apart points are: so that a line has some 120.
+const POINTS: u32 = 120;
 
 /// The least that they are apart.
 const CLOSEST: Duration = Duration::from_millis(50);
@@ -14,7 +14,7 @@ const CLOSEST: Duration = Duration::from_millis(50);
 /// A flow over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// In the order of time, some 200.
+    /// In the order of time, some 120.
     pub points: Vec<Point>,
 }
 

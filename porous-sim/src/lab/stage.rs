@@ -43,7 +43,7 @@ pub(super) struct Flow {
     pub(super) ends: Box<dyn Ends>,
     start: Instant,
     begun: bool,
-    service: Service,
+    service: [Service; 2],
     resting: [Instant; 2],
     inbox: [Vec<Vec<u8>>; 2],
     /// Bytes that end 0 sent at one instant, and the most that it ever did.
@@ -58,7 +58,7 @@ pub(super) struct Entry {
     pub(super) there: LinkConfig,
     pub(super) back: LinkConfig,
     pub(super) start: Duration,
-    pub(super) service: Service,
+    pub(super) service: [Service; 2],
 }
 
 impl Stage {
@@ -186,7 +186,7 @@ impl Stage {
             if flow.due(end, now).is_none_or(|due| due > now) {
                 continue;
             }
-            flow.resting[end] = flow.service.rest(now);
+            flow.resting[end] = flow.service[end].rest(now);
             for datagram in core::mem::take(&mut flow.inbox[end]) {
                 flow.ends.take(end, now, &datagram);
             }
@@ -212,7 +212,7 @@ impl Flow {
         } else {
             now
         };
-        Some(self.service.at_or_after(wanted.max(self.resting[end])))
+        Some(self.service[end].at_or_after(wanted.max(self.resting[end])))
     }
 
     fn count_burst(&mut self, now: Instant, bytes: u64) {

@@ -259,6 +259,66 @@ impl HostThread {
         self.command(Command::SetChannelRate(peer, channel, bytes_a_second))
     }
 
+    /// Changes the most that is sent to a peer, in bytes a second
+    /// ([`Host::set_send_rate`](crate::Host::set_send_rate)); nothing happens if there is no such
+    /// peer.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if it was not queued.
+    ///
+    /// ```
+    /// use porous_std::{Config, PeerId, UdpHost};
+    ///
+    /// let mut host = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
+    /// host.set_send_rate(PeerId::from_u64(0), 20_000)?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn set_send_rate(&mut self, peer: PeerId, bytes_a_second: u32) -> Result<(), ThreadError> {
+        self.command(Command::SetSendRate(peer, bytes_a_second))
+    }
+
+    /// Changes the most that a peer is asked to send, in bytes a second
+    /// ([`Host::set_receive_rate`](crate::Host::set_receive_rate)); nothing happens if there is no
+    /// such peer.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if it was not queued.
+    ///
+    /// ```
+    /// use porous_std::{Config, PeerId, UdpHost};
+    ///
+    /// let mut host = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
+    /// host.set_receive_rate(PeerId::from_u64(0), 20_000)?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn set_receive_rate(
+        &mut self,
+        peer: PeerId,
+        bytes_a_second: u32,
+    ) -> Result<(), ThreadError> {
+        self.command(Command::SetReceiveRate(peer, bytes_a_second))
+    }
+
+    /// Changes the most that is sent to all peers together, in bytes a second
+    /// ([`Host::set_host_send_rate`](crate::Host::set_host_send_rate)).
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if it was not queued.
+    ///
+    /// ```
+    /// use porous_std::{Config, UdpHost};
+    ///
+    /// let mut host = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
+    /// host.set_host_send_rate(1_250_000)?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn set_host_send_rate(&mut self, bytes_a_second: u32) -> Result<(), ThreadError> {
+        self.command(Command::SetHostSendRate(bytes_a_second))
+    }
+
     /// Whether a command can be queued.
     fn ready(&self) -> Result<(), ThreadError> {
         if self.thread.is_none() {

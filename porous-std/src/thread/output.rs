@@ -156,6 +156,9 @@ pub(crate) enum Command {
     Cancel(PeerId, ChannelId, u64),
     Disconnect(PeerId, Disconnect),
     SetChannelRate(PeerId, ChannelId, u32),
+    SetSendRate(PeerId, u32),
+    SetReceiveRate(PeerId, u32),
+    SetHostSendRate(u32),
     AskStats,
     AskPeerStats(PeerId),
     /// End: who is still there is disconnected like this.

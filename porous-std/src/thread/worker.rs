@@ -160,6 +160,18 @@ impl<C: Conditioner> Worker<C> {
                 let _unknown = host.set_channel_rate(peer, channel, rate);
                 None
             }
+            Command::SetSendRate(peer, rate) => {
+                let _unknown = host.set_send_rate(peer, rate);
+                None
+            }
+            Command::SetReceiveRate(peer, rate) => {
+                let _unknown = host.set_receive_rate(peer, rate);
+                None
+            }
+            Command::SetHostSendRate(rate) => {
+                host.set_host_send_rate(rate);
+                None
+            }
             Command::AskStats => Some(Output::Stats {
                 host: Box::new(host.stats()),
                 socket: host.socket_stats(),

@@ -1,4 +1,4 @@
-//! Explicit congestion notification (D7): routers mark instead of dropping, paths remove marks, and
+//! Explicit congestion notification (D9): routers mark instead of dropping, paths remove marks, and
 //! peers lie about them.
 
 use core::time::Duration;

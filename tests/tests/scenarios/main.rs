@@ -3,10 +3,12 @@
 
 extern crate alloc;
 
+mod advisor;
 mod api;
 mod asking;
 mod clocks;
 mod connection_ids;
+mod controllers;
 mod delivery;
 mod determinism;
 mod disconnect;
@@ -22,6 +24,7 @@ mod limits;
 mod overhead;
 mod path_mtu;
 mod quality;
+mod rates;
 mod readers;
 mod recovery;
 mod redundancy;

@@ -1,4 +1,4 @@
-//! Path MTU discovery (D6): what it finds, what it costs, and paths that change.
+//! Path MTU discovery (D8): what it finds, what it costs, and paths that change.
 
 use core::time::Duration;
 
@@ -144,7 +144,7 @@ fn both_hosts_must_want_it_and_the_smaller_count_is_the_limit() {
     }
 }
 
-/// D6: within a second the flow is as it was, and nothing is missing.
+/// D8: within a second the flow is as it was, and nothing is missing.
 #[test]
 fn a_path_that_carries_less_than_before_is_noticed_within_a_second() {
     for (seed, delay, loss) in [(1, 30, 0.0), (2, 5, 0.0), (3, 80, 0.0), (4, 30, 2.0)] {

@@ -109,7 +109,8 @@ fn write(folder: &Path, runs: &[Run]) -> io::Result<()> {
     fs::write(folder.join("results.csv"), csv::results(runs))?;
     fs::write(folder.join("README.md"), readme::text(runs))?;
     for row in ROWS.iter().filter(|row| row.plot) {
-        let of: Vec<&Run> = runs.iter().filter(|run| run.row.name == row.name).collect();
+        let of = runs.iter().filter(|run| run.row.name == row.name);
+        let of: Vec<&Run> = of.filter(|run| run.controller.plot).collect();
         if !of.is_empty() {
             fs::write(folder.join(format!("{}.svg", row.name)), plot::svg(&of)?)?;
             fs::write(folder.join(format!("{}.csv", row.name)), csv::series(&of))?;

@@ -108,6 +108,7 @@ fn draw(panel: &Panel<'_>, run: &Run, quantity: &Quantity, top: f64) -> Result<(
     chart
         .configure_mesh()
         .disable_x_mesh()
+        .max_light_lines(0)
         .x_labels(6)
         .y_labels(4)
         .x_label_formatter(&|seconds| format!("{seconds:.0}"))
@@ -119,6 +120,8 @@ fn draw(panel: &Panel<'_>, run: &Run, quantity: &Quantity, top: f64) -> Result<(
             }
         })
         .y_desc(quantity.name)
+        .label_style(("sans-serif", 12))
+        .axis_desc_style(("sans-serif", 13))
         .draw()?;
     let shown = if quantity.is_shared { 1 } else { COLOURS.len() };
     for (line, colour) in lines.iter().zip(COLOURS).take(shown) {

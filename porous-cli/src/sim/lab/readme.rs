@@ -1,4 +1,4 @@
-//! The table, with what each row is.
+//! The text with the tables: what was measured, how, and what came of it.
 
 use core::fmt::Write as _;
 
@@ -9,18 +9,54 @@ use super::{Run, number};
 const HEAD: &str = "\
 # The congestion laboratory
 
-Congestion controllers on shared bottlenecks in virtual time. All of this is written by
+What the congestion controllers of porous do on shared bottlenecks: alone, among their like, beside
+TCP, and on bad lines. All of this folder is written by
 
 ```sh
 cargo run --release -p porous-cli -- sim lab
 ```
 
-and is the same bytes on every machine.
+It runs in virtual time, in a few minutes of processor time, and is the same bytes on every machine.
+`--only ROW` and `--controller NAME` run a part of it and print it, `--quick` runs shorter. The engine
+is `porous_sim::lab`; `tests/tests/lab.rs` holds quick runs to the gates.
+
+## Method
+
+All flows of a row send through one bottleneck of a limited rate with a drop-tail queue, or CoDel; the
+headers of IP and UDP (28 bytes) or TCP (52) count. Behind it each datagram is under way for half of
+its flow's round trip, give or take 0.2 ms, so that drop-tail queues do not always meet the same flow,
+and may be lost by chance. Nothing holds up what comes back. Where the rate changes, what waits
+already leaves at the old rate. A flow of porous is two hosts with default configurations, served as
+events come or, in rows with `ticks`, 60 times a second; one sends 16 KiB packets as fast as it may,
+and does not know the path. `fixed` and `binary` are told 1 MB/s (and 100 kB/s when it is bad),
+whatever the road takes.
+
+`tcp-reno` and `tcp-cubic` are models from the RFCs (5681, 6582, 6675, 6298, 9438): segments of 1448
+bytes, delayed acknowledgements, SACK, ten segments at first, no pacing, timeouts of 200 ms at least.
+They are there to be competed with, and as a measure of the roads: what TCP does not reach, nobody
+like it will.
+
+- Utilisation is what passed the bottleneck, with all headers, to what could have.
+- Queue is how long a datagram would have to wait at the bottleneck, looked at each 10 ms.
+- Overhead is what was sent beyond what arrived for the application, in UDP payloads: headers,
+  repetitions, and what the queue did not take. \"With IP and UDP\" counts these headers, too.
+- Jain is (sum x)^2 / (n sum x^2) over what arrived for the applications.
+- A time is \"never\" if it did not come before the end of the run.
+
+A number in brackets is a gate: what is asked of that controller. Nothing is asked of those that are
+told a rate, of the paper's (it is what it is), and of TCP; short queues, random loss, a quick start
+and quick agreement are no gates for `reno` and `cubic`, which go on until something is lost. A gate
+that is missed is printed bold.
+
+In the pictures each controller has a column; its own flow is blue, its fellows or TCP are red and of
+further colours. Next to each picture lies its CSV, in bytes a second, bytes and milliseconds;
+`results.csv` has all numbers.
 ";
 
 /// The text of README.md.
 pub(super) fn text(runs: &[Run]) -> String {
     let mut text = HEAD.to_string();
+    sum_up(&mut text, runs);
     for row in ROWS {
         let of: Vec<&Run> = runs.iter().filter(|run| run.row.name == row.name).collect();
         if let Some(first) = of.first() {
@@ -32,6 +68,27 @@ pub(super) fn text(runs: &[Run]) -> String {
         }
     }
     text
+}
+
+/// What is asked for and missed.
+fn sum_up(text: &mut String, runs: &[Run]) {
+    let gated = runs.iter().flat_map(|run| {
+        let measures = run.outcome.measures.iter();
+        measures.filter_map(move |measure| Some((run, measure, measure.holds()?)))
+    });
+    let gated: Vec<(&Run, &Measure, bool)> = gated.collect();
+    let missed = gated.iter().filter(|(_, _, holds)| !holds);
+    let count = missed.clone().count();
+    let _ = write!(
+        text,
+        "\n## Gates\n\nOf {} gates {count} are missed",
+        gated.len()
+    );
+    text.push_str(if count == 0 { ".\n" } else { ":\n\n" });
+    for (run, measure, _) in missed {
+        let (row, name, what) = (run.row.name, run.controller.name, measure.what);
+        let _ = writeln!(text, "- `{name}` in {row}: {what} {}", cell(measure));
+    }
 }
 
 /// A line for each controller, a column for each measure.
@@ -56,7 +113,7 @@ fn cell(measure: &Measure) -> String {
     let value = number(measure.value);
     match (measure.gate, measure.holds()) {
         (Some(gate), Some(true)) => format!("{value} ({gate})"),
-        (Some(gate), Some(false)) => format!("**{value} missed** ({gate})"),
+        (Some(gate), Some(false)) => format!("**{value}** ({gate})"),
         _ => value,
     }
 }

@@ -132,6 +132,16 @@ fn section_4_9_a_spurious_episode_is_taken_back() {
 }
 
 #[test]
+fn section_4_9_a_window_that_is_larger_already_stays() {
+    let mut cubic = lost_at_100_000();
+    run(&mut cubic, (1, 9201));
+    let window = cubic.window();
+    assert!(is_near(window, 150), "{window}");
+    cubic.on_spurious();
+    assert_eq!(cubic.window(), window);
+}
+
+#[test]
 fn section_4_9_a_mark_is_not_taken_back() {
     let mut cubic = lost_at_100_000();
     cubic.at(ms(1));

@@ -3,12 +3,14 @@
 //! fill the queue until it overflows, it does as they do (Copa, Arun and Balakrishnan 2018).
 //! `docs/design.md` says why.
 
+mod rivals;
 mod round;
 #[cfg(test)]
 mod tests;
 
 use core::time::Duration;
 
+use self::rivals::Rivals;
 use self::round::{Fastest, Round, Train, bytes_in, per_second};
 use super::controller::{Ack, Controller, Signal, Trouble};
 use super::{Minimum, initial_window, min_window};
@@ -32,11 +34,11 @@ const QUEUE_UNIT: u32 = 70_000;
 const LOSS_PART: u32 = 10;
 const LOSS_FRAMES: u32 = 128;
 
-/// A queue that does not become shorter for so many rounds is filled by others.
-const PRESSED: u32 = 6;
-
 /// How often the queue is emptied, to see the path without it.
 const DRAIN_EVERY: Duration = Duration::from_secs(4);
+
+/// The first time is soon: who comes late sees others' queue as part of the path.
+const DRAIN_FIRST: Duration = Duration::from_secs(1);
 
 /// A minute stands for all that is longer, so that nothing can overflow.
 const LONGEST: Duration = Duration::from_secs(60);
@@ -74,12 +76,16 @@ pub(super) struct Lean {
     train: Train,
     /// In how many rounds in a row there was next to no queue.
     short_rounds: u32,
-    /// In how many there was more than there ought to be, and the window and queue before.
-    pressed: u32,
-    before: (u32, Duration),
+    rivals: Rivals,
+    /// Since when we do as they do.
+    competing: Instant,
+    /// The part of frames that is lost, in 256ths, while it is taken for chance.
+    loss: u32,
+    /// Whether more data came through than in the rounds before.
+    is_growing: bool,
     /// Frames acknowledged and lost, for the part that is lost.
     fates: (u32, u32),
-    drained: Instant,
+    drain_at: Instant,
     /// Rounds that tell of another window than this one.
     skip: u32,
     is_draining: bool,
@@ -105,10 +111,12 @@ impl Lean {
             rate: Fastest::new(),
             train: Train::new(),
             short_rounds: 0,
-            pressed: 0,
-            before: (0, Duration::ZERO),
+            rivals: Rivals::new(),
+            competing: Instant::ZERO,
+            loss: 0,
+            is_growing: false,
             fates: (0, 0),
-            drained: Instant::ZERO,
+            drain_at: Instant::ZERO,
             skip: 0,
             is_draining: false,
             drain: 0,
@@ -127,11 +135,18 @@ impl Lean {
     }
 
     /// What this connection wants to have in the queue, in bytes.
-    fn share(&self) -> u32 {
-        let rate = per_second(self.window, self.base().max(Duration::from_millis(1)));
+    fn share(&self, window: u32) -> u32 {
+        let rate = per_second(window, self.base().max(Duration::from_millis(1)));
         // In sixteenths, so that slow connections have no steps of whole frames.
-        let frames = (256 * (rate / QUEUE_UNIT)).isqrt().max(32);
+        let frames = (256 * (rate / QUEUE_UNIT)).isqrt().max(16);
         (u64::from(self.mtu) * u64::from(frames) / 16) as u32
+    }
+
+    /// How long the queue is with that, if nobody else has anything in it.
+    fn wanted(&self, window: u32) -> Duration {
+        let micros = u64::try_from(self.base().as_micros()).unwrap_or(u64::MAX);
+        let part = u64::from(self.share(window)).saturating_mul(micros) / u64::from(window.max(1));
+        Duration::from_micros(part)
     }
 
     fn set_window(&mut self, window: u32) {
@@ -172,8 +187,11 @@ impl Lean {
         self.phase = Phase::Steady;
         let rate = self.rate.get().max(self.round.rate(ack.now));
         let fits = bytes_in(rate, self.base() + ack.step);
-        self.set_window(self.window.min(fits.saturating_add(self.share())));
-        self.drained = ack.now;
+        self.set_window(
+            self.window
+                .min(fits.saturating_add(self.share(self.window))),
+        );
+        self.drain_at = ack.now + DRAIN_FIRST;
         self.begin_anew(ack.now, 1);
     }
 
@@ -190,7 +208,9 @@ impl Lean {
         if round.samples == 0 {
             return;
         }
-        self.rate.note(round.rate(ack.now));
+        let rate = round.rate(ack.now);
+        self.is_growing = rate > self.rate.get() / 16 * 17;
+        self.rate.note(rate);
         match self.phase {
             Phase::Start => {}
             Phase::Steady => self.on_steady_round(&round, ack),
@@ -200,19 +220,20 @@ impl Lean {
 
     fn on_steady_round(&mut self, round: &Round, ack: &Ack) {
         let queue = self.queue(round.rtt, ack.step);
-        let share = self.share();
-        let wanted = Duration::from_micros(
-            u64::from(share) * self.base().as_micros() as u64 / u64::from(self.window),
-        );
+        let share = self.share(self.window);
+        let wanted = self.wanted(self.window);
         self.is_draining = false;
         if self.skip > 0 {
             self.skip -= 1;
             return;
         }
-        self.judge_pressure(queue, wanted, ack);
-        if self.phase == Phase::Competing {
+        let own = self.wanted(self.rivals.window());
+        let excess = queue.saturating_sub(own);
+        if self.rivals.on_round(excess, self.base(), ack.now) {
+            self.compete(ack.now);
             return;
         }
+        self.rivals.note(self.window, ack.now);
         if queue < wanted / 2 && round.is_limited {
             self.short_rounds = (self.short_rounds + 1).min(16);
         } else {
@@ -224,18 +245,15 @@ impl Lean {
         let part = u128::from(self.window) * without.as_micros() / round.rtt.as_micros().max(1);
         let part = u32::try_from(part).unwrap_or(u32::MAX);
         let target = part.saturating_add(share.saturating_mul(1 << haste));
-        // No more than a quarter beyond what has come through.
-        let fits = bytes_in(self.rate.get(), self.base());
-        let target = target.min(fits.saturating_add(fits / 4).saturating_add(share));
+        let target = target.min(self.most().saturating_add(share));
         if target < self.window || round.is_limited {
             self.set_window(self.window / 2 + target / 2);
         }
-        if ack.now.saturating_duration_since(self.drained) >= DRAIN_EVERY && queue > Duration::ZERO
-        {
-            self.drained = ack.now;
+        if ack.now >= self.drain_at && queue > Duration::ZERO {
+            self.drain_at = ack.now + DRAIN_EVERY;
             self.is_draining = true;
             let micros = round.rtt.as_micros().max(1);
-            let queued = u128::from(self.window) * 2 * queue.as_micros() / micros;
+            let queued = u128::from(self.window) * 3 * queue.as_micros() / micros;
             self.drain = u32::try_from(queued)
                 .unwrap_or(u32::MAX)
                 .min(self.window / 4)
@@ -244,28 +262,19 @@ impl Lean {
         }
     }
 
-    /// Others fill the queue if it does not become shorter although we give way.
-    fn judge_pressure(&mut self, queue: Duration, wanted: Duration, ack: &Ack) {
-        if queue <= 2 * wanted + Duration::from_millis(2) {
-            self.pressed = 0;
-            return;
-        }
-        if self.pressed == 0 || queue < self.before.1 * 3 / 4 {
-            let window = if self.pressed == 0 {
-                self.window
-            } else {
-                self.before.0
-            };
-            self.pressed = 0;
-            self.before = (window, queue);
-        }
-        self.pressed += 1;
-        if self.pressed > PRESSED {
-            self.phase = Phase::Competing;
-            self.pressed = 0;
-            self.set_window(self.before.0.max(self.window));
-        }
-        let _ = ack;
+    /// Not much more than what has come through: an eighth while that grows, else next to nothing.
+    fn most(&self) -> u32 {
+        let fits = u64::from(bytes_in(self.rate.get(), self.base()));
+        let more = if self.is_growing { 64 } else { 32 };
+        let most = fits * u64::from(256 + more + self.loss) / 256;
+        u32::try_from(most).unwrap_or(u32::MAX)
+    }
+
+    /// Others fill the queue: what we had is taken back, and defended as they do.
+    fn compete(&mut self, now: Instant) {
+        self.phase = Phase::Competing;
+        self.competing = now;
+        self.set_window(self.rivals.window().max(self.window));
     }
 
     fn on_competing_round(&mut self, round: &Round, ack: &Ack) {
@@ -273,16 +282,14 @@ impl Lean {
         if round.is_limited {
             self.set_window(self.window.saturating_add(self.mtu));
         }
-        // Nobody else fills it any more.
-        if queue < self.base() / 16 {
-            self.pressed += 1;
-        } else {
-            self.pressed = 0;
-        }
-        if self.pressed >= 2 {
+        self.rivals.note(self.window, ack.now);
+        if self
+            .rivals
+            .on_competing_round(queue < self.base() / 8, ack.now)
+        {
             self.phase = Phase::Steady;
-            self.pressed = 0;
             self.short_rounds = 0;
+            self.drain_at = ack.now + DRAIN_EVERY;
         }
     }
 
@@ -294,6 +301,7 @@ impl Lean {
             return false;
         }
         self.fates = (0, 0);
+        self.loss = (256 * lost / all).min(256 / LOSS_PART);
         lost > all / LOSS_PART
     }
 
@@ -320,7 +328,12 @@ impl Controller for Lean {
         }
         let rtt = ack.rtt;
         if let Some(rtt) = rtt {
-            self.base.sample(rtt, ack.now);
+            // Beside others the path is not seen without its queue: what is known of it is kept for a
+            // minute.
+            let keeps = self.phase == Phase::Competing
+                && ack.now.saturating_duration_since(self.competing) < LONGEST;
+            let least = if keeps { self.base() } else { rtt };
+            self.base.sample(rtt.min(least), ack.now);
             let place = (self.samples % START_SAMPLES) as usize;
             if let Some(place) = self.recent.get_mut(place) {
                 *place = rtt;
@@ -349,6 +362,7 @@ impl Controller for Lean {
             Signal::Loss if self.phase == Phase::Competing => {
                 self.uncut = Some(self.window);
                 self.set_window(self.window / 2);
+                self.rivals.forget(self.window, trouble.now);
             }
             Signal::Loss | Signal::FurtherLoss => {}
             Signal::Persistent => {

@@ -64,6 +64,8 @@ fn deliver(session: &mut Session, id: u64, messages: &[Message<Vec<u8>>]) -> Res
     let tick = Tick {
         now: Instant::ZERO,
         step: Duration::ZERO,
+        lag: Duration::ZERO,
+        is_full: false,
         awake_since: Instant::ZERO,
         back_since: Instant::ZERO,
     };

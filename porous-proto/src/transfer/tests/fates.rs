@@ -140,7 +140,8 @@ fn a_frame_is_dropped_when_its_time_has_come_and_not_before() {
 fn a_step_that_is_long_puts_off_the_resend() {
     let mut side = sent(0, 1, Delivery::Reliable);
     let before = side.transfer.recovery_deadline();
-    side.transfer.set_step(Duration::from_secs(1));
+    side.transfer
+        .set_step(Duration::from_secs(1), Duration::ZERO);
     let after = side.transfer.recovery_deadline();
     // 200 ms and 1 s, instead of 200 ms and four times 100 ms.
     assert_eq!(after, before + Duration::from_millis(600));

@@ -94,7 +94,7 @@ pub(super) fn priority(case: &Case) -> Ran {
             percentile(&delays, 99),
             "ms",
         )
-        .gate(case.gate(Gate::AtMost(own + 10.0))),
+        .gate(case.of_delay(Gate::AtMost(own + 10.0))),
         Measure::new("p50", percentile(&delays, 50), "ms"),
         Measure::new(
             "small packets that came",

@@ -31,7 +31,7 @@ pub(super) fn wide_loss(case: &Case) -> Ran {
     let end = case.seconds(20, 12);
     let stage = alone(case, Path::new(0, 100).loss(1.0), end);
     let goodput = stage.record().goodput(0, [s(5), end]) / 1e6;
-    let gate = case.gate(Gate::AtLeast(7.0));
+    let gate = case.of_delay(Gate::AtLeast(7.0));
     let measures = vec![Measure::new("goodput from 5 s on", goodput, "MB/s").gate(gate)];
     (stage, measures)
 }

@@ -13,7 +13,7 @@ type Ran = (Stage, Vec<Measure>);
 
 /// What every flow alone is asked, after its start.
 fn alone(case: &Case, path: Path) -> Ran {
-    let end = case.seconds(30, 10);
+    let end = case.seconds(30, 20);
     let mut stage = path.stage(case);
     stage.add(path.flow(case, 0, Work::bulk(), s(0)));
     stage.run_until(end);
@@ -69,13 +69,26 @@ pub(super) fn alone_codel(case: &Case) -> Ran {
     alone(case, Path::new(10_000, 50).queue(Queue::CODEL))
 }
 
+pub(super) fn alone_slow(case: &Case) -> Ran {
+    alone(case, Path::new(1000, 50).bdp(400))
+}
+
+pub(super) fn alone_far(case: &Case) -> Ran {
+    alone(case, Path::new(10_000, 300))
+}
+
+pub(super) fn alone_near(case: &Case) -> Ran {
+    alone(case, Path::new(100_000, 10))
+}
+
+/// 64 KB.
 const QUEUE: Queue = Queue::Bytes(64_000);
 
 fn fast(case: &Case, path: Path) -> Ran {
     let mut ran = alone(case, path.queue(QUEUE));
+    ask(&mut ran, "mean queue", case.of_delay(Gate::AtMost(25.0)));
     ask(&mut ran, "utilisation", case.gate(Gate::AtLeast(96.0)));
     ask(&mut ran, "overhead", case.gate(Gate::AtMost(2.4)));
-    ask(&mut ran, "mean queue", case.gate(Gate::AtMost(25.0)));
     ran
 }
 
@@ -89,8 +102,8 @@ pub(super) fn fast_64k_ticks(case: &Case) -> Ran {
 
 fn slow(case: &Case, path: Path) -> Ran {
     let mut ran = alone(case, path.queue(QUEUE));
+    ask(&mut ran, "mean queue", case.of_delay(Gate::AtMost(100.0)));
     ask(&mut ran, "utilisation", case.gate(Gate::AtLeast(92.0)));
-    ask(&mut ran, "mean queue", case.gate(Gate::AtMost(100.0)));
     ran
 }
 
@@ -104,7 +117,8 @@ pub(super) fn slow_64k_ticks(case: &Case) -> Ran {
 
 /// The share of the bottleneck that is useful, from the first datagram on.
 fn file(case: &Case, kbits: u64, loss: f64, least: f64) -> Ran {
-    let end = case.seconds(20, 10);
+    let gate = case.of_delay(Gate::AtLeast(least));
+    let end = s(20);
     let path = Path::new(kbits, 60).queue(Queue::Time(ms(60))).loss(loss);
     let mut stage = path.stage(case);
     stage.add(path.flow(case, 0, Work::bulk(), s(0)));
@@ -112,7 +126,7 @@ fn file(case: &Case, kbits: u64, loss: f64, least: f64) -> Ran {
     let (record, span) = (stage.record(), [s(0), end]);
     let goodput = 8.0 * record.goodput(0, span) / path.rate as f64;
     let measures = vec![
-        Measure::new("goodput", goodput, "").gate(case.gate(Gate::AtLeast(least))),
+        Measure::new("goodput", goodput, "").gate(gate),
         Measure::new("mean queue", record.mean_queue(span), "ms"),
         Measure::new(
             "overhead with IP and UDP",

@@ -12,6 +12,8 @@ mod receiver;
 mod reno;
 mod scoreboard;
 mod sender;
+#[cfg(test)]
+mod tests;
 
 use alloc::vec::Vec;
 

@@ -105,6 +105,8 @@ fn answer(session: &mut Session) -> Vec<Control> {
     let tick = Tick {
         now: Instant::ZERO,
         step: Duration::ZERO,
+        lag: Duration::ZERO,
+        is_full: false,
         awake_since: Instant::ZERO,
         back_since: Instant::ZERO,
     };

@@ -8,15 +8,15 @@ use crate::time::Instant;
 const HALF: Duration = Duration::from_secs(5);
 
 /// The peak of the flight size, over two halves of the recent past.
-#[derive(Debug)]
-pub(super) struct Peak {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peak {
     began: Instant,
     current: u32,
     before: u32,
 }
 
 impl Peak {
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self {
             began: Instant::ZERO,
             current: 0,
@@ -25,7 +25,7 @@ impl Peak {
     }
 
     /// So many bytes are in flight.
-    pub(super) fn note(&mut self, flight: u32, now: Instant) {
+    pub(crate) fn note(&mut self, flight: u32, now: Instant) {
         let age = now.saturating_duration_since(self.began);
         if age >= HALF {
             self.before = if age < 2 * HALF { self.current } else { 0 };
@@ -34,8 +34,12 @@ impl Peak {
         self.current = self.current.max(flight);
     }
 
-    pub(super) fn get(&self) -> u32 {
-        self.current.max(self.before)
+    pub(crate) const fn get(&self) -> u32 {
+        if self.current > self.before {
+            self.current
+        } else {
+            self.before
+        }
     }
 }
 

@@ -8,14 +8,14 @@ use super::pacer::{Pace, Pacer};
 use super::recovery::Recovery;
 use super::{Transfer, TransferParams};
 use crate::config::Policy;
-use crate::congestion::{Ack, Controller, Peak, Signal, Trouble, initial_window};
+use crate::congestion::{Ack, Congestion, Controller, Peak, Signal, Trouble, initial_window};
 use crate::time::Instant;
 
 /// The congestion control of one peer.
 #[derive(Debug)]
 pub(super) struct Budget {
     controller: Box<dyn Controller>,
-    /// None under the paper's policy: its window is all there is.
+    /// None where all is as published.
     limits: Option<Limits>,
     /// Whether the window or the pace held data back when there was last a chance to send.
     is_limited: bool,
@@ -45,9 +45,12 @@ impl Budget {
             pacer: Pacer::new(params.bandwidth),
             peak: Peak::new(),
         };
+        // The window of the paper is all there is, if all of it is the paper's.
+        let is_published =
+            params.policy == Policy::Paper && matches!(params.congestion, Congestion::Paper);
         Self {
             controller: params.congestion.controller(params.max_datagram.into()),
-            limits: (params.policy == Policy::Modern).then(limits),
+            limits: (!is_published).then(limits),
             is_limited: false,
             held_until: Instant::NEVER,
         }

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use super::{Bucket, micros};
+use super::{Bucket, SECOND, micros};
 use crate::time::Instant;
 
 /// What may be saved up while nobody waits: a fiftieth of any second, so that all that a game sends
@@ -35,8 +35,17 @@ impl Cap {
         }
     }
 
+    /// Another cap. Of what the old one let go, no more is paid back than the new one would have.
     pub(crate) fn set_rate(&mut self, rate: u32, now: Instant) {
         self.bucket.set_rate(rate, now);
+        self.bucket.credit = self.bucket.credit.max(self.least(self.last.1));
+    }
+
+    /// What is owed at most, if data of so many bytes left last.
+    fn least(&self, bytes: u64) -> i64 {
+        let debt = i64::from(self.bucket.rate).saturating_mul(micros(DEBT));
+        let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+        bytes.saturating_mul(-SECOND).saturating_sub(debt)
     }
 
     /// Until when data is held back. Who waits makes up for a step of the host.
@@ -47,6 +56,11 @@ impl Cap {
         let until = until.filter(|&until| until > now);
         self.is_holding = until.is_some();
         until
+    }
+
+    /// It held data back at the last look.
+    pub(crate) const fn is_holding(&self) -> bool {
+        self.is_holding
     }
 
     /// When data may leave whatever else has left.
@@ -65,10 +79,19 @@ impl Cap {
 
     /// Something else leaves, which was not held back.
     pub(crate) fn count(&mut self, bytes: u64) {
-        let rate = i64::from(self.bucket.rate);
-        let most = self.bucket.credit.min(-rate.saturating_mul(micros(DEBT)));
+        let least = self.bucket.credit.min(self.least(0));
         self.bucket.spend(bytes);
-        self.bucket.credit = self.bucket.credit.max(most);
+        self.bucket.credit = self.bucket.credit.max(least);
+    }
+}
+
+#[cfg(any(test, feature = "audit"))]
+impl Cap {
+    /// # Panics
+    ///
+    /// If more data has left than there was room for, where no datagram is longer than this.
+    pub(crate) fn audit(&self, longest: u64) {
+        assert!(self.bucket.credit >= self.least(longest), "{self:?}");
     }
 }
 

@@ -19,6 +19,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             replies: self.replies.len(),
             ..Audit::default()
         };
+        self.cap.audit(self.max_datagram_size() as u64);
         let mut inbound = 0;
         for (id, peer) in self.peers.iter() {
             audit.peers += 1;

@@ -219,7 +219,7 @@ impl Session {
         buf: &mut [u8],
     ) -> Result<Option<Written>, NoRoom> {
         self.sequencing.look(tick.now);
-        self.transfer.gate.ask(tick.is_full);
+        self.transfer.gate.set_shut(tick.is_full);
         self.transfer
             .poll_transmit(&mut Upward(&mut self.sequencing), tick.now, buf)
     }

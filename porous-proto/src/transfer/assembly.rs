@@ -99,7 +99,6 @@ impl Transfer {
         record.reliable = self.store.has_reliable(&record.contents);
         record.reported = plan.ack.as_ref().map(|(_, largest)| *largest);
         self.figures.sent += u64::from(plan.data);
-        self.gate.data = plan.data;
         if plan.data {
             self.pings.on_data(now, self.recovery.average());
             self.ack_timer.on_data(now);
@@ -114,11 +113,13 @@ impl Transfer {
         record.repeats = plan.repeats;
         self.queue.push(record);
         let len = u32::try_from(len).unwrap_or(u32::MAX);
-        self.budget.on_sent(len, bytes, self.queue.flight(), now);
+        self.budget.count(len, self.gate.data, now);
+        self.budget.on_sent(bytes, self.queue.flight(), now);
         self.leave_out();
     }
 
     fn plan(&mut self, source: &mut impl Source, now: Instant, max: usize) -> Option<Plan> {
+        self.gate.ask();
         let ack_due = self.ack_timer.pending;
         let mut ack = self.received.report(self.ack_timer.held_back(now));
         if let Some((block, _)) = &mut ack {
@@ -222,6 +223,7 @@ impl Transfer {
                 plan.len += len;
                 plan.messages += 1;
                 plan.data = true;
+                self.gate.data = true;
                 source.sent(&front.message);
                 self.send_queue
                     .shift(&mut self.store, priority, &mut plan.contents);

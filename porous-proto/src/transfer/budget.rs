@@ -90,10 +90,23 @@ impl Budget {
         self.is_limited = is_limited;
     }
 
-    /// A frame leaves: all of its bytes, and those in flight then.
-    pub(super) fn on_sent(&mut self, len: u32, bytes: u32, flight: u32, now: Instant) {
+    /// A frame of so many bytes leaves, with data that could have waited or without.
+    pub(super) fn count(&mut self, len: u32, data: bool, now: Instant) {
         if let Some(limits) = &mut self.limits {
-            limits.pacer.on_sent(len.into(), bytes > 0, now);
+            limits.pacer.count(len.into(), data, now);
+        }
+    }
+
+    /// The cap of the rate holds data back.
+    pub(super) fn is_capped(&self) -> bool {
+        let limits = self.limits.as_ref();
+        limits.is_some_and(|limits| limits.pacer.is_capped())
+    }
+
+    /// So many of its bytes, and so many in all, are in flight then.
+    pub(super) fn on_sent(&mut self, bytes: u32, flight: u32, now: Instant) {
+        if let Some(limits) = &mut self.limits {
+            limits.pacer.on_sent(bytes.into());
             limits.peak.note(flight, now);
         }
         if bytes > 0 {
@@ -116,6 +129,18 @@ impl Budget {
     /// Nothing was lost in the last episode.
     pub(super) fn on_spurious(&mut self) {
         self.controller.on_spurious();
+    }
+}
+
+#[cfg(any(test, feature = "audit"))]
+impl Budget {
+    /// # Panics
+    ///
+    /// If the cap was not kept.
+    pub(super) fn audit(&self, longest: u64) {
+        if let Some(limits) = &self.limits {
+            limits.pacer.audit(longest);
+        }
     }
 }
 

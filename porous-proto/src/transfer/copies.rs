@@ -114,7 +114,8 @@ impl Transfer {
     ) {
         let share = self.share();
         self.copies.news = (self.copies.news + news).min(share * SHARE_OF_NEWS);
-        if !self.queue.has_room() {
+        let is_held = self.gate.is_shut || self.budget.is_capped();
+        if !self.queue.has_room() || is_held {
             return;
         }
         let spare = self.room(max).saturating_sub(plan.len).min(share);

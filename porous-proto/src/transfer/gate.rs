@@ -5,21 +5,23 @@
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Gate {
     /// No data may leave.
-    is_shut: bool,
+    pub(super) is_shut: bool,
     /// Data waits for nothing but that.
     pub(crate) waits: bool,
-    /// There was data in the last datagram.
+    /// There was data in the last datagram that could have waited: not only repeated in a probe, or
+    /// copied where there was room.
     pub(crate) data: bool,
 }
 
 impl Gate {
-    /// The peer is asked for a datagram.
-    pub(crate) const fn ask(&mut self, is_shut: bool) {
-        *self = Self {
-            is_shut,
-            waits: false,
-            data: false,
-        };
+    /// The peer is about to be asked for a datagram.
+    pub(crate) const fn set_shut(&mut self, is_shut: bool) {
+        self.is_shut = is_shut;
+    }
+
+    /// It is asked.
+    pub(super) const fn ask(&mut self) {
+        (self.waits, self.data) = (false, false);
     }
 
     /// How long the next datagram with data may be, if it was this otherwise.

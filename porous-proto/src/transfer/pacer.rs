@@ -50,15 +50,35 @@ impl Pacer {
         Some(until.max(now + QUANTUM))
     }
 
-    /// A frame of so many bytes leaves, with data or without. What is never held back does not hold
-    /// back by the pace, or many acknowledgements would stop all data where the pace is slow.
-    pub(super) fn on_sent(&mut self, bytes: u64, data: bool, now: Instant) {
+    /// A frame leaves of which so many bytes are in flight. What is none of them is not held back by
+    /// the pace, and does not use it up: or many acknowledgements would stop all data where it is
+    /// slow.
+    pub(super) fn on_sent(&mut self, bytes: u64) {
+        self.pace.spend(bytes);
+    }
+
+    /// A frame of so many bytes leaves, with data that the cap could have held back or without.
+    pub(super) fn count(&mut self, bytes: u64, data: bool, now: Instant) {
         if data {
-            self.pace.spend(bytes);
             self.cap.spend(bytes, now);
         } else {
             self.cap.count(bytes);
         }
+    }
+
+    /// The cap holds data back.
+    pub(super) const fn is_capped(&self) -> bool {
+        self.cap.is_holding()
+    }
+}
+
+#[cfg(any(test, feature = "audit"))]
+impl Pacer {
+    /// # Panics
+    ///
+    /// If the cap was not kept.
+    pub(super) fn audit(&self, longest: u64) {
+        self.cap.audit(longest);
     }
 }
 

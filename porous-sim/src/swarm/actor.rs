@@ -3,7 +3,7 @@
 use alloc::collections::BTreeMap;
 use core::time::Duration;
 
-use porous_proto::{Instant, Mode, PeerId};
+use porous_proto::{HostStats, Instant, Mode, PeerId};
 
 use super::draw::Draw;
 
@@ -51,6 +51,12 @@ pub(super) struct Actor {
     pub(super) regretted: Option<((PeerId, u8), u64)>,
     /// What it sends.
     pub(super) draw: Draw,
+    /// Its rates.
+    pub(super) rates: Draw,
+    /// The cap of its data to all peers, in bytes a second.
+    pub(super) cap: u32,
+    /// When and how much it had sent, for the check of its cap.
+    pub(super) meter: Option<(Instant, HostStats)>,
 }
 
 impl Pattern {

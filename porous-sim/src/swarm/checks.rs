@@ -10,6 +10,9 @@ use super::stage::Stage;
 /// Events are told when applications look, and the remote host's may be told later than ours.
 const PROCEEDINGS: Duration = Duration::from_secs(3);
 
+/// A step of a host, and the drift of its clock.
+const LATE: Duration = Duration::from_millis(200);
+
 /// The end of a connection that has to be explained.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Trial {
@@ -37,7 +40,36 @@ impl Stage {
             );
             check_figures(state);
         }
+        self.check_cap(index);
         self.report.checks += 1;
+    }
+
+    /// A host keeps to its cap. What is outside of it is not told apart here: acknowledgements are
+    /// short, and probes repeat once what was sent under the cap, or are few.
+    fn check_cap(&mut self, index: usize) {
+        const FEW: u64 = 20;
+        const SHORT: u64 = 120;
+        let (now, actor) = (self.world.now(), &mut self.actors[index]);
+        let stats = self.world.host(actor.address).stats();
+        let Some((since, before)) = actor.meter else {
+            actor.meter = Some((now, stats));
+            return;
+        };
+        let elapsed = now.saturating_duration_since(since);
+        if elapsed < Duration::from_secs(1) {
+            return;
+        }
+        actor.meter = Some((now, stats));
+        let cap = u128::from(actor.cap);
+        let data = u64::try_from(cap * (elapsed + LATE).as_micros() / 1_000_000);
+        let sent = stats.bytes_sent - before.bytes_sent;
+        let datagrams = stats.datagrams_sent - before.datagrams_sent;
+        let longest = self.world.host(actor.address).max_datagram_size() as u64;
+        let most = 2 * data.unwrap_or(u64::MAX / 4) + SHORT * datagrams + FEW * longest;
+        assert!(
+            sent <= most,
+            "{sent} bytes in {elapsed:?}, with a cap of {cap}"
+        );
     }
 
     /// No stranger was ever taken for a peer.

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use porous_proto::congestion::Congestion;
 use porous_proto::{Channel, ChannelId, Config, ConfigError, Integrity, Policy, Priority};
 
 use super::draw::Draw;
@@ -27,6 +28,8 @@ pub(super) struct Role {
     pub(super) send_budget: u64,
     /// So many bytes leave within a minute over a good line.
     pub(super) backlog: u64,
+    /// The cap of its data to all peers at first, in bytes a second.
+    pub(super) cap: u32,
 }
 
 /// A world.
@@ -86,6 +89,9 @@ impl Plan {
             // A stream of its own, as it came later: the worlds of old seeds stayed what they were.
             let drawn = Draw::new(seed, "policy", index).pick(&[Policy::Paper, Policy::Modern]);
             let config = config.policy(policy.unwrap_or(drawn));
+            let mut draw_rates = Draw::new(seed, "rates", index);
+            let (congestion, slowest) = congestion(policy, &mut draw_rates);
+            let config = config.congestion(congestion);
             // Either all are peers of each other, and listen, or the first is everybody's server.
             let (listens, dials) = match shape {
                 0 | 1 => (index > 0 || shape == 0, (0..index).collect()),
@@ -94,6 +100,10 @@ impl Plan {
             };
             let mut role = role(config, listens, checksum, heavy, &mut draw)?;
             role.dials = dials;
+            role.backlog = role.backlog.min(20 * u64::from(slowest));
+            if draw_rates.often(20) {
+                cap(&mut role, hosts, &mut draw_rates);
+            }
             if shape == 1 {
                 // They connect to each other, at the same time: neither needs to listen.
                 role.dials = (0..usize::try_from(hosts).unwrap_or(2)).collect();
@@ -114,6 +124,32 @@ impl Plan {
             heavy,
         })
     }
+}
+
+/// What controls congestion, and the least that it lets go, in bytes a second. Those without any
+/// control are for lines on which there is room: whose weather does not kill.
+fn congestion(policy: Option<Policy>, draw: &mut Draw) -> (Congestion, u32) {
+    if policy == Some(Policy::Paper) {
+        return (Congestion::Paper, u32::MAX);
+    }
+    let rate = u32::try_from(draw.log(3000, 60_000)).unwrap_or(3000);
+    match draw.pick(&Congestion::BUILT_IN) {
+        Congestion::Fixed { .. } => (Congestion::Fixed { rate }, rate),
+        Congestion::Binary { .. } => {
+            let bad = (rate / 4).max(3000);
+            (Congestion::Binary { good: rate, bad }, bad)
+        }
+        other => (other, u32::MAX),
+    }
+}
+
+/// A cap of all that a host sends, under which there is room for acknowledgements and twenty seconds'
+/// worth of data.
+fn cap(role: &mut Role, hosts: u64, draw: &mut Draw) {
+    let cap = draw.log(5000 * hosts, 10_000_000);
+    role.cap = u32::try_from(cap).unwrap_or(u32::MAX);
+    role.config = role.config.clone().host_send_rate(role.cap);
+    role.backlog = role.backlog.min(20 * cap / hosts);
 }
 
 fn priorities(draw: &mut Draw) -> Vec<Priority> {
@@ -191,6 +227,7 @@ fn role(
         timeout,
         send_budget: send_budget.into(),
         backlog,
+        cap: u32::MAX,
     })
 }
 

@@ -142,6 +142,9 @@ impl Stage {
             peers: BTreeMap::new(),
             pattern: quiet,
             draw: Draw::new(self.seed, "workload", index),
+            rates: Draw::new(self.seed, "other rates", index),
+            cap: u32::MAX,
+            meter: None,
         });
         self.who.insert(address, index);
         if let Some(timeout) = self.plan.roles[index].nat {
@@ -184,6 +187,7 @@ impl Stage {
         }
         (actor.side, actor.alive) = (side, true);
         actor.peers.clear();
+        (actor.cap, actor.meter) = (role.cap, None);
         self.world.add_host(actor.address, role.config.clone());
         if let Some(every) = role.tick {
             let offset = every / 3 * u32::try_from(index).unwrap_or(0);

@@ -223,6 +223,34 @@ impl Stage {
         // There may be fewer channels, and the peer may have ended.
         let changed = host.set_channel_rate(peer, ChannelId(channel), rate);
         self.report.fault("other caps", u64::from(changed.is_ok()));
+        self.change_rates(index, peer);
+    }
+
+    /// Changes what is sent to a peer, wanted from it, or sent to all, likewise.
+    fn change_rates(&mut self, index: usize, peer: PeerId) {
+        let hosts = self.actors.len() as u64;
+        let slowest = (self.plan.roles[index].backlog / 20).max(5000);
+        let actor = &mut self.actors[index];
+        let host = self.world.host_mut(actor.address);
+        let mut draw = |low| u32::try_from(actor.rates.log(low, 1 << 32)).unwrap_or(u32::MAX);
+        let (rate, shared) = (draw(slowest), draw(slowest * hosts));
+        // The peer may have ended.
+        let (kind, changed) = match actor.rates.below(3) {
+            0 => (
+                "other rates to peers",
+                host.set_send_rate(peer, rate).is_ok(),
+            ),
+            1 => (
+                "other rates from peers",
+                host.set_receive_rate(peer, rate).is_ok(),
+            ),
+            _ => {
+                host.set_host_send_rate(shared);
+                (actor.cap, actor.meter) = (shared, None);
+                ("other rates of hosts", true)
+            }
+        };
+        self.report.fault(kind, u64::from(changed));
     }
 
     /// The peers to which a host is connected.

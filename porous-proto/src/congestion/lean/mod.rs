@@ -287,7 +287,8 @@ impl Controller for Lean {
                 self.uncut = Some(self.window);
                 self.phase = Phase::Start;
                 self.rate = Fastest::new();
-                self.set_window(0);
+                // What a connection may begin with, it may begin again with.
+                self.set_window(self.window.min(initial_window(self.mtu)));
             }
         }
     }

@@ -280,7 +280,10 @@ fn persistent_loss_begins_anew_unless_it_was_none() {
     let mut line = Line::settled(1_000_000, 50 * MS);
     let before = line.lean.window;
     line.trouble(Signal::Persistent, line.now);
-    assert_eq!((line.lean.window, line.lean.phase), (4 * MTU, Phase::Start));
+    assert_eq!(
+        (line.lean.window, line.lean.phase),
+        (10 * MTU, Phase::Start)
+    );
     line.lean.on_spurious();
     assert_eq!(line.lean.window, before);
 }

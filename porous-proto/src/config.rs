@@ -104,7 +104,8 @@ pub struct Config {
     pub(crate) disconnect_timeout: Duration,
     pub(crate) unreliable_age: Duration,
     pub(crate) policy: Policy,
-    pub(crate) congestion: Congestion,
+    /// None: that of the policy.
+    pub(crate) congestion: Option<Congestion>,
     pub(crate) keepalive: Duration,
     pub(crate) first_id: u64,
 }
@@ -150,7 +151,7 @@ impl Config {
             disconnect_timeout: Duration::from_secs(5),
             unreliable_age: Duration::from_secs(2),
             policy: Policy::Modern,
-            congestion: Congestion::Lean,
+            congestion: None,
             keepalive: Duration::from_secs(15),
             first_id: 0,
         }
@@ -167,7 +168,6 @@ impl Config {
         config.frame_window_log2 = 16;
         config.packet_window_log2 = 16;
         config.policy = Policy::Paper;
-        config.congestion = Congestion::Paper;
         config
     }
 

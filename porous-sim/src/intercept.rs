@@ -74,12 +74,15 @@ pub(crate) struct Gate<A> {
     hook: Option<Hook<A>>,
     number: u64,
     nth: BTreeMap<(A, A), u64>,
-    held: BTreeMap<(A, A), Vec<(Ecn, Vec<u8>)>>,
+    held: BTreeMap<(A, A), Vec<Marked>>,
     /// By the time at which they go on, then by number.
     delayed: BTreeMap<(Instant, u64), Delayed<A>>,
 }
 
-type Delayed<A> = ((A, A), (Ecn, Vec<u8>));
+type Delayed<A> = ((A, A), Marked);
+
+/// What an IP header says of congestion, and what is in the datagram.
+type Marked = (Ecn, Vec<u8>);
 
 impl<A: SimAddress> Gate<A> {
     pub(crate) const fn new() -> Self {
@@ -117,7 +120,7 @@ impl<A: SimAddress> Gate<A> {
         &mut self,
         now: Instant,
         pair: (A, A),
-        (ecn, datagram): (Ecn, Vec<u8>),
+        (ecn, datagram): Marked,
         network: &mut Network<A>,
     ) {
         match self.ask(now, pair, &datagram) {
@@ -167,7 +170,7 @@ impl<A: SimAddress> Gate<A> {
         &mut self,
         now: Instant,
         pair: (A, A),
-        (ecn, datagram): (Ecn, Vec<u8>),
+        (ecn, datagram): Marked,
         network: &mut Network<A>,
     ) {
         network.send_marked(now, pair, ecn, datagram);

@@ -98,17 +98,26 @@ impl Config {
         self
     }
 
-    /// What decides how much may be in flight to a peer. Default [`Congestion::Paper`].
+    /// What decides how much may be in flight to a peer. Default [`Congestion::Lean`] under
+    /// [`Policy::Modern`], [`Congestion::Paper`] under [`Policy::Paper`].
     ///
     /// ```
     /// use porous_proto::{Config, congestion::Congestion};
     ///
-    /// let _config = Config::new().congestion(Congestion::Paper);
+    /// let _config = Config::new().congestion(Congestion::Reno);
     /// ```
     #[must_use]
     pub const fn congestion(mut self, congestion: Congestion) -> Self {
-        self.congestion = congestion;
+        self.congestion = Some(congestion);
         self
+    }
+
+    /// What decides how much may be in flight.
+    pub(crate) fn controller(&self) -> Congestion {
+        self.congestion.unwrap_or(match self.policy {
+            Policy::Paper => Congestion::Paper,
+            Policy::Modern => Congestion::Lean,
+        })
     }
 
     /// How long [`connect`](crate::Host::connect) tries. Default 10 s.

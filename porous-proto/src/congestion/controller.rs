@@ -143,7 +143,8 @@ pub trait Controller: fmt::Debug + Send + Sync {
     /// Frames can have so many bytes from now on.
     fn on_mtu(&mut self, mtu: u32);
 
-    /// The most bytes in flight.
+    /// The most bytes in flight. Half of the range of the type, or more, is no window at all: then
+    /// nothing but the pace limits what is sent.
     fn window(&self) -> u32;
 
     /// How fast data leaves, in bytes a second. `None`, the default: a window in four fifths of a

@@ -37,7 +37,7 @@ pub(crate) use self::peak::Peak;
 use self::reno::Reno;
 
 /// Half of the range is left, so that sums of windows and frames cannot overflow.
-const MAX_WINDOW: u32 = u32::MAX / 2;
+pub(crate) const MAX_WINDOW: u32 = u32::MAX / 2;
 
 /// The window of a path that is as bad as can be: two frames (RFC 9002 §7.2).
 fn min_window(mtu: u32) -> u32 {

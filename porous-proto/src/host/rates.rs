@@ -1,4 +1,4 @@
-//! How fast a host sends: to each peer, and to all of them (`docs/deviations.md` C14, T28).
+//! How fast a host sends: to each peer, and to all of them (`docs/deviations.md` C14, P11).
 
 use core::time::Duration;
 

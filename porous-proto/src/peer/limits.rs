@@ -35,7 +35,7 @@ impl Limits {
             disconnect_timeout: config.disconnect_timeout,
             unreliable_age: config.unreliable_age,
             policy: config.policy,
-            congestion: config.congestion,
+            congestion: config.controller(),
             keepalive: config.keepalive,
             ecn: config.ecn,
             first_id: config.first_id,

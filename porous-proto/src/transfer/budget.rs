@@ -8,14 +8,16 @@ use super::pacer::{Pace, Pacer};
 use super::recovery::Recovery;
 use super::{Transfer, TransferParams};
 use crate::config::Policy;
-use crate::congestion::{Ack, Controller, Peak, Signal, Trouble, initial_window};
+use crate::congestion::{
+    Ack, Congestion, Controller, MAX_WINDOW, Peak, Signal, Trouble, initial_window,
+};
 use crate::time::Instant;
 
 /// The congestion control of one peer.
 #[derive(Debug)]
 pub(super) struct Budget {
     controller: Box<dyn Controller>,
-    /// None under the paper's policy: its window is all there is.
+    /// None where all is as published.
     limits: Option<Limits>,
     /// Whether the window or the pace held data back when there was last a chance to send.
     is_limited: bool,
@@ -45,9 +47,12 @@ impl Budget {
             pacer: Pacer::new(params.bandwidth),
             peak: Peak::new(),
         };
+        // The window of the paper is all there is, if all of it is the paper's.
+        let is_published =
+            params.policy == Policy::Paper && matches!(params.congestion, Congestion::Paper);
         Self {
             controller: params.congestion.controller(params.max_datagram.into()),
-            limits: (params.policy == Policy::Modern).then(limits),
+            limits: (!is_published).then(limits),
             is_limited: false,
             held_until: Instant::NEVER,
         }
@@ -59,8 +64,11 @@ impl Budget {
         let Some(limits) = &self.limits else {
             return window;
         };
+        if window >= MAX_WINDOW {
+            return window; // that is none
+        }
         // Half of the range is left, so that sums of windows and frames cannot overflow.
-        let most = limits.peak.get().saturating_mul(2).min(u32::MAX / 2);
+        let most = limits.peak.get().saturating_mul(2).min(MAX_WINDOW);
         window.min(most.max(initial_window(mtu))).max(2 * mtu)
     }
 
@@ -104,7 +112,7 @@ impl Budget {
     pub(super) fn on_sent(&mut self, bytes: u32, flight: u32, now: Instant) {
         if let Some(limits) = &mut self.limits {
             limits.pacer.on_sent(bytes.into());
-            limits.peak.note(flight, now);
+            limits.peak.note(0, now); // time passes
         }
         if bytes > 0 {
             self.controller.on_sent(now, bytes, flight);
@@ -205,6 +213,10 @@ impl Transfer {
     ) {
         if newly.frames == 0 || !self.nonces.is_trusted() {
             return;
+        }
+        // What was in flight counts when something of it has arrived, or a burst would allow itself.
+        if let Some(limits) = &mut self.budget.limits {
+            limits.peak.note(in_flight, now);
         }
         self.budget.controller.on_ack(&Ack {
             now,

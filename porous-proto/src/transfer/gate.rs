@@ -1,5 +1,5 @@
 //! The cap of a host on what it sends to all of its peers, as one of them sees it
-//! (`docs/deviations.md` T28).
+//! (`docs/deviations.md` P11).
 
 /// What the host says to the peer, and the peer to the host.
 #[derive(Clone, Copy, Debug, Default)]

@@ -155,7 +155,7 @@ impl PathMtu {
         match self.probe {
             Some(probe) if probe.id == id => {
                 (self.probe, self.tries, self.doubted) = (None, 0, None);
-                self.current = probe.size;
+                (self.current, self.passed) = (probe.size, self.passed.max(id));
                 true
             }
             Some(_) | None => false,

@@ -86,12 +86,6 @@ impl Plan {
             let config = common.clone().integrity(integrity(
                 checksum && (shape < 2 || index == 0 || draw.often(50)),
             ));
-            // A stream of its own, as it came later: the worlds of old seeds stayed what they were.
-            let drawn = Draw::new(seed, "policy", index).pick(&[Policy::Paper, Policy::Modern]);
-            let config = config.policy(policy.unwrap_or(drawn));
-            let mut draw_rates = Draw::new(seed, "rates", index);
-            let (congestion, slowest) = congestion(policy, &mut draw_rates);
-            let config = config.congestion(congestion);
             // Either all are peers of each other, and listen, or the first is everybody's server.
             let (listens, dials) = match shape {
                 0 | 1 => (index > 0 || shape == 0, (0..index).collect()),
@@ -100,10 +94,9 @@ impl Plan {
             };
             let mut role = role(config, listens, checksum, heavy, &mut draw)?;
             role.dials = dials;
-            role.backlog = role.backlog.min(20 * u64::from(slowest));
-            if draw_rates.often(20) {
-                cap(&mut role, hosts, &mut draw_rates);
-            }
+            control(&mut role, policy, hosts, |name| {
+                Draw::new(seed, name, index)
+            });
             if shape == 1 {
                 // They connect to each other, at the same time: neither needs to listen.
                 role.dials = (0..usize::try_from(hosts).unwrap_or(2)).collect();
@@ -133,13 +126,33 @@ fn congestion(policy: Option<Policy>, draw: &mut Draw) -> (Congestion, u32) {
         return (Congestion::Paper, u32::MAX);
     }
     let rate = u32::try_from(draw.log(3000, 60_000)).unwrap_or(3000);
-    match draw.pick(&Congestion::BUILT_IN) {
-        Congestion::Fixed { .. } => (Congestion::Fixed { rate }, rate),
-        Congestion::Binary { .. } => {
-            let bad = (rate / 4).max(3000);
-            (Congestion::Binary { good: rate, bad }, bad)
-        }
-        other => (other, u32::MAX),
+    let any = draw.pick(&Congestion::BUILT_IN);
+    if let Congestion::Fixed { .. } = any {
+        return (Congestion::Fixed { rate }, rate);
+    }
+    if let Congestion::Binary { .. } = any {
+        let bad = (rate / 4).max(3000);
+        return (Congestion::Binary { good: rate, bad }, bad);
+    }
+    (any, u32::MAX)
+}
+
+/// The policy, what controls congestion, and how much a host may send. Each has a stream of its own,
+/// as it came later: the worlds of old seeds stayed what they were.
+fn control(
+    role: &mut Role,
+    policy: Option<Policy>,
+    hosts: u64,
+    draw: impl Fn(&'static str) -> Draw,
+) {
+    let drawn = draw("policy").pick(&[Policy::Paper, Policy::Modern]);
+    let mut draw = draw("rates");
+    let (congestion, slowest) = congestion(policy, &mut draw);
+    let config = role.config.clone().policy(policy.unwrap_or(drawn));
+    role.config = config.congestion(congestion);
+    role.backlog = role.backlog.min(20 * u64::from(slowest));
+    if draw.often(20) {
+        cap(role, hosts, &mut draw);
     }
 }
 

@@ -236,7 +236,7 @@ fn acknowledgements_one_frame_ahead_are_refused_until_they_are_true() {
 #[test]
 fn sums_of_nonces_that_are_wrong_have_no_effect() {
     let cost = Cost {
-        bytes: 19_000,
+        bytes: 110_000,
         steps: 100,
     };
     case(cost, |scene| {

@@ -174,7 +174,7 @@ fn any_of(random: &mut impl Rng, end: u32) -> u32 {
 fn a_peer_that_speaks_at_random() {
     let cost = Cost {
         bytes: 5_800_000,
-        steps: 380,
+        steps: 430,
     };
     case(cost, |scene| {
         let mut enemy = scene.enemy();

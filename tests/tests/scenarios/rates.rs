@@ -1,5 +1,5 @@
 //! Rates that users set: to a peer, from a peer, and of a host to all of its peers
-//! (`docs/deviations.md` C14, T28).
+//! (`docs/deviations.md` C14, P11).
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use core::time::Duration;

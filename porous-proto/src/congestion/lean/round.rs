@@ -74,49 +74,6 @@ impl Fastest {
     }
 }
 
-/// The frames that left at once before the first round trip was known: how far apart they came
-/// tells how fast the path is.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Train {
-    /// When the first of them was sent.
-    sent: Option<Instant>,
-    first: Instant,
-    last: Instant,
-    /// Without the first one.
-    bytes: u32,
-}
-
-impl Train {
-    pub(super) const fn new() -> Self {
-        Self {
-            sent: None,
-            first: Instant::ZERO,
-            last: Instant::ZERO,
-            bytes: 0,
-        }
-    }
-
-    pub(super) fn on_ack(&mut self, ack: &Ack) {
-        match self.sent {
-            None => {
-                (self.sent, self.first, self.last) = (Some(ack.sent), ack.now, ack.now);
-                self.bytes = ack.bytes - ack.bytes / ack.frames.max(1);
-            }
-            Some(sent) if sent == ack.sent => {
-                self.bytes = self.bytes.saturating_add(ack.bytes);
-                self.last = ack.now;
-            }
-            Some(_) => {}
-        }
-    }
-
-    /// In bytes a second; acknowledgements may have come a step earlier than they were seen.
-    pub(super) fn rate(&self, step: Duration) -> u32 {
-        let time = self.last.saturating_duration_since(self.first);
-        per_second(self.bytes, time + step.max(Duration::from_millis(1)))
-    }
-}
-
 /// So many bytes in this time, in bytes a second; at most half of the range, so that sums of rates
 /// cannot overflow.
 pub(super) fn per_second(bytes: u32, time: Duration) -> u32 {

@@ -1,1 +1,289 @@
+//! The rules, over a line whose queue is a sum.
 
+use super::*;
+
+const MTU: u32 = 1000;
+const MS: Duration = Duration::from_millis(1);
+
+/// A bottleneck, and a connection that always has something to send over it.
+struct Line {
+    lean: Lean,
+    now: Instant,
+    /// Bytes a second.
+    rate: u32,
+    base: Duration,
+    /// How long the queue is that others keep.
+    others: Duration,
+    /// One frame in so many is lost.
+    loss: Option<u32>,
+    is_limited: bool,
+    frames: u32,
+}
+
+impl Line {
+    fn new(rate: u32, base: Duration) -> Self {
+        Self {
+            lean: Lean::new(MTU),
+            now: Instant::ZERO,
+            rate,
+            base,
+            others: Duration::ZERO,
+            loss: None,
+            is_limited: true,
+            frames: 0,
+        }
+    }
+
+    /// What is in flight if the path is full and the queue empty.
+    fn fits(&self) -> u32 {
+        bytes_in(self.rate, self.base)
+    }
+
+    fn trouble(&mut self, signal: Signal, sent: Instant) {
+        self.lean.on_trouble(&Trouble {
+            now: self.now,
+            signal,
+            bytes: if signal == Signal::Mark { 0 } else { MTU },
+            sent,
+            in_flight: self.lean.window(),
+        });
+    }
+
+    /// A window is sent and acknowledged, frame by frame. How long the last one took.
+    fn round(&mut self) -> Duration {
+        let (sent, window) = (self.now, self.lean.window());
+        let frame = Duration::from_micros(u64::from(MTU) * 1_000_000 / u64::from(self.rate));
+        let count = window / MTU;
+        // The first frames leave at once, and find no queue but their own.
+        let is_first = sent == Instant::ZERO;
+        let full = self.base + self.others;
+        let rtt = full.max(frame * count + self.others);
+        let gap = rtt / count;
+        for n in 1..=count {
+            self.now = sent + (rtt - gap * count + gap * n);
+            self.frames += 1;
+            if self.loss.is_some_and(|loss| self.frames % loss == 0) {
+                self.trouble(Signal::Loss, sent);
+                continue;
+            }
+            self.lean.on_ack(&Ack {
+                now: self.now,
+                bytes: MTU,
+                frames: 1,
+                sent,
+                rtt: Some(if is_first { self.base + frame * n } else { rtt }),
+                smoothed_rtt: rtt,
+                in_flight: window,
+                is_limited: self.is_limited,
+                bandwidth: u32::MAX,
+                step: Duration::ZERO,
+            });
+        }
+        self.now = sent + rtt;
+        rtt
+    }
+
+    fn rounds(&mut self, count: u32) -> Duration {
+        (0..count).map(|_| self.round()).last().unwrap_or_default()
+    }
+
+    fn run(&mut self, seconds: u64) {
+        let end = self.now + Duration::from_secs(seconds);
+        while self.now < end {
+            self.round();
+        }
+    }
+
+    /// As many as have settled by experience.
+    fn settled(rate: u32, base: Duration) -> Self {
+        let mut line = Self::new(rate, base);
+        line.rounds(60);
+        line
+    }
+}
+
+#[test]
+fn the_path_is_full_and_the_queue_short_at_any_rate() {
+    for (rate, most) in [
+        (100_000, 30 * MS),
+        (1_000_000, 10 * MS),
+        (10_000_000, 4 * MS),
+    ] {
+        let mut line = Line::settled(rate, 50 * MS);
+        for _ in 0..200 {
+            let rtt = line.round();
+            assert!(rtt <= 50 * MS + most, "{rate}: {rtt:?}");
+            let window = line.lean.window + MTU;
+            assert!(window > line.fits(), "{rate}: {window}");
+        }
+        assert_eq!(line.lean.phase, Phase::Steady);
+    }
+}
+
+#[test]
+fn slow_start_doubles_until_there_is_a_queue() {
+    // Far apart, the first frames say nothing of the path.
+    let mut line = Line::new(10_000_000, 100 * MS);
+    for expected in [10, 20, 40, 80, 160, 320, 640] {
+        assert_eq!(line.lean.window(), expected * MTU);
+        line.round();
+    }
+    line.rounds(4);
+    assert_eq!(line.lean.phase, Phase::Steady);
+    assert!(line.lean.window() < 1100 * MTU, "{}", line.lean.window());
+}
+
+#[test]
+fn what_the_first_frames_tell_is_used_up_to_three_quarters_and_eight_times() {
+    let ack = |micros, frames| Ack {
+        now: Instant::ZERO + 50 * MS + Duration::from_micros(micros),
+        bytes: frames * MTU,
+        frames,
+        sent: Instant::ZERO,
+        rtt: Some(50 * MS),
+        smoothed_rtt: 50 * MS,
+        in_flight: 10 * MTU,
+        is_limited: true,
+        bandwidth: u32::MAX,
+        step: Duration::ZERO,
+    };
+    // A frame in 400 µs is 2.5 MB/s, with a millisecond for what is seen too late 1.9 MB/s.
+    let mut lean = Lean::new(MTU);
+    for n in 0..10 {
+        lean.on_ack(&ack(400 * n, 1));
+    }
+    let fits = 1_956_521 / 20;
+    assert!(lean.window() <= fits / 4 * 3 + MTU, "{}", lean.window());
+    assert!(lean.window() > 60 * MTU, "{}", lean.window());
+    // All at once could be any rate.
+    let mut lean = Lean::new(MTU);
+    lean.on_ack(&ack(0, 10));
+    assert!(lean.window() <= 80 * MTU, "{}", lean.window());
+}
+
+#[test]
+fn losses_by_chance_do_no_harm() {
+    for loss in [100, 33, 20] {
+        let mut line = Line::new(1_000_000, 50 * MS);
+        line.loss = Some(loss);
+        line.rounds(200);
+        let window = line.lean.window;
+        assert!(window > line.fits() / 20 * 19, "1 in {loss}: {window}");
+    }
+}
+
+#[test]
+fn too_many_losses_are_no_chance() {
+    let mut line = Line::settled(1_000_000, 50 * MS);
+    line.loss = Some(5);
+    let before = line.lean.window;
+    line.rounds(4);
+    assert!(line.lean.window < before / 4 * 3, "{}", line.lean.window);
+}
+
+#[test]
+fn the_window_follows_the_rate_down_and_up() {
+    let mut line = Line::settled(2_000_000, 50 * MS);
+    line.rate = 400_000;
+    let rtt = line.rounds(8);
+    assert!(rtt < 90 * MS, "{rtt:?}");
+    line.rounds(20);
+    line.rate = 4_000_000;
+    line.rounds(40);
+    let window = line.lean.window();
+    assert!(window > line.fits() / 10 * 9, "{window}");
+}
+
+#[test]
+fn a_window_that_is_not_used_does_not_grow() {
+    let mut line = Line::new(1_000_000, 50 * MS);
+    line.is_limited = false;
+    line.rounds(50);
+    assert_eq!(line.lean.window(), 10 * MTU);
+    line.is_limited = true;
+    line.rounds(60);
+    line.is_limited = false;
+    line.rounds(2);
+    let before = line.lean.window;
+    line.rate = 10_000_000;
+    line.rounds(50);
+    assert!(line.lean.window <= before, "{}", line.lean.window);
+}
+
+#[test]
+fn now_and_then_the_queue_is_emptied() {
+    let mut line = Line::settled(1_000_000, 50 * MS);
+    let mut seen = 0;
+    let end = line.now + Duration::from_secs(20);
+    while line.now < end {
+        let rtt = line.round();
+        seen += u32::from(rtt <= 50 * MS);
+    }
+    assert!((4..12).contains(&seen), "{seen}");
+}
+
+#[test]
+fn beside_those_who_fill_the_queue_it_does_as_they_do_until_they_are_gone() {
+    let mut line = Line::settled(1_000_000, 50 * MS);
+    let before = line.lean.window;
+    line.others = 40 * MS;
+    line.rounds(5);
+    assert!(line.lean.window < before, "it gives way at first");
+    line.rounds(3);
+    assert_eq!(line.lean.phase, Phase::Competing);
+    let window = line.lean.window;
+    assert!(window >= before, "{window} of {before}");
+    line.rounds(10);
+    assert_eq!(line.lean.window, window + 10 * MTU);
+    line.trouble(Signal::Loss, line.now);
+    line.trouble(Signal::FurtherLoss, line.now);
+    assert_eq!(line.lean.window, (window + 10 * MTU) / 2);
+
+    line.others = Duration::ZERO;
+    line.rounds(5);
+    assert_eq!(line.lean.phase, Phase::Steady);
+    let half = line.lean.window;
+    line.others = 40 * MS;
+    line.rounds(3);
+    assert_eq!(
+        line.lean.phase,
+        Phase::Competing,
+        "sooner if they were there"
+    );
+    assert!(line.lean.window >= half);
+}
+
+#[test]
+fn a_shorter_path_is_seen_at_once_and_a_longer_one_soon() {
+    let mut line = Line::settled(1_000_000, 50 * MS);
+    line.base = 30 * MS;
+    line.run(20); // each drain shows a part of it
+    assert!(line.lean.window() < 45 * MTU, "{}", line.lean.window());
+    line.base = 80 * MS;
+    line.run(80);
+    assert_eq!(line.lean.phase, Phase::Steady);
+    assert!(line.lean.window > 75 * MTU, "{}", line.lean.window);
+}
+
+#[test]
+fn a_mark_cuts_and_stays() {
+    let mut line = Line::settled(1_000_000, 50 * MS);
+    let before = line.lean.window;
+    line.trouble(Signal::Mark, line.now);
+    assert_eq!(line.lean.window, before / 10 * 7);
+    line.lean.on_spurious();
+    assert_eq!(line.lean.window, before / 10 * 7);
+}
+
+#[test]
+fn persistent_loss_begins_anew_unless_it_was_none() {
+    let mut line = Line::settled(1_000_000, 50 * MS);
+    let before = line.lean.window;
+    line.trouble(Signal::Persistent, line.now);
+    assert_eq!(
+        (line.lean.window, line.lean.phase),
+        (10 * MTU, Phase::Start)
+    );
+    line.lean.on_spurious();
+    assert_eq!(line.lean.window, before);
+}

@@ -22,7 +22,7 @@ fn session(config: &Config) -> Session {
         disconnect_timeout: Duration::ZERO,
         unreliable_age: Duration::ZERO,
         policy: config.policy,
-        congestion: config.congestion,
+        congestion: config.controller(),
         keepalive: Duration::ZERO,
         ecn: false,
         first_id: 0,

@@ -107,6 +107,8 @@ fn what_was_lost_by_chance_is_made_good_by_a_probe_but_not_again_and_again() {
     };
     assert_eq!((vanish(&mut path, 20), path.current()), (1, 1200));
     assert_eq!(search(&mut path, 20, 1, 1452), ([1452].into(), 1452));
+    // What was lost with them says no more.
+    assert!((0..9).all(|id| !path.on_vanished(id, at(21_000))));
     assert_eq!((vanish(&mut path, 79), path.current()), (1, 1200));
     assert_eq!(search(&mut path, 79, 60, 1452), (Vec::new(), 1200));
     assert_eq!(search(&mut path, 139, 1, 1452), ([1452].into(), 1452));

@@ -2,12 +2,14 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use porous_proto::Mode;
 
 use crate::lab::case::{Case, Path, s};
 use crate::lab::measure::{Gate, Measure};
 use crate::lab::record::percentile;
+use crate::lab::road::HEADERS;
 use crate::lab::stage::Stage;
 use crate::lab::work::Work;
 
@@ -31,7 +33,7 @@ pub(super) fn loss_2(case: &Case) -> Ran {
     // What was offered a second ago should be there.
     let offered = stage.record().at(0, end - s(1)).0.offered as f64;
     let delivered = 100.0 * stage.record().at(0, end).0.delivered as f64 / offered.max(1.0);
-    let delays = delays(&stage, path);
+    let delays = delays(&stage, path, s(0));
     let measures = vec![
         Measure::new("delivered of what was offered", delivered.min(100.0), "%")
             .gate(case.gate(Gate::AtLeast(99.0))),
@@ -40,11 +42,12 @@ pub(super) fn loss_2(case: &Case) -> Ran {
     (stage, measures)
 }
 
-/// How long small packets took, without the time that they were under way, from the shortest to the
-/// longest in milliseconds.
-fn delays(stage: &Stage, path: Path) -> Vec<f64> {
+/// How long small packets took that were sent from then on, without the time that they were under
+/// way, from the shortest to the longest in milliseconds.
+fn delays(stage: &Stage, path: Path, from: Duration) -> Vec<f64> {
     let own = path.rtt.as_micros() as f64 / 2.0;
     let small = stage.small(0).iter();
+    let small = small.filter(|(sent, _)| u128::from(*sent) >= from.as_micros());
     let mut delays: Vec<f64> = small
         .map(|&(sent, came)| (came.saturating_sub(sent) as f64 - own) / 1000.0)
         .collect();
@@ -85,20 +88,21 @@ pub(super) fn priority(case: &Case) -> Ran {
     let mut stage = path.stage(case);
     stage.add(path.flow(case, 0, Work::game().and_bulk(), s(0)));
     stage.run_until(case.seconds(30, 12));
-    let delays = delays(&stage, path);
-    let own = 1.3 * MTU / 1250.0;
+    let [all, settled] = [s(0), s(5)].map(|from| delays(&stage, path, from));
+    let own = (MTU + HEADERS as f64) / 1250.0;
     let sent = stage.seen(0).offered as f64 / 100.0;
     let measures = vec![
         Measure::new(
             "p99 until out of the bottleneck",
-            percentile(&delays, 99),
+            percentile(&settled, 99),
             "ms",
         )
         .gate(case.of_delay(Gate::AtMost(own + 10.0))),
-        Measure::new("p50", percentile(&delays, 50), "ms"),
+        Measure::new("p50", percentile(&settled, 50), "ms"),
+        Measure::new("p99 with the start", percentile(&all, 99), "ms"),
         Measure::new(
             "small packets that came",
-            100.0 * delays.len() as f64 / sent.max(1.0),
+            100.0 * all.len() as f64 / sent.max(1.0),
             "%",
         ),
     ];

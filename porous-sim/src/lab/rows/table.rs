@@ -217,7 +217,7 @@ pub const ROWS: &[Row] = &[
     games(
         "priority",
         "60 small packets of high priority a second beside bulk on the same connection, at 10 \
-         Mbit/s and RTT 50 ms, 4 BDP: from `send` until they have left the bottleneck.",
+         Mbit/s and RTT 50 ms, 4 BDP: from `send` until they have left the bottleneck, after 5 s.",
         applications::priority,
     ),
 ];

@@ -123,7 +123,7 @@ impl Transfer {
 
     fn flight_view(&self) -> Flight {
         // A path that is silent must not get a second window of probes (RFC 9002 §7.5).
-        let is_full = self.queue.flight() > self.window();
+        let is_full = self.queue.flight() > self.budget.window(self.path_mtu().into());
         let unprobed = self.queue.unprobed().filter(|_| !is_full);
         let oldest = self.queue.oldest();
         Flight {

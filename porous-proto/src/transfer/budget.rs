@@ -152,7 +152,15 @@ impl Budget {
 impl Transfer {
     /// W_c.
     pub(crate) fn window(&self) -> u32 {
-        self.budget.window(self.path_mtu().into())
+        let mtu = self.path_mtu().into();
+        let window = self.budget.window(mtu);
+        // Who acknowledges what never came would empty the flight for nothing: two frames, until it
+        // is believed again (T26).
+        if self.nonces.is_trusted() {
+            window
+        } else {
+            window.min(2 * mtu)
+        }
     }
 
     /// How long a datagram with data may be by the congestion window.

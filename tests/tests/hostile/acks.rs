@@ -147,7 +147,7 @@ fn old_acknowledgements_in_any_order_change_nothing() {
 #[test]
 fn acknowledgements_at_random_acknowledge_nothing_that_was_not_sent() {
     let cost = Cost {
-        bytes: 38_000,
+        bytes: 120_000,
         steps: 160,
     };
     case(cost, |scene| {
@@ -255,7 +255,8 @@ fn sums_of_nonces_that_are_wrong_have_no_effect() {
                 assert_taken(scene.agree(&mut enemy));
             } else {
                 assert_taken(taken);
-                assert_eq!((after.flight, after.frames_lost), (0, 0));
+                // What waited for want of trust has left: two frames at a time.
+                assert!(after.flight <= by_policy(2400, 0) && after.frames_lost == 0);
             }
         }
     });

@@ -115,7 +115,7 @@ fn what_an_address_has_left_behind_is_little_work() {
 #[test]
 fn one_who_comes_back_without_end_has_one_connection() {
     let cost = Cost {
-        bytes: 39_000,
+        bytes: 40_000,
         steps: 160,
     };
     case(cost, |scene| {

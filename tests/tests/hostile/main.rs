@@ -5,6 +5,7 @@
 extern crate alloc;
 
 mod catalogue;
+mod cheats;
 mod forge;
 mod guest;
 mod metered;

@@ -142,7 +142,7 @@ fn a_checksum_is_not_guessed() {
 #[test]
 fn a_frame_that_is_guessed_brings_one_packet() {
     let cost = Cost {
-        bytes: 6400,
+        bytes: 6600,
         steps: 120,
     };
     case_with(with_ids(config(), 1), cost, |scene| {

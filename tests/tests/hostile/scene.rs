@@ -81,15 +81,25 @@ pub(crate) fn case(cost: Cost, attack: impl FnOnce(&mut Scene)) {
 /// not notice; and when the attackers are silent, nothing may remain of it.
 #[track_caller]
 pub(crate) fn case_with(config: Config, cost: Cost, attack: impl FnOnce(&mut Scene)) {
+    let Cost { bytes, steps } = case_of_many(config, cost, attack);
+    let is_tight = cost.bytes <= 4 * bytes + 4096 && cost.steps <= 4 * steps + 1000;
+    assert!(
+        is_tight,
+        "far more than needed: {bytes} bytes, {steps} steps"
+    );
+}
+
+/// The same, where several have one cost in common: what this one did cost.
+#[track_caller]
+pub(crate) fn case_of_many(config: Config, cost: Cost, attack: impl FnOnce(&mut Scene)) -> Cost {
     let mut scene = Scene::new(config);
     attack(&mut scene);
     let (bytes, steps) = (scene.host.most_bytes(), scene.host.most_steps());
     scene.assert_friendship();
     let context = format!("{cost:?}, but it cost {bytes} bytes and {steps} steps");
     assert!(bytes <= cost.bytes && steps <= cost.steps, "{context}");
-    let is_tight = cost.bytes <= 4 * bytes + 4096 && cost.steps <= 4 * steps + 1000;
-    assert!(is_tight, "far more than needed: {context}");
     scene.assert_over();
+    Cost { bytes, steps }
 }
 
 /// A host, and who is around it.

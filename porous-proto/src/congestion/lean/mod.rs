@@ -69,6 +69,8 @@ pub(super) struct Lean {
     short: u32,
     losses: Losses,
     rivals: Rivals,
+    /// So many rounds in a row told nothing of the delay.
+    silent: u32,
     /// Since when it does as they do.
     competing: Instant,
     drain_at: Instant,
@@ -95,6 +97,7 @@ impl Lean {
             short: 0,
             losses: Losses::new(),
             rivals: Rivals::new(),
+            silent: 0,
             competing: Instant::ZERO,
             drain_at: Instant::ZERO,
             drain: 0,
@@ -141,8 +144,10 @@ impl Lean {
     fn on_round(&mut self, ack: &Ack) {
         let round = core::mem::replace(&mut self.round, Round::new(ack.now));
         if round.samples == 0 {
+            self.silent = self.silent.saturating_add(1);
             return;
         }
+        self.silent = 0;
         let rate = round.rate(ack.now);
         self.is_growing = rate > self.rate.get() / 16 * 17;
         self.rate.note(rate);
@@ -282,6 +287,8 @@ impl Controller for Lean {
                 self.set_window(self.window / 2);
                 self.rivals.forget(self.window, trouble.now);
             }
+            // Who cannot see the queue has no reason to be tolerant.
+            Signal::Loss if self.silent > 1 => self.cut(trouble.now),
             Signal::Loss | Signal::FurtherLoss => {}
             Signal::Persistent => {
                 self.uncut = Some(self.window);

@@ -170,10 +170,11 @@ impl Lean {
         self.rivals.note(self.window, ack.now);
         let is_short = queue < self.path.wanted(self.window, self.mtu) / 2 && round.is_limited;
         self.short = if is_short { self.short + 1 } else { 0 };
-        let target = self.target(round.rtt, queue);
-        if target < self.window || round.is_limited {
-            self.set_window(self.window / 2 + target / 2);
+        if !round.is_limited {
+            return; // it is not this window that fills the queue
         }
+        let target = self.target(round.rtt, queue);
+        self.set_window(self.window / 2 + target / 2);
         if ack.now >= self.drain_at && !queue.is_zero() {
             self.drain_at = ack.now + DRAIN_EVERY;
             self.begin_drain(round.rtt, queue);

@@ -153,6 +153,10 @@ impl Lean {
         self.rate.note(rate);
         self.drain = 0;
         match self.phase {
+            // All of a round are enough, be they ever so few.
+            Phase::Start if Start::is_long(round.rtt, ack.step, &self.path) => {
+                self.leave_start(ack);
+            }
             Phase::Start => {}
             Phase::Steady if self.skip > 0 => self.skip -= 1,
             Phase::Steady => self.on_steady_round(&round, ack),

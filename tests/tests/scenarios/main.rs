@@ -6,6 +6,7 @@ extern crate alloc;
 mod advisor;
 mod api;
 mod asking;
+mod beside;
 mod clocks;
 mod connection_ids;
 mod controllers;

@@ -3,7 +3,7 @@
 use crate::time::Instant;
 
 /// One frame in so many is not lost by chance, counted over so many frames.
-const PART: u32 = 6;
+const PART: u32 = 8;
 const FRAMES: u32 = 128;
 
 /// What became of frames.

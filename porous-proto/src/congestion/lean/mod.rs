@@ -153,6 +153,10 @@ impl Lean {
         self.rate.note(rate);
         self.drain = 0;
         match self.phase {
+            // All of a round are enough, be they ever so few.
+            Phase::Start if Start::is_long(round.rtt, ack.step, &self.path) => {
+                self.leave_start(ack);
+            }
             Phase::Start => {}
             Phase::Steady if self.skip > 0 => self.skip -= 1,
             Phase::Steady => self.on_steady_round(&round, ack),
@@ -170,10 +174,11 @@ impl Lean {
         self.rivals.note(self.window, ack.now);
         let is_short = queue < self.path.wanted(self.window, self.mtu) / 2 && round.is_limited;
         self.short = if is_short { self.short + 1 } else { 0 };
-        let target = self.target(round.rtt, queue);
-        if target < self.window || round.is_limited {
-            self.set_window(self.window / 2 + target / 2);
+        if !round.is_limited {
+            return; // it is not this window that fills the queue
         }
+        let target = self.target(round.rtt, queue);
+        self.set_window(self.window / 2 + target / 2);
         if ack.now >= self.drain_at && !queue.is_zero() {
             self.drain_at = ack.now + DRAIN_EVERY;
             self.begin_drain(round.rtt, queue);
@@ -287,7 +292,7 @@ impl Controller for Lean {
                 self.set_window(self.window / 2);
                 self.rivals.forget(self.window, trouble.now);
             }
-            // Nobody is tolerant who cannot see the queue.
+            // Who cannot see the queue has no reason to be tolerant.
             Signal::Loss if self.silent > 1 => self.cut(trouble.now),
             Signal::Loss | Signal::FurtherLoss => {}
             Signal::Persistent => {

@@ -65,7 +65,12 @@ impl Start {
         }
         let last = (1..=needed).map(|back| self.recent[(self.samples - back) % SAMPLES]);
         let least = last.min().unwrap_or_default();
-        path.queue(least, step) > (path.base() / PART).clamp(LEAST, MOST)
+        Self::is_long(least, step, path)
+    }
+
+    /// Whether there is a queue in this round trip.
+    pub(super) fn is_long(rtt: Duration, step: Duration, path: &Path) -> bool {
+        path.queue(rtt, step) > (path.base() / PART).clamp(LEAST, MOST)
     }
 }
 

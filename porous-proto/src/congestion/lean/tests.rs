@@ -287,3 +287,29 @@ fn persistent_loss_begins_anew_unless_it_was_none() {
     line.lean.on_spurious();
     assert_eq!(line.lean.window, before);
 }
+
+/// A peer that acknowledges seldom would otherwise be sent more and more for eight rounds.
+#[test]
+fn one_round_trip_in_a_round_is_enough_to_end_slow_start() {
+    let mut lean = Lean::new(MTU);
+    let mut now = Instant::ZERO;
+    for n in 0..10 {
+        let (sent, window) = (now, lean.window());
+        let rtt = 40 * MS + if n < 3 { Duration::ZERO } else { 20 * MS };
+        now = sent + 200 * MS;
+        lean.on_ack(&Ack {
+            now,
+            bytes: window,
+            frames: window / MTU,
+            sent,
+            rtt: Some(rtt),
+            smoothed_rtt: rtt,
+            in_flight: window,
+            is_limited: true,
+            bandwidth: u32::MAX,
+            step: Duration::ZERO,
+        });
+    }
+    assert_ne!(lean.phase, Phase::Start);
+    assert!(lean.window() < 200 * MTU, "{}", lean.window());
+}

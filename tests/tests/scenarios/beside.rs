@@ -1,0 +1,87 @@
+//! A game beside a file on the same connection: states and events of high priority, 60 times a
+//! second, and as much of low priority as is taken, over 10 Mbit/s with a queue of 100 ms, 30 ms each
+//! way with 5 ms of jitter. Events are not much later than without the file.
+
+use core::time::Duration;
+
+use porous_proto::{Channel, ChannelId, Config, Mode, Priority};
+use porous_sim::rand_core::Rng as _;
+use porous_sim::{Chance, LinkConfig, Pair, Queue, Seed, Service};
+use porous_tests::config;
+
+const MS: Duration = Duration::from_millis(1);
+const FRAME: Duration = Duration::from_micros(16_667);
+const TICKS: u32 = 60 * 40;
+/// Until then slow start looks for the end of the path.
+const SETTLED: u32 = 60 * 5;
+
+/// The game's channels, and that of the file.
+const STATES: ChannelId = ChannelId(0);
+const EVENTS: ChannelId = ChannelId(1);
+const FILE: ChannelId = ChannelId(2);
+
+fn config() -> Config {
+    let high = Channel::new(Priority::High);
+    let config = config::new().channels(&[Priority::High, Priority::High, Priority::Low]);
+    config.unwrap().channel(EVENTS, high).unwrap()
+}
+
+/// The 99th percentile of how long events took, in microseconds, and how much of the file came.
+fn events(seed: u64, loss: f64, service: Duration, with_file: bool) -> (u64, u64) {
+    let line = LinkConfig::new().delay(30 * MS).jitter(5 * MS).loss(loss);
+    let line = line.rate(10_000_000).queue(Queue::Time(100 * MS));
+    let mut pair = Pair::new(Seed::new(seed), line, config(), config());
+    for host in [Pair::A, Pair::B] {
+        pair.world.set_service(host, Service::tick(service));
+    }
+    pair.connect_to_listener();
+    let (a, b) = (pair.peer(Pair::A), pair.peer(Pair::B));
+    let mut dice = Seed::new(seed).stream("events", 0);
+    let (mut took, mut file) = (Vec::new(), 0);
+    let start = pair.world.now();
+    for tick in 0..TICKS {
+        let stamp = pair.world.now().as_micros().to_le_bytes().to_vec();
+        let host = pair.world.host_mut(Pair::A);
+        assert_eq!(host.send(a, STATES, vec![7; 200], Mode::Unreliable), Ok(()));
+        if Chance::percent(20.0).happens(dice.next_u64()) && tick > SETTLED {
+            let mut event = stamp;
+            event.resize(24, 0);
+            assert_eq!(host.send(a, EVENTS, event, Mode::Reliable), Ok(()));
+        }
+        while with_file && host.peer(a).unwrap().queued_bytes() < 500_000 {
+            assert_eq!(host.send(a, FILE, vec![9; 16_384], Mode::Reliable), Ok(()));
+        }
+        let end = start + FRAME * (tick + 1);
+        while pair.world.now() < end {
+            let step = end.saturating_duration_since(pair.world.now()).min(MS);
+            pair.world.run_for(step);
+            let now = pair.world.now().as_micros();
+            while let Some(received) = pair.world.host_mut(Pair::B).receive(b) {
+                if received.channel == EVENTS {
+                    let sent = received.payload.first_chunk().copied().unwrap();
+                    took.push(now - u64::from_le_bytes(sent));
+                } else if received.channel == FILE {
+                    file += received.payload.len() as u64;
+                }
+            }
+        }
+    }
+    took.sort_unstable();
+    assert!(took.len() > 300, "{}; {}", took.len(), Seed::new(seed));
+    (took[(took.len() - 1) * 99 / 100], file)
+}
+
+#[test]
+fn events_are_as_soon_beside_a_file() {
+    for service in [FRAME, MS] {
+        for loss in [0.0, 2.0, 5.0] {
+            let (alone, _) = events(1, loss, service, false);
+            let (beside, file) = events(1, loss, service, true);
+            let context = format!("{loss} %, {service:?}: {alone} and {beside} us, {file}");
+            let step = if service == FRAME { FRAME } else { 10 * MS };
+            let most = alone + step.as_micros() as u64 + 1;
+            assert!(beside <= most, "{context}; {}", Seed::new(1));
+            assert!(file > 25_000_000, "{context}; {}", Seed::new(1));
+        }
+    }
+}

@@ -80,7 +80,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             let gate = peer.gate();
             self.schedule.set_deadline(slot, peer.next_deadline());
             self.schedule.turn_over(!tick.is_full, written.is_some());
-            if gate.waits && written.is_none() {
+            if tick.is_full && gate.waits && written.is_none() {
                 self.schedule.set_waiting(slot);
             }
             // Sending may end a peer, and may make the room that `Writable` is owed for.

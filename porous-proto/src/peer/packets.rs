@@ -88,7 +88,9 @@ impl Peer {
 
     /// What the cap of the host meant for the last datagram.
     pub(crate) fn gate(&self) -> Gate {
-        let session = self.session.as_ref();
+        // One that is parting has nothing more to send, whatever waited.
+        let connected = self.state == PeerState::Connected;
+        let session = self.session.as_ref().filter(|_| connected);
         session.map_or_else(Gate::default, |session| session.transfer().gate)
     }
 

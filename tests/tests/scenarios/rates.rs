@@ -4,7 +4,7 @@
 
 use core::time::Duration;
 
-use porous_proto::{ChannelId, Config, Event, Listen, Mode, PeerId, Policy};
+use porous_proto::{ChannelId, Config, Disconnect, Event, Listen, Mode, PeerId, Policy};
 use porous_sim::{LinkConfig, Pair, Service, World};
 use porous_tests::{config, line, seed};
 
@@ -216,6 +216,32 @@ fn data_arrives_at_a_byte_a_second() {
         // Each datagram is paid for in eight times its length at the latest.
         pair.world.run_for(600_000 * MS);
         assert_eq!(pair.receive_all(Pair::B).len(), 2, "{}", seed());
+    }
+}
+
+/// Who parts while data waits for room does not wait any more, and holds nobody up.
+#[test]
+fn who_parts_while_a_cap_is_used_up_waits_for_nothing() {
+    let deadline = 500 * MS;
+    for how in [
+        Disconnect::Now { reason: 1 },
+        Disconnect::Flush {
+            reason: 1,
+            deadline,
+        },
+    ] {
+        let mut pair = pair(line(), None, config::new());
+        let peer = pair.peer(Pair::A);
+        pair.world.host_mut(Pair::A).set_host_send_rate(5000);
+        for _ in 0..20 {
+            assert_eq!(pair.send(Pair::A, 0, Mode::Reliable, vec![7; 1000]), Ok(()));
+        }
+        pair.world.run_for(300 * MS);
+        assert_eq!(pair.world.disconnect(Pair::A, peer, how), Ok(()));
+        pair.world.run_for(5000 * MS);
+        let ended = |event: &Event<u32>| matches!(event, Event::Disconnected { .. });
+        let mut events = core::iter::from_fn(|| pair.world.poll_event(Pair::A));
+        assert!(events.any(|event| ended(&event)), "{how:?} {}", seed());
     }
 }
 

@@ -30,8 +30,8 @@ pub enum Policy {
     Paper,
     /// Losses are told by acknowledgements alone, and repaired sooner: thresholds that learn from
     /// reordering, probes that never touch the congestion window, and no penalty for what was not
-    /// lost after all (RFC 9002, RFC 8985). Its congestion control is still the paper's: this policy
-    /// is not complete.
+    /// lost after all (RFC 9002, RFC 8985). What may be in flight follows the delay of the queue
+    /// ([`Congestion::Lean`](crate::congestion::Congestion::Lean)), and data is paced.
     #[default]
     Modern,
 }

@@ -56,8 +56,17 @@ fn min_window(mtu: u32) -> u32 {
 pub enum Congestion {
     /// The paper's slow start and congestion avoidance, (8) to (15).
     Paper,
-    /// Keeps the path full and its queue short, whatever is lost by chance: a window by delay (FAST
-    /// TCP), which gives way to one by losses beside those who fill the queue.
+    /// Keeps the path full and its queue short, a few milliseconds, whatever is lost by chance (up to
+    /// one frame in eight): a window by delay (FAST TCP), and one by losses beside those who fill the
+    /// queue (Copa). The default of [`Policy::Modern`](crate::Policy::Modern); `docs/design.md` says
+    /// what it is made of.
+    ///
+    /// ```
+    /// use porous_proto::Config;
+    /// use porous_proto::congestion::Congestion;
+    ///
+    /// let _config = Config::new().congestion(Congestion::Lean);
+    /// ```
     Lean,
     /// That of RFC 9002 §7, which TCP has as NewReno: half of the window after a loss, and then a
     /// frame more in each round trip. The best known one, and the most cautious: where one frame in

@@ -5,6 +5,7 @@ use bolero::generator::produce;
 use bolero::{TypeGenerator, check};
 use core::time::Duration;
 use porous_fuzz::drawn;
+use porous_proto::congestion::Congestion;
 use porous_proto::{
     AnswerError, Channel, ChannelId, Config, ConnectError, Disconnect, Ecn, Host, Instant,
     Integrity, Listen, Mode, Peer, PeerId, PeerState, Policy, SendError, SendOptions,
@@ -30,6 +31,8 @@ struct Setup {
     first_id: u64,
     weight: u8,
     rate: u32,
+    host_rate: u32,
+    controller: u8,
 }
 
 /// A call. The host is at 0, another at 1, and nobody at the other addresses.
@@ -40,6 +43,8 @@ enum Call {
     Send(Name, u8, #[generator(0..3_u8)] u8, Length),
     /// Another cap of a channel.
     Cap(Name, u8, u32),
+    /// Another rate to a peer, from a peer, or of the host.
+    Rate(Name, u8, u32),
     /// Lets in, or refuses with so many bytes.
     Answer(Name, Option<u8>),
     Receive(Name),
@@ -102,6 +107,8 @@ fn config(setup: &Setup) -> Config {
     config
         .policy(policies[usize::from(setup.connection_id / 10 % 2)])
         .application_id(u64::from(setup.application == 0))
+        .host_send_rate(setup.host_rate)
+        .congestion(Congestion::BUILT_IN[usize::from(setup.controller) % 6])
         .send_budget(setup.send_budget)
         .max_peers(setup.max_peers.into())
         .integrity(if setup.checksum {
@@ -216,6 +223,25 @@ impl Pair {
         assert!(expected, "{before:?} {changed:?}");
     }
 
+    fn rate(&mut self, name: Name, which: u8, rate: u32) {
+        let id = self.peer(name);
+        let host = &mut self.hosts[0];
+        let before = host.peer(id).map(|peer| (peer.state(), peer.channels()));
+        let changed = match which % 3 {
+            0 => host.set_send_rate(id, rate),
+            1 => host.set_receive_rate(id, rate),
+            _ => return host.set_host_send_rate(rate),
+        };
+        let expected = match (before, changed) {
+            (_, Ok(())) => before.is_some_and(|(_, channels)| channels > 0),
+            (None, error) => error == Err(SendError::UnknownPeer),
+            (Some((PeerState::Connecting, 0)), error) => error == Err(SendError::NotConnected),
+            (Some((state, 0)), error) => is_over(state) || error == Err(SendError::UnknownPeer),
+            (Some(_), Err(_)) => false,
+        };
+        assert!(expected, "{before:?} {changed:?}");
+    }
+
     fn call(&mut self, call: &Call, client: bool) {
         let now = self.now;
         match call {
@@ -238,6 +264,7 @@ impl Pair {
             }
             Call::Send(name, channel, mode, length) => self.send(*name, *channel, *mode, *length),
             Call::Cap(name, channel, rate) => self.cap(*name, ChannelId(*channel), *rate),
+            Call::Rate(name, which, rate) => self.rate(*name, *which, *rate),
             Call::Answer(name, yes) => {
                 let id = self.peer(*name);
                 let host = &mut self.hosts[0];

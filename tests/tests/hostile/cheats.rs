@@ -130,7 +130,7 @@ fn assert_in_vain(cost: Cost, lie: Lie) {
         } else {
             0
         };
-        let most = (fair + 3 * fair / 4).max(given * u64::from(TIME) / 1000 * 5 / 4);
+        let most = (fair + fair / 2).max(given * u64::from(TIME) / 1000 * 5 / 4);
         assert!(
             got <= most,
             "{}: {got}, but {fair} are honest",

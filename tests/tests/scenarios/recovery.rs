@@ -159,7 +159,8 @@ fn reordering_is_learnt() {
                 after.frames_spurious - before.frames_spurious,
                 "{service:?}"
             );
-            assert!(after.window >= 12_000, "{service:?}");
+            // Jitter makes it a little smaller; a loss would halve it.
+            assert!(after.window > 6000, "{service:?} {}", after.window);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! A controller for games and lossy lines: the window follows the delay of the queue (FAST TCP, Wei
 //! et al. 2006), so that the queue stays short, and losses by chance do no harm. Beside those who
 //! fill the queue until it overflows it does as they do, until they are gone (the idea is that of
-//! Copa, Arun and Balakrishnan 2018). `docs/design.md` says why, and what was measured.
+//! Copa, Arun and Balakrishnan 2018). `docs/design.md` says why, and what was measured
+//! (`docs/deviations.md` P12).
 
 mod losses;
 mod path;

@@ -31,7 +31,7 @@ pub enum Policy {
     /// Losses are told by acknowledgements alone, and repaired sooner: thresholds that learn from
     /// reordering, probes that never touch the congestion window, and no penalty for what was not
     /// lost after all (RFC 9002, RFC 8985). What may be in flight follows the delay of the queue
-    /// ([`Congestion::Lean`](crate::congestion::Congestion::Lean)), and data is paced.
+    /// ([`Congestion::Lean`]), and data is paced.
     #[default]
     Modern,
 }

@@ -3,6 +3,7 @@
 
 use std::sync::OnceLock;
 
+use porous_proto::congestion::Congestion;
 use porous_proto::{Config, Policy};
 
 /// The environment variable that says where ids begin.
@@ -28,14 +29,46 @@ fn policy() -> Policy {
     }
 }
 
+/// The environment variable that names the controller of all hosts, by its number in
+/// [`Congestion::BUILT_IN`].
+pub const CONTROLLER: &str = "POROUS_CONTROLLER";
+
+/// The controller that all hosts have, if one is set.
+pub fn controller() -> Option<Congestion> {
+    static SET: OnceLock<Option<usize>> = OnceLock::new();
+    let read = || match std::env::var(CONTROLLER) {
+        Ok(number) => Some(number.parse().expect("a number")),
+        Err(_) => None,
+    };
+    SET.get_or_init(read)
+        .map(|number| Congestion::BUILT_IN[number])
+}
+
+/// Whether all hosts have a congestion window. [`Congestion::Fixed`] and [`Congestion::Binary`] know
+/// rates alone: what a peer that acknowledges nothing is sent is bounded by its transfer window then.
+pub fn has_window() -> bool {
+    !matches!(
+        controller(),
+        Some(Congestion::Fixed { .. } | Congestion::Binary { .. })
+    )
+}
+
+fn with_all(config: Config) -> Config {
+    let config = config.policy(policy()).first_id(first_id());
+    match controller() {
+        Some(congestion) => config.congestion(congestion),
+        None => config,
+    }
+}
+
 /// [`Config::new`].
 pub fn new() -> Config {
-    Config::new().policy(policy()).first_id(first_id())
+    with_all(Config::new())
 }
 
 /// [`Config::client`].
 pub fn client() -> Config {
-    Config::client().policy(policy()).first_id(first_id())
+    with_all(Config::client())
 }
 
 /// [`Config::paper`].

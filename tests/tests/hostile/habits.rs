@@ -5,7 +5,7 @@ use core::time::Duration;
 use porous_proto::{Disposition, Mode, SendError};
 use porous_sim::Seed;
 use porous_sim::rand_core::Rng;
-use porous_tests::config::by_policy;
+use porous_tests::config::{by_policy, has_window};
 use porous_tests::encoder::{Ack, Message, Packet, Short};
 
 use crate::peers::{
@@ -18,6 +18,9 @@ use crate::scene::{Cost, ENEMY, FRAGMENT, case};
 /// everything else waits within the send budget, and less and less is sent.
 #[test]
 fn a_peer_that_never_acknowledges() {
+    if !has_window() {
+        return;
+    }
     let cost = Cost {
         bytes: 5_300_000,
         steps: 130,

@@ -41,10 +41,19 @@ mod round_trips;
 mod sending;
 mod windows;
 
+use porous_proto::congestion::Congestion;
 use porous_tests::{again, config};
 
 /// Every case runs under the policy that hosts have by default, and once more here.
 #[test]
 fn all_of_it_holds_under_the_policy_of_the_paper() {
-    again::run_with(&[(config::PAPER, 1)], "_under_the_policy_of_the_paper");
+    again::run_with(&[(config::PAPER, 1)], "all_of_it_holds");
+}
+
+/// And with each of the other controllers, whatever it costs up to twice as much.
+#[test]
+fn all_of_it_holds_with_every_controller() {
+    for number in 1..Congestion::BUILT_IN.len() as u64 {
+        again::run_with(&[(config::CONTROLLER, number)], "all_of_it_holds");
+    }
 }

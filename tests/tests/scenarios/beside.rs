@@ -95,8 +95,9 @@ fn events_are_as_soon_beside_a_file() {
             let (alone, _) = percentile(loss, service, false);
             let (beside, file) = percentile(loss, service, true);
             let context = format!("{loss} %, {service:?}: {alone} and {beside} us, {file}");
-            // Where hosts are called once a frame, nothing is nearer than that.
-            let most = alone + if service == FRAME { 16_668 } else { 10_000 };
+            // Where hosts are called once a frame it is one more, or two where they take turns in
+            // being late.
+            let most = alone + if service == FRAME { 33_335 } else { 10_000 };
             assert!(beside <= most, "{context}");
             assert!(file > 25_000_000, "{context}");
         }

@@ -49,9 +49,8 @@ impl Porous {
         let Some(peer) = self.peers[end] else { return };
         while let Some(received) = self.hosts[end].receive(peer) {
             self.delivered += received.payload.len() as u64;
-            if received.channel == SMALL
-                && let Some(sent) = received.payload.first_chunk()
-            {
+            let sent = received.payload.first_chunk();
+            if let Some(sent) = sent.filter(|_| received.channel == SMALL) {
                 self.small
                     .push((u64::from_le_bytes(*sent), now.as_micros()));
             }

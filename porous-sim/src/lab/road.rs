@@ -100,7 +100,8 @@ impl Road {
             .policer
             .as_mut()
             .is_none_or(|policer| policer.takes(now, bytes));
-        if passes && let Fate::Carried { due, .. } = self.shared.send(now, datagram) {
+        let fate = passes.then(|| self.shared.send(now, datagram));
+        if let Some(Fate::Carried { due, .. }) = fate {
             way.count.carried += bytes;
             self.free_at = due;
             self.owners.push_back(flow);

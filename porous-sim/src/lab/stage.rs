@@ -159,9 +159,10 @@ impl Stage {
     }
 
     fn change(&mut self) {
-        while let Some(&(time, change)) = self.changes.first()
-            && time <= self.now
-        {
+        while let Some(&(time, change)) = self.changes.first() {
+            if time > self.now {
+                return;
+            }
             self.changes.remove(0);
             match change {
                 Change::Rate(rate) => self.road.change(|shared| shared.rate(rate)),

@@ -27,9 +27,11 @@ pub(super) fn all(
         for _ in 0..threads {
             let (sender, begun, pairs) = (sender.clone(), &begun, &pairs);
             scope.spawn(move || {
-                while let index = begun.fetch_add(1, Ordering::Relaxed)
-                    && let Some(&(row, controller)) = pairs.get(index)
-                {
+                loop {
+                    let index = begun.fetch_add(1, Ordering::Relaxed);
+                    let Some(&(row, controller)) = pairs.get(index) else {
+                        return;
+                    };
                     let outcome = lab::run(row, controller, quick);
                     if sender.send((index, outcome)).is_err() {
                         return;

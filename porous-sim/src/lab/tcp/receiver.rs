@@ -73,12 +73,10 @@ impl Receiver {
         let mut blocks: Vec<[u32; 2]> = Vec::new();
         for &start in &self.recent {
             let range = self.ranges.range(..=start).next_back();
-            if let Some((&start, &end)) = range
-                && start >= self.next
-                && !blocks.contains(&[start, end])
-                && blocks.len() < BLOCKS
-            {
-                blocks.push([start, end]);
+            let block = range.map(|(&start, &end)| [start, end]);
+            let block = block.filter(|block| block[0] >= self.next && !blocks.contains(block));
+            if blocks.len() < BLOCKS {
+                blocks.extend(block);
             }
         }
         let ack = Acknowledgement {

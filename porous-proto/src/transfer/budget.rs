@@ -4,7 +4,6 @@ use alloc::boxed::Box;
 use core::time::Duration;
 
 use super::pacer::{Pace, Pacer};
-
 use super::recovery::Recovery;
 use super::{Transfer, TransferParams};
 use crate::config::Policy;
@@ -214,7 +213,7 @@ impl Transfer {
         if newly.frames == 0 || !self.nonces.is_trusted() {
             return;
         }
-        // What was in flight counts when something of it has arrived, or a burst would allow itself.
+        // What was in flight counts when an acknowledgement comes, or a burst would allow itself.
         if let Some(limits) = &mut self.budget.limits {
             limits.peak.note(in_flight, now);
         }

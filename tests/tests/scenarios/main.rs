@@ -7,6 +7,7 @@ mod advisor;
 mod api;
 mod asking;
 mod beside;
+mod budget;
 mod clocks;
 mod connection_ids;
 mod controllers;

@@ -12,10 +12,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # Crates that need no std, and the targets that they are built for.
-CRATES=(porous-proto porous-smoltcp)
+CRATES=(porous-proto porous-smoltcp porous-message)
 TARGETS=(thumbv7em-none-eabihf riscv32imac-unknown-none-elf aarch64-unknown-none wasm32-unknown-unknown)
 # Crates that state the workspace's `rust-version`.
-MSRV_CRATES=(porous-proto porous-sim porous-udp porous-std porous-mio)
+MSRV_CRATES=(porous-proto porous-sim porous-udp porous-std porous-mio porous-message)
 
 COMPILER=(rustc-web rust-web-src rust-web-llvm lld-22)
 MISSING=77

@@ -1,0 +1,43 @@
+//! Why something could not be read, written or measured.
+
+use core::fmt;
+
+/// Why a stream stopped. What was read until then is of no use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Error {
+    /// More bits than there are: the data ends, or the buffer is full.
+    End,
+    /// A value outside of its bounds, or a kind that there is not.
+    OutOfRange,
+    /// Not the way that this value is written: each value has exactly one.
+    NotCanonical,
+    /// A string that is not UTF-8.
+    NotUtf8,
+    /// A [check word](crate::Stream::check) that was not there: reader and writer do not agree.
+    Desync,
+    /// Lists and options inside of each other, deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
+    TooDeep,
+    /// Something follows after the end.
+    Trailing,
+    /// The bounds are at fault, not the value: a range that is empty, more than 64 bits, or a
+    /// resolution finer than the range allows. What declares them is to be corrected.
+    Bounds,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::End => "more bits than there are",
+            Self::OutOfRange => "a value is outside of its bounds",
+            Self::NotCanonical => "a value is not written the way it has to be",
+            Self::NotUtf8 => "a string is not UTF-8",
+            Self::Desync => "a check word is missing: reader and writer do not agree",
+            Self::TooDeep => "lists and options are inside of each other too deep",
+            Self::Trailing => "something follows after the end",
+            Self::Bounds => "the bounds of a value make no sense: correct what declares them",
+        })
+    }
+}
+
+impl core::error::Error for Error {}

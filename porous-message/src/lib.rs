@@ -1,0 +1,15 @@
+//! Messages for games, bit-packed: one function reads, writes and measures each of them.
+#![no_std]
+#![doc(test(attr(deny(warnings))))]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod error;
+mod serialize;
+mod stream;
+
+pub use error::Error;
+pub use serialize::{Serialize, measure, read, write};
+pub use stream::{Float, Integer, MAX_DEPTH, MeasureStream, ReadStream, Stream, WriteStream};

@@ -1,0 +1,109 @@
+//! What there may be many of: bytes, strings, lists; or one or none.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::RangeInclusive;
+
+use super::integer::ranged;
+use super::{MAX_DEPTH, Stream};
+use crate::error::Error;
+use crate::serialize::Serialize;
+
+/// How many: the numbers of the wire do not depend on the machine.
+fn length<S: Stream>(
+    stream: &mut S,
+    current: usize,
+    range: &RangeInclusive<usize>,
+) -> Result<usize, Error> {
+    let mut length = current as u64;
+    ranged(
+        stream,
+        &mut length,
+        *range.start() as u64,
+        *range.end() as u64,
+    )?;
+    usize::try_from(length).map_err(|_| Error::OutOfRange)
+}
+
+pub(super) fn byte_vec<S: Stream>(
+    stream: &mut S,
+    bytes: &mut Vec<u8>,
+    range: RangeInclusive<usize>,
+) -> Result<(), Error> {
+    let length = length(stream, bytes.len(), &range)?;
+    if S::READS {
+        // Before there is room for them.
+        if stream.plausible(length) < length {
+            return Err(Error::End);
+        }
+        bytes.clear();
+        bytes.resize(length, 0);
+    }
+    stream.bytes(bytes)
+}
+
+pub(super) fn string<S: Stream>(
+    stream: &mut S,
+    string: &mut String,
+    max: usize,
+) -> Result<(), Error> {
+    let mut bytes = core::mem::take(string).into_bytes();
+    let done = byte_vec(stream, &mut bytes, 0..=max);
+    // What is written was a string before, and is put back whatever happened.
+    *string = String::from_utf8(bytes).map_err(|_| Error::NotUtf8)?;
+    done
+}
+
+pub(super) fn list<S: Stream, T: Serialize>(
+    stream: &mut S,
+    items: &mut Vec<T>,
+    range: RangeInclusive<usize>,
+    mut item: impl FnMut(&mut T, &mut S) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let length = length(stream, items.len(), &range)?;
+    deeper(stream, |stream| {
+        if !S::READS {
+            return items.iter_mut().try_for_each(|each| item(each, stream));
+        }
+        items.clear();
+        items.reserve_exact(stream.plausible(length));
+        for _ in 0..length {
+            let mut each = T::blank();
+            item(&mut each, stream)?;
+            items.push(each);
+        }
+        Ok(())
+    })
+}
+
+#[inline]
+pub(super) fn option<S: Stream, T: Serialize>(
+    stream: &mut S,
+    value: &mut Option<T>,
+    some: impl FnOnce(&mut T, &mut S) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut is_some = value.is_some();
+    stream.bool(&mut is_some)?;
+    if S::READS {
+        *value = is_some.then(T::blank);
+    }
+    match value {
+        Some(value) => deeper(stream, |stream| some(value, stream)),
+        None => Ok(()),
+    }
+}
+
+/// A level deeper, for as long as this takes.
+#[inline]
+fn deeper<S: Stream>(
+    stream: &mut S,
+    inside: impl FnOnce(&mut S) -> Result<(), Error>,
+) -> Result<(), Error> {
+    *stream.depth() += 1;
+    if *stream.depth() > MAX_DEPTH {
+        return Err(Error::TooDeep);
+    }
+    let done = inside(stream);
+    *stream.depth() -= 1;
+    done
+}

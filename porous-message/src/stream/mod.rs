@@ -1,0 +1,377 @@
+//! Streams of bits: one that writes, one that reads, one that measures, and all that can be done
+//! with each of them (`docs/message.md`, "Primitives").
+
+mod distance;
+mod integer;
+mod lists;
+mod measure;
+mod quantized;
+mod read;
+mod varint;
+mod write;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::RangeInclusive;
+
+pub use self::integer::Integer;
+pub use self::measure::MeasureStream;
+pub use self::quantized::Float;
+pub use self::read::ReadStream;
+pub use self::write::WriteStream;
+use crate::error::Error;
+use crate::serialize::Serialize;
+
+/// How deep lists and options may be inside of each other.
+///
+/// A value of a recursive type needs stack for each level, and whoever sends it chooses how many
+/// there are.
+pub const MAX_DEPTH: u32 = 64;
+
+/// The lowest bits of a value.
+#[inline]
+const fn low(value: u64, bits: u32) -> u64 {
+    if bits < 64 {
+        value & !(!0 << bits)
+    } else {
+        value
+    }
+}
+
+/// Where a [`Serialize`] value is written, read or measured: what it calls says what it means, and
+/// the stream does what it is for.
+///
+/// A stream that reads sets the values that it is given, the others leave them as they are. Every
+/// method fails with [`Error::End`] where there are not enough bits, and after an error a stream is
+/// of no use. What is out of bounds is [`Error::OutOfRange`] in each of them: so nothing is written
+/// that would be refused when it is read.
+///
+/// Each value has exactly one form: what was read, and is written again, is the same bits.
+pub trait Stream: Sized {
+    /// Whether it sets values.
+    const READS: bool;
+
+    /// The lowest `bits` bits, 0 to 64; the others must be zero.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Bounds`] for more than 64.
+    ///
+    /// ```
+    /// use porous_message::{Error, MeasureStream, Stream};
+    ///
+    /// let mut stream = MeasureStream::new();
+    /// assert_eq!(stream.bits(&mut 7, 3), Ok(()));
+    /// assert_eq!(stream.bits(&mut 8, 3), Err(Error::OutOfRange));
+    /// ```
+    fn bits(&mut self, value: &mut u64, bits: u32) -> Result<(), Error>;
+
+    /// So many bytes, wherever the stream is in a byte.
+    ///
+    /// # Errors
+    ///
+    /// As all methods.
+    ///
+    /// ```
+    /// use porous_message::{ReadStream, Stream};
+    ///
+    /// let mut stream = ReadStream::new(b"abc");
+    /// let mut two = [0; 2];
+    /// stream.bytes(&mut two)?;
+    /// assert_eq!(&two, b"ab");
+    /// # Ok::<(), porous_message::Error>(())
+    /// ```
+    fn bytes(&mut self, bytes: &mut [u8]) -> Result<(), Error>;
+
+    /// Zeros up to the next whole byte.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotCanonical`] if one of them is not zero.
+    ///
+    /// ```
+    /// use porous_message::{Stream, WriteStream};
+    ///
+    /// let mut buffer = [0; 2];
+    /// let mut stream = WriteStream::new(&mut buffer);
+    /// stream.bool(&mut true)?;
+    /// stream.align()?;
+    /// stream.bool(&mut true)?;
+    /// assert_eq!(stream.finish(), [1, 1]);
+    /// # Ok::<(), porous_message::Error>(())
+    /// ```
+    fn align(&mut self) -> Result<(), Error>;
+
+    /// How deep it is in lists and options.
+    #[doc(hidden)]
+    fn depth(&mut self) -> &mut u32;
+
+    /// How many of these items may well be there: room for more is not made before they come.
+    #[doc(hidden)]
+    fn plausible(&self, items: usize) -> usize;
+
+    /// One bit.
+    ///
+    /// # Errors
+    ///
+    /// As all methods.
+    ///
+    /// ```
+    /// use porous_message::{ReadStream, Stream};
+    ///
+    /// let mut flag = false;
+    /// ReadStream::new(&[1]).bool(&mut flag)?;
+    /// assert!(flag);
+    /// # Ok::<(), porous_message::Error>(())
+    /// ```
+    #[inline]
+    fn bool(&mut self, value: &mut bool) -> Result<(), Error> {
+        let mut bit = u64::from(*value);
+        self.bits(&mut bit, 1)?;
+        if Self::READS {
+            *value = bit == 1;
+        }
+        Ok(())
+    }
+
+    /// An integer from a range, with as many bits as the distance of its ends needs.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Bounds`] if the range is empty.
+    ///
+    /// ```
+    /// use porous_message::{Error, MeasureStream, Stream};
+    ///
+    /// let mut stream = MeasureStream::new();
+    /// stream.ranged(&mut -1, -4..=3)?;
+    /// assert_eq!(stream.measured(), 3);
+    /// assert_eq!(stream.ranged(&mut 4, -4..=3), Err(Error::OutOfRange));
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[inline]
+    fn ranged<T: Integer>(&mut self, value: &mut T, range: RangeInclusive<T>) -> Result<(), Error> {
+        integer::ranged(self, value, *range.start(), *range.end())
+    }
+
+    /// Which of so many kinds: less than `count`, with just as many bits as that needs.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Bounds`] if there are none.
+    ///
+    /// ```
+    /// use porous_message::{Error, MeasureStream, Stream};
+    ///
+    /// let mut stream = MeasureStream::new();
+    /// stream.kind(&mut 4, 5)?;
+    /// assert_eq!(stream.measured(), 3);
+    /// assert_eq!(stream.kind(&mut 5, 5), Err(Error::OutOfRange));
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[inline]
+    fn kind(&mut self, value: &mut u32, count: u32) -> Result<(), Error> {
+        let last = count.checked_sub(1).ok_or(Error::Bounds)?;
+        integer::ranged(self, value, 0, last)
+    }
+
+    /// An integer of any size, with few bits if it is small: groups of seven bits, the lowest first,
+    /// each followed by a bit that tells whether there is another one. Of signed ones, 0, -1, 1, -2
+    /// and so on are 0, 1, 2, 3.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotCanonical`] if the last group is zero and not the only one.
+    ///
+    /// ```
+    /// use porous_message::{MeasureStream, Stream};
+    ///
+    /// let mut stream = MeasureStream::new();
+    /// stream.varint(&mut 127_u64)?;
+    /// assert_eq!(stream.measured(), 8);
+    /// stream.varint(&mut -65_i16)?;
+    /// assert_eq!(stream.measured(), 8 + 16);
+    /// # Ok::<(), porous_message::Error>(())
+    /// ```
+    fn varint<T: Integer>(&mut self, value: &mut T) -> Result<(), Error> {
+        varint::varint(self, value)
+    }
+
+    /// A number from a range, to the nearest multiple of `resolution` above its start; the steps are
+    /// a little smaller if they would not fit evenly. What is outside becomes the nearest end.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfRange`] for what is no number; [`Error::Bounds`] if the range is empty or
+    /// infinite, or if there would be more than 2²⁴ steps of an `f32` or 2⁵⁰ of an `f64`, or if
+    /// those around the larger end could not be told apart.
+    ///
+    /// ```
+    /// use porous_message::{ReadStream, Stream, WriteStream};
+    ///
+    /// let mut buffer = [0; 4];
+    /// let mut stream = WriteStream::new(&mut buffer);
+    /// stream.quantized(&mut 0.333, -1.0..=1.0, 0.01)?;
+    /// assert_eq!(stream.written(), 8); // 201 values
+    /// let bytes = stream.finish();
+    /// let mut read = 0.0_f32;
+    /// ReadStream::new(bytes).quantized(&mut read, -1.0..=1.0, 0.01)?;
+    /// assert!((read - 0.33).abs() < 1e-6);
+    /// # Ok::<(), porous_message::Error>(())
+    /// ```
+    fn quantized<F: Float>(
+        &mut self,
+        value: &mut F,
+        range: RangeInclusive<F>,
+        resolution: F,
+    ) -> Result<(), Error> {
+        quantized::quantized(self, value, &range, resolution)
+    }
+
+    /// An integer that is probably a little larger than `base`, modulo its width: ascending indices,
+    /// or sequence numbers, which wrap around. One bit for the next one, few for the ones after.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotCanonical`] if it had a shorter form.
+    ///
+    /// ```
+    /// use porous_message::{MeasureStream, Stream};
+    ///
+    /// let mut stream = MeasureStream::new();
+    /// stream.relative(&mut 0_u16, 65_535)?;
+    /// assert_eq!(stream.measured(), 1);
+    /// stream.relative(&mut 4_u16, 0)?;
+    /// assert_eq!(stream.measured(), 1 + 4);
+    /// # Ok::<(), porous_message::Error>(())
+    /// ```
+    fn relative<T: Integer>(&mut self, value: &mut T, base: T) -> Result<(), Error> {
+        distance::relative(self, value, base)
+    }
+
+    /// An integer that is probably near `base`, on either side, modulo its width. One bit if it is
+    /// the same.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotCanonical`] if it had a shorter form.
+    ///
+    /// ```
+    /// use porous_message::{MeasureStream, Stream};
+    ///
+    /// let mut stream = MeasureStream::new();
+    /// stream.delta(&mut 1000_i32, 1000)?;
+    /// assert_eq!(stream.measured(), 1);
+    /// stream.delta(&mut 998_i32, 1000)?;
+    /// assert_eq!(stream.measured(), 1 + 4);
+    /// # Ok::<(), porous_message::Error>(())
+    /// ```
+    fn delta<T: Integer>(&mut self, value: &mut T, base: T) -> Result<(), Error> {
+        distance::delta(self, value, base)
+    }
+
+    /// Bytes whose number is in a range.
+    ///
+    /// # Errors
+    ///
+    /// As all methods.
+    ///
+    /// ```
+    /// use porous_message::{MeasureStream, Stream};
+    ///
+    /// let mut stream = MeasureStream::new();
+    /// stream.byte_vec(&mut vec![1, 2, 3], 0..=15)?;
+    /// assert_eq!(stream.measured(), 4 + 24);
+    /// # Ok::<(), porous_message::Error>(())
+    /// ```
+    fn byte_vec(&mut self, bytes: &mut Vec<u8>, len: RangeInclusive<usize>) -> Result<(), Error> {
+        lists::byte_vec(self, bytes, len)
+    }
+
+    /// A string of at most `max` bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotUtf8`].
+    ///
+    /// ```
+    /// use porous_message::{Error, MeasureStream, Stream};
+    ///
+    /// let mut stream = MeasureStream::new();
+    /// stream.string(&mut "Ünal".into(), 20)?;
+    /// assert_eq!(stream.measured(), 5 + 40);
+    /// assert_eq!(stream.string(&mut "Ünal".into(), 4), Err(Error::OutOfRange));
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn string(&mut self, string: &mut String, max: usize) -> Result<(), Error> {
+        lists::string(self, string, max)
+    }
+
+    /// Items whose number is in a range, each serialized by `item`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooDeep`].
+    ///
+    /// ```
+    /// use porous_message::{MeasureStream, Stream};
+    ///
+    /// let mut stream = MeasureStream::new();
+    /// let mut dice = vec![1_u8, 6, 6];
+    /// stream.list(&mut dice, 1..=4, |die, stream| stream.ranged(die, 1..=6))?;
+    /// assert_eq!(stream.measured(), 2 + 3 * 3);
+    /// # Ok::<(), porous_message::Error>(())
+    /// ```
+    fn list<T: Serialize>(
+        &mut self,
+        items: &mut Vec<T>,
+        len: RangeInclusive<usize>,
+        item: impl FnMut(&mut T, &mut Self) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        lists::list(self, items, len, item)
+    }
+
+    /// A bit that tells whether there is a value, and the value, serialized by `some`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooDeep`].
+    ///
+    /// ```
+    /// use porous_message::{MeasureStream, Serialize, Stream};
+    ///
+    /// let mut stream = MeasureStream::new();
+    /// stream.option(&mut None, u32::serialize)?;
+    /// stream.option(&mut Some(9_u8), |value, stream| stream.ranged(value, 0..=9))?;
+    /// assert_eq!(stream.measured(), 1 + 1 + 4);
+    /// # Ok::<(), porous_message::Error>(())
+    /// ```
+    fn option<T: Serialize>(
+        &mut self,
+        value: &mut Option<T>,
+        some: impl FnOnce(&mut T, &mut Self) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        lists::option(self, value, some)
+    }
+
+    /// A word that has to be here: finds out where a reader and a writer part ways. 32 bits.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Desync`] if another one was read.
+    ///
+    /// ```
+    /// use porous_message::{Error, ReadStream, Stream};
+    ///
+    /// let mut stream = ReadStream::new(b"poru");
+    /// assert_eq!(stream.check(u32::from_le_bytes(*b"poro")), Err(Error::Desync));
+    /// ```
+    fn check(&mut self, word: u32) -> Result<(), Error> {
+        let mut found = word.into();
+        self.bits(&mut found, 32)?;
+        match found == u64::from(word) {
+            true => Ok(()),
+            false => Err(Error::Desync),
+        }
+    }
+}

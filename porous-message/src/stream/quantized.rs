@@ -1,0 +1,126 @@
+//! Numbers in steps.
+//!
+//! Floats, because those are what a game has. Only operations that IEEE 754 defines to the last bit
+//! are used, so that all machines read the same numbers.
+
+use core::ops::RangeInclusive;
+
+use super::integer::ranged;
+use super::{Integer, Stream};
+use crate::error::Error;
+
+/// By how much a resolution may be off, for being a float, before there is a step more.
+const TOLERANCE: f64 = 1.0 / (1 << 20) as f64;
+
+/// The floats of Rust.
+///
+/// Other types cannot implement it.
+pub trait Float: Copy + PartialOrd + Into<f64> + core::fmt::Debug + private::Sealed {
+    /// Steps that are smaller than this part of a number could not be told apart.
+    #[doc(hidden)]
+    const FINEST: f64;
+
+    /// The nearest one.
+    #[doc(hidden)]
+    fn nearest(value: f64) -> Self;
+}
+
+mod private {
+    #[expect(unnameable_types, reason = "nobody else implements it")]
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+impl Float for f32 {
+    const FINEST: f64 = 1.0 / (1_u64 << 23) as f64;
+
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the nearest one")]
+    fn nearest(value: f64) -> Self {
+        value as Self
+    }
+}
+
+impl Float for f64 {
+    /// Some bits are left for what is lost on the way.
+    const FINEST: Self = 1.0 / (1_u64 << 48) as Self;
+
+    #[inline]
+    fn nearest(value: f64) -> Self {
+        value
+    }
+}
+
+/// A range in steps.
+struct Steps {
+    start: f64,
+    span: f64,
+    /// How many steps the span is.
+    count: u64,
+}
+
+impl Steps {
+    #[inline]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "positive, and less than 2^50"
+    )]
+    fn new<F: Float>(range: &RangeInclusive<F>, resolution: F) -> Result<Self, Error> {
+        let (start, end): (f64, f64) = ((*range.start()).into(), (*range.end()).into());
+        let (span, resolution) = (end - start, resolution.into());
+        let finest = F::FINEST * if -start > end { -start } else { end };
+        // Nothing of this is true for what is no number.
+        let is_sound = span > 0.0 && span < f64::INFINITY && resolution >= finest && finest > 0.0;
+        if !is_sound {
+            return Err(Error::Bounds);
+        }
+        let steps = span / resolution * (1.0 - TOLERANCE);
+        let whole = steps as u64;
+        let count = whole + u64::from(whole as f64 != steps);
+        Ok(Self { start, span, count })
+    }
+
+    #[inline]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "what is outside becomes the nearest end"
+    )]
+    fn step(&self, value: f64) -> u64 {
+        let steps = (value - self.start) / self.span * self.count as f64;
+        ((steps + 0.5) as u64).min(self.count)
+    }
+
+    #[inline]
+    #[expect(clippy::cast_precision_loss, reason = "less than 2^50")]
+    fn value(&self, step: u64) -> f64 {
+        self.start + self.span * (step as f64 / self.count as f64)
+    }
+}
+
+#[inline]
+pub(super) fn quantized<S: Stream, F: Float>(
+    stream: &mut S,
+    value: &mut F,
+    range: &RangeInclusive<F>,
+    resolution: F,
+) -> Result<(), Error> {
+    let steps = Steps::new(range, resolution)?;
+    let mut step = 0;
+    if !S::READS {
+        let value: f64 = (*value).into();
+        if value.is_nan() {
+            return Err(Error::OutOfRange);
+        }
+        step = steps.step(value);
+    }
+    ranged(stream, &mut step, u64::ZERO, steps.count)?;
+    if S::READS {
+        *value = F::nearest(steps.value(step));
+    }
+    Ok(())
+}

@@ -1,0 +1,144 @@
+//! Values to bits.
+
+use super::{Stream, low};
+use crate::error::Error;
+
+/// Writes bits into a buffer, from the lowest bit of its first byte on (`docs/message.md`).
+///
+/// Bits wait in a word until there are 64 of them. [`finish`](Self::finish) writes the rest.
+///
+/// ```
+/// use porous_message::{Stream, WriteStream};
+///
+/// let mut buffer = [0; 16];
+/// let mut stream = WriteStream::new(&mut buffer);
+/// stream.bits(&mut 5, 3)?;
+/// stream.bool(&mut true)?;
+/// assert_eq!(stream.finish(), [0b1101]);
+/// # Ok::<(), porous_message::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct WriteStream<'b> {
+    buffer: &'b mut [u8],
+    /// Bytes of the buffer that are written: whole words.
+    written: usize,
+    /// What follows them, `waiting` bits of it, less than 64.
+    word: u64,
+    waiting: u32,
+    /// How many bits there is room for after those.
+    room: usize,
+    depth: u32,
+}
+
+impl<'b> WriteStream<'b> {
+    /// At the beginning of a buffer.
+    ///
+    /// ```
+    /// use porous_message::WriteStream;
+    ///
+    /// assert!(WriteStream::new(&mut [0; 4]).finish().is_empty());
+    /// ```
+    #[must_use]
+    pub const fn new(buffer: &'b mut [u8]) -> Self {
+        let room = buffer.len().saturating_mul(8);
+        Self {
+            buffer,
+            written: 0,
+            word: 0,
+            waiting: 0,
+            room,
+            depth: 0,
+        }
+    }
+
+    /// How many bits were written.
+    ///
+    /// ```
+    /// use porous_message::{Stream, WriteStream};
+    ///
+    /// let mut buffer = [0; 4];
+    /// let mut stream = WriteStream::new(&mut buffer);
+    /// stream.bits(&mut 5, 3)?;
+    /// assert_eq!(stream.written(), 3);
+    /// # Ok::<(), porous_message::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn written(&self) -> usize {
+        8 * self.written + self.waiting as usize
+    }
+
+    /// The bytes that were written; the bits that the last one has to spare are zero.
+    ///
+    /// ```
+    /// use porous_message::{Stream, WriteStream};
+    ///
+    /// let mut buffer = [0xFF; 4];
+    /// let mut stream = WriteStream::new(&mut buffer);
+    /// stream.bits(&mut 0x1FF, 9)?;
+    /// assert_eq!(stream.finish(), [0xFF, 0x01]);
+    /// # Ok::<(), porous_message::Error>(())
+    /// ```
+    #[must_use]
+    pub fn finish(self) -> &'b mut [u8] {
+        let rest = self.waiting.div_ceil(8) as usize;
+        let end = self.written + rest;
+        self.buffer[self.written..end].copy_from_slice(&self.word.to_le_bytes()[..rest]);
+        &mut self.buffer[..end]
+    }
+}
+
+impl Stream for WriteStream<'_> {
+    const READS: bool = false;
+
+    #[inline]
+    fn bits(&mut self, value: &mut u64, bits: u32) -> Result<(), Error> {
+        let value = *value;
+        if bits > 64 {
+            return Err(Error::Bounds);
+        }
+        if value != low(value, bits) {
+            return Err(Error::OutOfRange);
+        }
+        self.room = self.room.checked_sub(bits as usize).ok_or(Error::End)?;
+        self.word |= value << self.waiting;
+        let waiting = self.waiting + bits;
+        if waiting >= 64 {
+            let end = self.written + 8;
+            self.buffer[self.written..end].copy_from_slice(&self.word.to_le_bytes());
+            self.written = end;
+            // Of `value`, so many bits are in the word that was full.
+            self.word = value.checked_shr(64 - self.waiting).unwrap_or(0);
+            self.waiting = waiting - 64;
+        } else {
+            self.waiting = waiting;
+        }
+        Ok(())
+    }
+
+    fn bytes(&mut self, bytes: &mut [u8]) -> Result<(), Error> {
+        if self.room / 8 < bytes.len() {
+            return Err(Error::End);
+        }
+        let mut words = bytes.chunks_exact(8);
+        for word in &mut words {
+            let word = word.try_into().map_or(0, u64::from_le_bytes);
+            self.bits(&mut { word }, 64)?;
+        }
+        for byte in words.remainder() {
+            self.bits(&mut u64::from(*byte), 8)?;
+        }
+        Ok(())
+    }
+
+    fn align(&mut self) -> Result<(), Error> {
+        self.bits(&mut 0, self.waiting.wrapping_neg() % 8)
+    }
+
+    fn depth(&mut self) -> &mut u32 {
+        &mut self.depth
+    }
+
+    fn plausible(&self, items: usize) -> usize {
+        items
+    }
+}

@@ -8,8 +8,11 @@ mod expand;
 mod fields;
 mod form;
 mod leaf;
+mod range;
 mod shape;
 mod structs;
+#[cfg(test)]
+mod tests;
 
 use proc_macro::TokenStream;
 

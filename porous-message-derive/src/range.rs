@@ -40,7 +40,7 @@ impl Number {
     /// So many bits; the compiler sees that the type has them.
     pub(crate) fn of_bits(&self, ty: &Type) -> TokenStream {
         quote_spanned! { at(self.span())=> const {
-            let bits: u32 = #self;
+            let bits: ::core::primitive::u32 = #self;
             ::core::assert!(1 <= bits && bits <= <#ty>::BITS, "the type has not so many bits");
             bits
         }}

@@ -22,7 +22,7 @@ pub use self::write::WriteStream;
 use crate::error::Error;
 use crate::serialize::Serialize;
 
-/// How deep lists and options may be inside of each other.
+/// How deep lists, options and boxes may be inside of each other.
 ///
 /// A value of a recursive type needs stack for each level, and whoever sends it chooses how many
 /// there are.

@@ -7,9 +7,13 @@ extern crate alloc;
 extern crate std;
 
 mod error;
+mod sequence;
+mod sequence_buffer;
 mod serialize;
 mod stream;
 
 pub use error::Error;
+pub use sequence::newer;
+pub use sequence_buffer::SequenceBuffer;
 pub use serialize::{Serialize, measure, read, write};
 pub use stream::{Float, Integer, MAX_DEPTH, MeasureStream, ReadStream, Stream, WriteStream};

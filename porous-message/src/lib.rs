@@ -6,14 +6,21 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod endpoint;
 mod error;
 mod sequence;
 mod sequence_buffer;
 mod serialize;
+mod session;
 mod stream;
 
+pub use endpoint::{
+    Arrival, Endpoint, MessageChannel, MessageConfig, MessageConfigError, MessageStats, Reason,
+    Resend, Unsent,
+};
 pub use error::Error;
 pub use sequence::newer;
 pub use sequence_buffer::SequenceBuffer;
 pub use serialize::{Serialize, measure, read, write};
+pub use session::Session;
 pub use stream::{Float, Integer, MAX_DEPTH, MeasureStream, ReadStream, Stream, WriteStream};

@@ -85,6 +85,22 @@ impl<'b> WriteStream<'b> {
         self.buffer[self.written..end].copy_from_slice(&self.word.to_le_bytes()[..rest]);
         &mut self.buffer[..end]
     }
+
+    /// As [`bytes`](Stream::bytes), for bytes that are only borrowed.
+    pub(crate) fn write_bytes(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        if self.room / 8 < bytes.len() {
+            return Err(Error::End);
+        }
+        let mut words = bytes.chunks_exact(8);
+        for word in &mut words {
+            let word = word.try_into().map_or(0, u64::from_le_bytes);
+            self.bits(&mut { word }, 64)?;
+        }
+        for byte in words.remainder() {
+            self.bits(&mut u64::from(*byte), 8)?;
+        }
+        Ok(())
+    }
 }
 
 impl Stream for WriteStream<'_> {
@@ -116,18 +132,7 @@ impl Stream for WriteStream<'_> {
     }
 
     fn bytes(&mut self, bytes: &mut [u8]) -> Result<(), Error> {
-        if self.room / 8 < bytes.len() {
-            return Err(Error::End);
-        }
-        let mut words = bytes.chunks_exact(8);
-        for word in &mut words {
-            let word = word.try_into().map_or(0, u64::from_le_bytes);
-            self.bits(&mut { word }, 64)?;
-        }
-        for byte in words.remainder() {
-            self.bits(&mut u64::from(*byte), 8)?;
-        }
-        Ok(())
+        self.write_bytes(bytes)
     }
 
     fn align(&mut self) -> Result<(), Error> {

@@ -3,6 +3,7 @@
 use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use bytes::Bytes;
 
@@ -21,8 +22,8 @@ struct Outgoing<M> {
     bits: u64,
     data: Bytes,
     pieces: Vec<Fate>,
-    /// All pieces before this one are acknowledged.
-    first: usize,
+    /// How many of them are not acknowledged.
+    missing: usize,
 }
 
 /// The blocks of a channel that are not confirmed, by id.
@@ -35,6 +36,8 @@ pub(super) struct BlockOutbox<M> {
     queue: u16,
     window: u16,
     doubt: Doubt,
+    /// Where choosing goes on: a block, and one of its pieces.
+    turn: (u16, usize),
     /// What goes into the packet that is being made.
     chosen: Vec<(u16, usize)>,
 }
@@ -48,6 +51,7 @@ impl<M: Serialize> BlockOutbox<M> {
             queue,
             window,
             doubt: Doubt::default(),
+            turn: (0, 0),
             chosen: Vec::new(),
         }
     }
@@ -68,39 +72,71 @@ impl<M: Serialize> BlockOutbox<M> {
             bits,
             data,
             pieces: vec![Fate::default(); pieces],
-            first: 0,
+            missing: pieces,
         });
     }
 
-    /// Pieces of the oldest blocks that were not sent of late, as many as fit.
+    /// Pieces that were not sent of late, as many as fit. All that are on their way take turns: if
+    /// acknowledgements take longer than [`Resend`](super::Resend), the first ones would go again and
+    /// again before the last ones go once.
     pub(super) fn choose(&mut self, turn: &Turn, space: &mut Space) {
         self.chosen.clear();
         self.doubt_oldest(turn);
-        let ids = (0..self.window).map(|ahead| self.oldest.wrapping_add(ahead));
-        for (id, block) in ids.zip(&mut self.blocks) {
-            let pieces = &block.pieces[block.first..];
-            block.first += pieces.iter().take_while(|piece| piece.acked).count();
-            for index in block.first..block.pieces.len() {
-                if !block.pieces[index].is_due(turn) {
-                    continue;
-                }
-                let message = if index == 0 { block.bits } else { 0 };
-                if !space.take(self.shape.bits(block.data.len(), index) + message) {
-                    // The pieces after it are as large.
-                    break;
-                }
-                self.chosen.push((id, index));
+        let on_their_way = self.blocks.len().min(self.window.into());
+        let (first, index) = match self.position(self.turn.0) {
+            position if position < on_their_way => (position, self.turn.1),
+            _ => (0, 0),
+        };
+        let all = |position: usize| (position, 0, usize::MAX);
+        let turns = core::iter::once((first, index, usize::MAX))
+            .chain((first + 1..on_their_way).map(all))
+            .chain((0..first).map(all))
+            .chain([(first, 0, index)]);
+        for (position, start, end) in turns {
+            if !self.choose_of(position, start..end, turn, space) {
+                return;
             }
         }
+    }
+
+    /// Those of one block. Returns whether there may be room for those of others.
+    fn choose_of(
+        &mut self,
+        position: usize,
+        range: Range<usize>,
+        turn: &Turn,
+        space: &mut Space,
+    ) -> bool {
+        let Some(block) = self.blocks.get(position) else {
+            return true;
+        };
+        // There are 256 at most.
+        let id = self
+            .oldest
+            .wrapping_add(u16::try_from(position).unwrap_or(u16::MAX));
+        for index in range.start..range.end.min(block.pieces.len()) {
+            if !block.pieces[index].is_due(turn) {
+                continue;
+            }
+            let message = if index == 0 { block.bits } else { 0 };
+            if space.take(self.shape.bits(block.data.len(), index) + message) {
+                self.chosen.push((id, index));
+                self.turn = (id, index + 1);
+            } else if index > 0 {
+                // The others are as large.
+                return false;
+            }
+        }
+        true
     }
 
     /// All of the oldest is acknowledged, so it should have been confirmed at once.
     fn doubt_oldest(&mut self, turn: &Turn) {
         match self.blocks.front_mut() {
-            Some(block) if block.first == block.pieces.len() => {
+            Some(block) if block.missing == 0 => {
                 if self.doubt.strikes(turn.now) {
-                    block.pieces.fill(Fate::default());
-                    block.first = 0;
+                    block.pieces.iter_mut().for_each(Fate::doubt);
+                    block.missing = block.pieces.len();
                 }
             }
             _ => self.doubt.clear(),
@@ -149,7 +185,12 @@ impl<M: Serialize> BlockOutbox<M> {
 
     /// The piece has arrived, and is not sent again.
     pub(super) fn acked(&mut self, id: u16, index: usize) {
-        if let Some(piece) = self.piece(id, index) {
+        let position = self.position(id);
+        let Some(block) = self.blocks.get_mut(position) else {
+            return;
+        };
+        if let Some(piece) = block.pieces.get_mut(index) {
+            block.missing -= usize::from(!piece.acked);
             piece.acked = true;
         }
     }

@@ -93,7 +93,7 @@ impl<M: Serialize> Outbox<M> {
         match self.messages.get_mut(self.oldest) {
             Some(outgoing) if outgoing.fate.acked => {
                 if self.doubt.strikes(turn.now) {
-                    outgoing.fate = Fate::default();
+                    outgoing.fate.doubt();
                 }
             }
             _ => self.doubt.clear(),

@@ -46,7 +46,8 @@ pub(super) struct Turn {
 /// When something was last sent, and in which packet, and whether such a packet has arrived.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Fate {
-    sent: Option<(Instant, u16)>,
+    last: Option<(Instant, u16)>,
+    was_sent: bool,
     pub(super) acked: bool,
 }
 
@@ -54,19 +55,26 @@ impl Fate {
     /// Whether it goes into this packet, if there is room.
     pub(super) fn is_due(&self, turn: &Turn) -> bool {
         let is_fresh = |(at, _): (Instant, u16)| turn.now < at + turn.resend;
-        !self.acked && !self.sent.is_some_and(is_fresh)
+        !self.acked && !self.last.is_some_and(is_fresh)
     }
 
     /// It is in this packet. Returns whether it was in one before.
     pub(super) fn sent(&mut self, turn: &Turn) -> bool {
-        self.sent.replace((turn.now, turn.packet)).is_some()
+        self.last = Some((turn.now, turn.packet));
+        core::mem::replace(&mut self.was_sent, true)
     }
 
     /// A packet is lost: if it was in no later one, it need not wait.
     pub(super) fn lost(&mut self, packet: u16) {
-        if self.sent.is_some_and(|(_, last)| last == packet) {
-            self.sent = None;
+        if self.last.is_some_and(|(_, last)| last == packet) {
+            self.last = None;
         }
+    }
+
+    /// It has not arrived after all.
+    pub(super) fn doubt(&mut self) {
+        self.last = None;
+        self.acked = false;
     }
 }
 

@@ -3,9 +3,14 @@
 #![doc(test(attr(deny(warnings))))]
 
 extern crate alloc;
+// What is derived names this crate, also in this crate.
+extern crate self as porous_message;
 #[cfg(test)]
 extern crate std;
 
+#[doc(hidden)]
+#[path = "derive.rs"]
+pub mod __derive;
 mod endpoint;
 mod error;
 mod sequence;
@@ -19,6 +24,7 @@ pub use endpoint::{
     Resend, Unsent,
 };
 pub use error::Error;
+pub use porous_message_derive::Message;
 pub use sequence::newer;
 pub use sequence_buffer::SequenceBuffer;
 pub use serialize::{Serialize, measure, read, write};

@@ -3,7 +3,7 @@
 
 mod distance;
 mod integer;
-mod lists;
+pub(crate) mod lists;
 mod measure;
 mod quantized;
 mod read;
@@ -328,7 +328,7 @@ pub trait Stream: Sized {
         len: RangeInclusive<usize>,
         item: impl FnMut(&mut T, &mut Self) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        lists::list(self, items, len, item)
+        lists::list(self, items, len, T::blank, item)
     }
 
     /// A bit that tells whether there is a value, and the value, serialized by `some`.
@@ -351,7 +351,7 @@ pub trait Stream: Sized {
         value: &mut Option<T>,
         some: impl FnOnce(&mut T, &mut Self) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        lists::option(self, value, some)
+        lists::option(self, value, T::blank, some)
     }
 
     /// A word that has to be here: finds out where a reader and a writer part ways. 32 bits.

@@ -112,7 +112,7 @@ fn a_confirmation_rides_in_every_packet_until_one_has_arrived() {
     both.exchange();
     assert_eq!(both.received(B), [7]);
     let is_told = |packet: &Packet| packet.bytes[0] & 1 == 1;
-    let mut write = |both: &mut Both<u32>| {
+    let write = |both: &mut Both<u32>| {
         both.ends[B].send(0, 8).unwrap();
         both.write(B).unwrap()
     };

@@ -6,12 +6,14 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod ack;
 mod error;
 mod sequence;
 mod sequence_buffer;
 mod serialize;
 mod stream;
 
+pub use ack::{AckHeader, AckStats, AckSystem, Arrival};
 pub use error::Error;
 pub use sequence::newer;
 pub use sequence_buffer::SequenceBuffer;

@@ -11,6 +11,7 @@ extern crate std;
 #[doc(hidden)]
 #[path = "derive.rs"]
 pub mod __derive;
+pub mod ack;
 mod endpoint;
 mod error;
 mod sequence;
@@ -19,6 +20,7 @@ mod serialize;
 mod session;
 mod stream;
 
+pub use ack::{AckHeader, AckStats, AckSystem, Freshness};
 pub use endpoint::{
     Arrival, Endpoint, MessageChannel, MessageConfig, MessageConfigError, MessageStats, Reason,
     Resend, Unsent,

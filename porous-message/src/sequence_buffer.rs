@@ -83,6 +83,23 @@ impl<T> SequenceBuffer<T> {
         reaches
     }
 
+    /// Whether [`insert`](Self::insert) would keep a value for this sequence number.
+    ///
+    /// ```
+    /// use porous_message::SequenceBuffer;
+    ///
+    /// let mut buffer = SequenceBuffer::new(4);
+    /// assert!(buffer.accepts(9));
+    /// buffer.insert(9, 'a');
+    /// assert!(buffer.accepts(6));
+    /// assert!(!buffer.accepts(5));
+    /// ```
+    #[must_use]
+    pub fn accepts(&self, sequence: u16) -> bool {
+        self.newest
+            .is_none_or(|newest| newer(sequence, newest) || self.reaches(sequence))
+    }
+
     /// The value of this sequence number, if there is one.
     ///
     /// ```

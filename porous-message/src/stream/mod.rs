@@ -219,6 +219,7 @@ pub trait Stream: Sized {
     /// assert!((read - 0.33).abs() < 1e-6);
     /// # Ok::<(), porous_message::Error>(())
     /// ```
+    #[inline]
     fn quantized<F: Float>(
         &mut self,
         value: &mut F,
@@ -346,6 +347,7 @@ pub trait Stream: Sized {
     /// assert_eq!(stream.measured(), 1 + 1 + 4);
     /// # Ok::<(), porous_message::Error>(())
     /// ```
+    #[inline]
     fn option<T: Serialize>(
         &mut self,
         value: &mut Option<T>,

@@ -38,6 +38,7 @@ impl<'b> WriteStream<'b> {
     ///
     /// assert!(WriteStream::new(&mut [0; 4]).finish().is_empty());
     /// ```
+    #[inline]
     #[must_use]
     pub const fn new(buffer: &'b mut [u8]) -> Self {
         let room = buffer.len().saturating_mul(8);
@@ -62,6 +63,7 @@ impl<'b> WriteStream<'b> {
     /// assert_eq!(stream.written(), 3);
     /// # Ok::<(), porous_message::Error>(())
     /// ```
+    #[inline]
     #[must_use]
     pub const fn written(&self) -> usize {
         8 * self.written + self.waiting as usize
@@ -78,11 +80,15 @@ impl<'b> WriteStream<'b> {
     /// assert_eq!(stream.finish(), [0xFF, 0x01]);
     /// # Ok::<(), porous_message::Error>(())
     /// ```
+    #[inline]
     #[must_use]
     pub fn finish(self) -> &'b mut [u8] {
         let rest = self.waiting.div_ceil(8) as usize;
         let end = self.written + rest;
-        self.buffer[self.written..end].copy_from_slice(&self.word.to_le_bytes()[..rest]);
+        let places = self.buffer[self.written..end].iter_mut();
+        for (place, byte) in places.zip(self.word.to_le_bytes()) {
+            *place = byte;
+        }
         &mut self.buffer[..end]
     }
 
@@ -135,10 +141,12 @@ impl Stream for WriteStream<'_> {
         self.write_bytes(bytes)
     }
 
+    #[inline]
     fn align(&mut self) -> Result<(), Error> {
         self.bits(&mut 0, self.waiting.wrapping_neg() % 8)
     }
 
+    #[inline]
     fn depth(&mut self) -> &mut u32 {
         &mut self.depth
     }

@@ -8,8 +8,10 @@ use porous_message::{Error, Serialize, Stream};
 /// Steps of 1/512 m to either side of the middle, and above the ground.
 const ACROSS: RangeInclusive<i16> = -32_768..=32_767;
 const ABOVE: RangeInclusive<i16> = 0..=8191;
+const PLACE: [RangeInclusive<i16>; 3] = [ACROSS, ACROSS, ABOVE];
 /// Steps of 1/512 m/s.
 const SPEED: RangeInclusive<i16> = -8192..=8191;
+const AT_REST: [i16; 3] = [0; 3];
 /// What the components of a rotation are rounded to, and how much of a turn is a small one.
 const TURN: RangeInclusive<i16> = -255..=255;
 const SMALL_TURN: RangeInclusive<i16> = -64..=63;
@@ -26,9 +28,8 @@ pub(crate) struct Body {
     /// The last one is the height.
     pub(crate) position: [i16; 3],
     pub(crate) rotation: Rotation,
-    /// Nought while it is at rest, and not sent then.
+    /// Nought is a bit: most objects are at rest.
     pub(crate) velocity: [i16; 3],
-    pub(crate) is_at_rest: bool,
     pub(crate) health: u8,
 }
 
@@ -46,16 +47,14 @@ impl Serialize for Body {
     }
 
     fn serialize<S: Stream>(&mut self, stream: &mut S) -> Result<(), Error> {
-        for (axis, range) in self.position.iter_mut().zip([ACROSS, ACROSS, ABOVE]) {
+        for (axis, range) in self.position.iter_mut().zip(PLACE) {
             stream.ranged(axis, range)?;
         }
         self.rotation.serialize(stream)?;
-        stream.bool(&mut self.is_at_rest)?;
-        if !self.is_at_rest {
-            for axis in &mut self.velocity {
-                stream.ranged(axis, SPEED)?;
-            }
-        }
+        unless(stream, &mut self.velocity, AT_REST, |velocity, stream| {
+            let mut axes = velocity.iter_mut();
+            axes.try_for_each(|axis| stream.ranged(axis, SPEED))
+        })?;
         stream.ranged(&mut self.health, HEALTH)
     }
 }
@@ -88,67 +87,61 @@ impl Body {
             position: [clamp(x, &ACROSS), clamp(y, &ACROSS), clamp(z, &ABOVE)],
             rotation,
             velocity: velocity.map(|speed| clamp(speed, &SPEED)),
-            is_at_rest: velocity == [0; 3],
             health: health.min(*HEALTH.end()),
         }
     }
 
-    /// Where it probably is so many ticks later: it falls and flies on. Both sides compute the same,
+    #[must_use]
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.velocity == AT_REST
+    }
+
+    /// What it probably is so many ticks later: it flies on, and falls. Both sides compute the same,
     /// and only how wrong it is has to be sent.
     #[must_use]
     pub(crate) fn later(mut self, ticks: u8) -> Self {
-        if self.is_at_rest {
+        if self.is_at_rest() {
             return self;
         }
         let ticks = i32::from(ticks);
         let is_falling = self.position[2] > 0 || self.velocity[2] != 0;
-        let fall = if is_falling { GRAVITY } else { 0 };
-        let falls = [0, 0, fall];
-        for axis in 0..3 {
+        let falls = [0, 0, if is_falling { GRAVITY } else { 0 }];
+        for (axis, range) in PLACE.iter().enumerate() {
             let speed = i32::from(self.velocity[axis]);
             let way = (speed * ticks - falls[axis] * ticks * (ticks + 1) / 2) / TICKS;
-            self.position[axis] = clamp(i32::from(self.position[axis]) + way, &ACROSS);
+            self.position[axis] = clamp(i32::from(self.position[axis]) + way, range);
             self.velocity[axis] = clamp(speed - falls[axis] * ticks, &SPEED);
         }
-        self.position[2] = self.position[2].max(0);
         self
     }
 
-    /// What differs from what is expected: one bit if nothing does.
+    /// What differs from what is expected: a bit if nothing does.
     pub(crate) fn differences<S: Stream>(
         &mut self,
         stream: &mut S,
         expected: &Self,
     ) -> Result<(), Error> {
-        let mut is_expected = self == expected;
-        stream.bool(&mut is_expected)?;
-        if is_expected {
-            return set::<S, _>(self, *expected);
-        }
-        let ranges = [ACROSS, ACROSS, ABOVE];
-        for (axis, range) in ranges.iter().enumerate() {
-            near(
-                stream,
-                &mut self.position[axis],
-                expected.position[axis],
-                range,
-            )?;
-        }
-        self.rotation.differences(stream, &expected.rotation)?;
-        stream.bool(&mut self.is_at_rest)?;
-        if self.is_at_rest {
-            set::<S, _>(&mut self.velocity, [0; 3])?;
-        } else {
-            for (axis, speed) in self.velocity.iter_mut().enumerate() {
-                near(stream, speed, expected.velocity[axis], &SPEED)?;
+        unless(stream, self, *expected, |body, stream| {
+            for (axis, range) in PLACE.iter().enumerate() {
+                near(
+                    stream,
+                    &mut body.position[axis],
+                    expected.position[axis],
+                    range,
+                )?;
             }
-        }
-        let mut is_as_well = self.health == expected.health;
-        stream.bool(&mut is_as_well)?;
-        if is_as_well {
-            return set::<S, _>(&mut self.health, expected.health);
-        }
-        stream.ranged(&mut self.health, HEALTH)
+            body.rotation.differences(stream, &expected.rotation)?;
+            unless(stream, &mut body.velocity, AT_REST, |velocity, stream| {
+                let mut axes = velocity.iter_mut().zip(expected.velocity);
+                axes.try_for_each(|(axis, expected)| near(stream, axis, expected, &SPEED))
+            })?;
+            unless(
+                stream,
+                &mut body.health,
+                expected.health,
+                |health, stream| stream.ranged(health, HEALTH),
+            )
+        })
     }
 }
 
@@ -177,29 +170,55 @@ impl Rotation {
 
     /// A small turn takes fewer bits than another rotation.
     fn differences<S: Stream>(&mut self, stream: &mut S, expected: &Self) -> Result<(), Error> {
-        let turns = [0, 1, 2].map(|n| self.others[n].wrapping_sub(expected.others[n]));
-        let is_small = |turn| SMALL_TURN.contains(turn);
-        let mut is_near = self.largest == expected.largest && turns.iter().all(is_small);
+        let mut is_near = self.is_near(expected);
         stream.bool(&mut is_near)?;
         if !is_near {
-            return self.serialize(stream);
+            self.serialize(stream)?;
+            return match self.is_near(expected) {
+                true => Err(Error::NotCanonical),
+                false => Ok(()),
+            };
         }
-        set::<S, _>(&mut self.largest, expected.largest)?;
-        for (n, mut turn) in turns.into_iter().enumerate() {
+        let mut turned = *expected;
+        for (to, (from, expected)) in turned
+            .others
+            .iter_mut()
+            .zip(self.others.iter().zip(expected.others))
+        {
+            let mut turn = from.wrapping_sub(expected);
             stream.ranged(&mut turn, SMALL_TURN)?;
-            set::<S, _>(&mut self.others[n], expected.others[n].wrapping_add(turn))?;
-            in_range(self.others[n], &TURN)?;
+            *to = expected.wrapping_add(turn);
+            in_range(*to, &TURN)?;
         }
+        *self = turned;
         Ok(())
+    }
+
+    fn is_near(&self, expected: &Self) -> bool {
+        let mut turns = self.others.iter().zip(expected.others);
+        self.largest == expected.largest
+            && turns.all(|(to, from)| SMALL_TURN.contains(&to.wrapping_sub(from)))
     }
 }
 
-/// Only a stream that reads changes anything.
-fn set<S: Stream, T>(value: &mut T, to: T) -> Result<(), Error> {
-    if S::READS {
-        *value = to;
+/// A bit if a value is the usual one, and else how it is written.
+fn unless<S: Stream, T: Copy + PartialEq>(
+    stream: &mut S,
+    value: &mut T,
+    usual: T,
+    write: impl FnOnce(&mut T, &mut S) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut is_usual = *value == usual;
+    stream.bool(&mut is_usual)?;
+    if is_usual {
+        *value = usual;
+        return Ok(());
     }
-    Ok(())
+    write(value, stream)?;
+    match *value == usual {
+        true => Err(Error::NotCanonical),
+        false => Ok(()),
+    }
 }
 
 /// A number that is probably near another one, and in its range.

@@ -37,8 +37,8 @@ impl Client {
         Ok(part)
     }
 
-    /// The newest that is known of each group.
-    pub(crate) fn world(&self) -> impl Iterator<Item = Option<Group>> {
-        self.shown.iter().map(|shown| shown.map(|(_, group)| group))
+    /// The newest that is known of a group, and its tick.
+    pub(crate) fn shown(&self, index: u8) -> Option<&(u32, Group)> {
+        self.shown.get(usize::from(index))?.as_ref()
     }
 }

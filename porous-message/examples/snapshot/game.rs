@@ -21,6 +21,9 @@ use crate::world::World;
 const TICK: Duration = Duration::from_micros(16_667);
 const TICKS: u32 = 60;
 
+/// What waits for longer than that has newer ones behind it.
+const PATIENCE: Duration = Duration::from_millis(100);
+
 /// A snapshot has no more parts than these. What does not fit goes with the next one.
 const MOST_PARTS: usize = 8;
 
@@ -60,7 +63,7 @@ pub(crate) struct Game {
     /// How many parts a snapshot may have now.
     parts: usize,
     pub(crate) witness: Witness,
-    pub(crate) figures: Figures,
+    figures: Figures,
 }
 
 impl Game {
@@ -104,13 +107,25 @@ impl Game {
         }
     }
 
+    /// What was counted so far.
+    pub(crate) fn figures(&self) -> Figures {
+        Figures {
+            complete: self.witness.complete(),
+            link: self.pair.world.network().link_stats(SERVER, CLIENT),
+            ..self.figures
+        }
+    }
+
     /// Nothing moves any more, until all has been said. Whether both sides have the same world then.
     pub(crate) fn settle(&mut self) -> bool {
         for _ in 0..10 * TICKS {
             self.tick();
         }
         let there = self.world.quantised();
-        self.client.world().eq(there.map(Some))
+        (0..).zip(there).all(|(index, group)| {
+            let shown = self.client.shown(index);
+            shown.is_some_and(|(_, shown)| *shown == group)
+        })
     }
 
     /// What both sides do in a tick.
@@ -126,27 +141,25 @@ impl Game {
         let interval = TICKS.div_ceil(advice.packets);
         if self.tick >= self.last_snapshot + interval {
             self.last_snapshot = self.tick;
-            self.send_snapshot(interval * TICK);
+            self.send_snapshot();
         }
         self.pair.world.run_for(TICK);
         self.serve();
         self.show();
     }
 
-    /// The next snapshot comes after this interval.
-    fn send_snapshot(&mut self, interval: Duration) {
+    fn send_snapshot(&mut self) {
         self.parts = (self.parts + 1).min(MOST_PARTS);
         let world = self.world.quantised();
         let snapshot = self.server.snapshot(self.tick, &world, self.parts);
         let snapshot = snapshot.expect("the world is within its bounds");
-        self.witness.sent(self.tick, &world);
+        self.witness.sent(self.tick, &world, snapshot.parts.len());
         self.figures.count(&snapshot, &world);
         for (id, part) in snapshot.parts {
-            // What waits for longer than that has a newer one behind it.
-            let options = SendOptions::new(Mode::Unreliable).receipt(id.into());
+            let options = SendOptions::new(Mode::Unreliable).receipt(id);
             let sent = self
                 .pair
-                .send(SERVER, SNAPSHOTS, options.ttl(interval), part);
+                .send(SERVER, SNAPSHOTS, options.ttl(PATIENCE), part);
             sent.expect("what is old makes room");
         }
     }
@@ -158,9 +171,12 @@ impl Game {
                 continue;
             };
             match outcome {
-                Outcome::Delivered => self.server.delivered(token as u32),
+                Outcome::Delivered => self.server.delivered(token),
                 // That was more than the network takes.
-                Outcome::Expired => self.parts = (self.parts - 1).max(1),
+                Outcome::Expired => {
+                    self.figures.expired += 1;
+                    self.parts = (self.parts - 1).max(1);
+                }
                 Outcome::Lost | Outcome::Cancelled | _ => {}
             }
         }
@@ -180,10 +196,10 @@ impl Game {
                 continue;
             }
             match self.client.receive(&packet.payload) {
-                Ok(part) => self.witness.shown(&part),
+                Ok(part) => self.witness.shown(&part, &self.client),
                 Err(Unusable::NoBaseline { mut id }) => {
                     self.figures.refused += 1;
-                    let refusal = write(&mut id, &mut [0; 4]).expect("32 bits").to_vec();
+                    let refusal = write(&mut id, &mut [0; 8]).expect("64 bits").to_vec();
                     // If it gets lost, the next part that is refused says it again.
                     let sent = self.pair.send(CLIENT, SNAPSHOTS, Mode::Unreliable, refusal);
                     sent.expect("few of them");

@@ -91,15 +91,16 @@ fn main() -> io::Result<ExitCode> {
     });
     game.play(args.seconds);
     let mut out = stdout().lock();
+    let figures = game.figures();
     writeln!(out, "network     {:?}, seed {}", args.link, args.seed)?;
-    write!(out, "{}", game.figures)?;
+    write!(out, "{figures}")?;
     let is_same = game.settle();
     let witness = &game.witness;
     writeln!(
         out,
-        "same world  {} groups of objects as they were on the server at that tick, {} not, {} \
-         unreadable parts; at the end all objects are {}",
-        witness.same,
+        "same world  {} groups compared with what they were on the server at that tick: {} differ, \
+         {} parts were unreadable; at the end all objects are {}",
+        witness.same + witness.different,
         witness.different,
         witness.malformed,
         if is_same { "the same" } else { "NOT the same" },

@@ -23,7 +23,7 @@ pub(crate) struct Part {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Header {
     /// Which part this is: the token of its receipt.
-    pub(crate) id: u32,
+    pub(crate) id: u64,
     /// When its groups were like that.
     pub(crate) tick: u32,
     pub(crate) entries: Vec<Entry>,
@@ -41,7 +41,7 @@ pub(crate) struct Entry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unusable {
     /// It refers to what this side does not have.
-    NoBaseline { id: u32 },
+    NoBaseline { id: u64 },
     /// Nobody who keeps to the rules writes this.
     Malformed(Error),
 }
@@ -53,8 +53,8 @@ impl From<Error> for Unusable {
 }
 
 impl Part {
-    /// Bits of a part without a group.
-    pub(crate) const EMPTY_BITS: u64 = 32 + 32 + 7;
+    /// Bits of a part without a group, at most.
+    pub(crate) const EMPTY_BITS: u64 = 80 + 32 + 7;
 
     /// The bytes of it. The history has all the baselines.
     pub(crate) fn write(&mut self, history: &History) -> Result<Vec<u8>, Error> {
@@ -100,7 +100,7 @@ impl Serialize for Header {
     }
 
     fn serialize<S: Stream>(&mut self, stream: &mut S) -> Result<(), Error> {
-        self.id.serialize(stream)?;
+        stream.varint(&mut self.id)?;
         self.tick.serialize(stream)?;
         let mut before = Entry::NONE;
         stream.list(&mut self.entries, 1..=GROUPS, |entry, stream| {

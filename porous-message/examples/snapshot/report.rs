@@ -3,6 +3,7 @@
 use core::fmt;
 
 use porous_message::measure;
+use porous_sim::LinkStats;
 
 use crate::history::{GROUPS, Group};
 use crate::server::Snapshot;
@@ -22,12 +23,17 @@ pub(crate) struct Figures {
     pub(crate) whole: u64,
     pub(crate) parts: u64,
     pub(crate) arrived: u64,
+    pub(crate) expired: u64,
     pub(crate) refused: u64,
+    /// Snapshots of which all parts arrived.
+    pub(crate) complete: u64,
     /// Objects that moved.
-    moving: u64,
+    pub(crate) moving: u64,
     /// Bytes of the parts, and of the same snapshots without differences.
     pub(crate) bytes: u64,
     pub(crate) full_bytes: u64,
+    /// What became of the datagrams to the client.
+    pub(crate) link: LinkStats,
 }
 
 impl Figures {
@@ -40,7 +46,7 @@ impl Figures {
         self.bytes += bytes.sum::<u64>();
         let bits = measure(&mut { *world }).expect("it is within its bounds");
         self.full_bytes += bits.div_ceil(8);
-        let moving = world.iter().flatten().filter(|body| !body.is_at_rest);
+        let moving = world.iter().flatten().filter(|body| !body.is_at_rest());
         self.moving += moving.count() as u64;
     }
 
@@ -84,12 +90,26 @@ impl fmt::Display for Figures {
         )?;
         writeln!(
             f,
-            "parts       {:.1} a snapshot; {:.1} % arrived, {} were refused; {} snapshots were \
-             too long for their parts",
+            "parts       {:.1} a snapshot; {:.1} % arrived, {:.1} % found no room in time, {} were \
+             refused",
             ratio(self.parts, self.snapshots),
             100.0 * ratio(self.arrived, self.parts),
+            100.0 * ratio(self.expired, self.parts),
             self.refused,
-            self.snapshots - self.whole,
+        )?;
+        writeln!(
+            f,
+            "whole       {:.1} % of the snapshots fitted their parts; {:.1} % arrived with all of \
+             them",
+            100.0 * ratio(self.whole, self.snapshots),
+            100.0 * ratio(self.complete, self.snapshots),
+        )?;
+        writeln!(
+            f,
+            "wire        {:.1} kbit/s to the client in {} datagrams, of which {:.1} % were lost",
+            8.0 * self.link.bytes_sent as f64 / 1000.0 / seconds,
+            self.link.sent,
+            100.0 * ratio(self.link.lost + self.link.queue_dropped, self.link.sent),
         )
     }
 }

@@ -31,8 +31,8 @@ pub(crate) struct Server {
     history: History,
     beliefs: [Belief; GROUPS],
     /// What is in the parts that may still be delivered, or refused.
-    sent: BTreeMap<u32, Header>,
-    next_id: u32,
+    sent: BTreeMap<u64, Header>,
+    next_id: u64,
     /// Where the next snapshot begins: with what did not fit the one before.
     first: u8,
     tick: u32,
@@ -42,7 +42,7 @@ pub(crate) struct Server {
 #[derive(Debug, Default)]
 pub(crate) struct Snapshot {
     /// Each with its id.
-    pub(crate) parts: Vec<(u32, Vec<u8>)>,
+    pub(crate) parts: Vec<(u64, Vec<u8>)>,
     /// Whether all fitted that is new.
     pub(crate) is_whole: bool,
 }
@@ -114,7 +114,7 @@ impl Server {
     }
 
     /// A part has arrived: its groups can be referred to.
-    pub(crate) fn delivered(&mut self, id: u32) {
+    pub(crate) fn delivered(&mut self, id: u64) {
         let Some(header) = self.sent.get(&id) else {
             return;
         };
@@ -129,7 +129,7 @@ impl Server {
 
     /// The client did not have what a part refers to. So one of the receipts was wrong, and it may
     /// lack all that was sent since then: its groups begin again.
-    pub(crate) fn refused(&mut self, id: u32) {
+    pub(crate) fn refused(&mut self, id: u64) {
         let Some(header) = self.sent.get(&id) else {
             return;
         };

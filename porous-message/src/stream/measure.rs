@@ -83,7 +83,7 @@ impl Stream for MeasureStream {
         &mut self.depth
     }
 
-    fn plausible(&self, items: usize) -> usize {
+    fn plausible(&self, items: usize, _: usize) -> usize {
         items
     }
 }

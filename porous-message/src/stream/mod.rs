@@ -7,6 +7,8 @@ mod lists;
 mod measure;
 mod quantized;
 mod read;
+#[cfg(test)]
+mod tests;
 mod varint;
 mod write;
 
@@ -25,7 +27,8 @@ use crate::serialize::Serialize;
 /// How deep lists and options may be inside of each other.
 ///
 /// A value of a recursive type needs stack for each level, and whoever sends it chooses how many
-/// there are.
+/// there are. So a type has to contain itself by way of a list or an option: what calls itself in
+/// other ways is not counted.
 pub const MAX_DEPTH: u32 = 64;
 
 /// The lowest bits of a value.
@@ -309,6 +312,9 @@ pub trait Stream: Sized {
     }
 
     /// Items whose number is in a range, each serialized by `item`.
+    ///
+    /// Who sends them chooses how many. If an item can take no bits at all, a few bytes are enough
+    /// for as many as the range allows.
     ///
     /// # Errors
     ///

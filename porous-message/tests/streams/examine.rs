@@ -65,7 +65,7 @@ impl Shape {
     }
 
     /// The value, and how many bits it took.
-    fn read(&self, bytes: &[u8]) -> Result<(Value, usize), Error> {
+    pub(crate) fn read(&self, bytes: &[u8]) -> Result<(Value, usize), Error> {
         let mut stream = ReadStream::new(bytes);
         let mut value = Value::default();
         self.run(&mut value, &mut stream)?;

@@ -3,5 +3,6 @@
 
 mod draw;
 mod examine;
+mod examples;
 mod properties;
 mod shape;

@@ -26,7 +26,10 @@ struct Both {
 
 impl Both {
     fn new(seed: Seed, link: LinkConfig, resend: Resend) -> Self {
-        let channel = Channel::new(Priority::High).unordered();
+        Self::on(Channel::new(Priority::High).unordered(), seed, link, resend)
+    }
+
+    fn on(channel: Channel, seed: Seed, link: LinkConfig, resend: Resend) -> Self {
         // A controller that takes such losses for a full path would send next to nothing.
         let congestion = Congestion::Fixed { rate: 16_000 };
         let host = |config: Config| {
@@ -131,4 +134,21 @@ pub(crate) fn at_90_percent(seed: Seed) {
         ticks += 1;
         assert!(ticks <= 1000, "replay with {seed}");
     }
+}
+
+/// Packets that were overtaken are acknowledged by the host, and not given out.
+pub(crate) fn on_an_ordered_channel(seed: Seed, link: LinkConfig) {
+    let channel = Channel::new(Priority::High);
+    let mut both = Both::on(channel, seed, link, Resend::ByRoundTrip);
+    for _ in 0..2000 {
+        both.tick(true);
+    }
+    let mut left = 10_000;
+    while !both.is_done() {
+        both.tick(false);
+        left -= 1;
+        assert!(left > 0, "it never ends; replay with {seed}");
+    }
+    let [a, b] = both.stats();
+    assert!(a.packets_acked > b.packets_read + 10, "{a:?} {b:?} {seed}");
 }

@@ -1,6 +1,6 @@
 //! Acks of packets, for engines that bring packets of their own (`docs/message.md`, "Acks").
 //!
-//! Each side has one [`AckSystem`](crate::AckSystem). Each packet begins with a header, and each
+//! Each side has one [`AckSystem`]. Each packet begins with a header, and each
 //! header repeats the acks of the last 32 packets: so packets are sent at the pace of the game, no
 //! packet is ever sent again, and still each side soon knows which of its packets have come.
 //!

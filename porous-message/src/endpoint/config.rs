@@ -2,7 +2,10 @@
 
 use alloc::vec::Vec;
 use core::fmt;
+use core::hash::Hasher as _;
 use core::time::Duration;
+
+use siphasher::sip::SipHasher13;
 
 /// The channels of a packet are few: each costs it a bit or two.
 const CHANNELS_MAX: usize = 64;
@@ -258,6 +261,36 @@ impl MessageConfig {
             per_packet: 256,
             resend: Resend::After(Duration::from_millis(100)),
         })
+    }
+
+    /// A number that differs if the two ends do not agree on their channels, windows, blocks and
+    /// messages in a packet: as a part of [`application_id`](porous_proto::Config::application_id), it
+    /// lets a host refuse who could not be understood. It says nothing of the types of messages: add
+    /// a version of these. The same on every machine.
+    ///
+    /// ```
+    /// use porous_message::{MessageChannel, MessageConfig};
+    /// use porous_proto::Config;
+    ///
+    /// const MESSAGES_VERSION: u64 = 3;
+    ///
+    /// let messages = MessageConfig::new(&[MessageChannel::reliable()])?;
+    /// let id = 0x6d79_6761_6d65 + MESSAGES_VERSION;
+    /// let _config = Config::new().application_id(id ^ messages.fingerprint());
+    /// # Ok::<(), porous_message::MessageConfigError>(())
+    /// ```
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        let mut hasher = SipHasher13::new();
+        hasher.write(&self.per_packet.to_le_bytes());
+        for channel in &self.channels {
+            hasher.write(&[u8::from(channel.is_reliable)]);
+            hasher.write(&channel.window.to_le_bytes());
+            hasher.write(&channel.max_block.to_le_bytes());
+            hasher.write(&channel.fragment.to_le_bytes());
+            hasher.write(&channel.block_window.to_le_bytes());
+        }
+        hasher.finish()
     }
 
     /// Packets have at most so many bytes, 16 to 65,000. Default 1100, which fit into one datagram of

@@ -94,7 +94,7 @@ impl<M: Serialize> Endpoint<M> {
     ///
     /// # Errors
     ///
-    /// The packet is refused, and [counted](MessageStats::packets_refused). Whoever acknowledges
+    /// The packet is refused, and [counted](super::MessageStats::packets_refused). Whoever acknowledges
     /// packets must not acknowledge this one.
     ///
     /// ```

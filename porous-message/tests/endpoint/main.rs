@@ -8,3 +8,4 @@ mod messages;
 mod refusals;
 mod sharing;
 mod unreliable;
+mod wire;

@@ -3,23 +3,18 @@
 use proc_macro2::Ident;
 use syn::meta::ParseNestedMeta;
 use syn::parse::ParseStream;
-use syn::{Attribute, Error, Expr, Member, Path, Result, Token};
+use syn::{Attribute, Error, Member, Path, Result, Token};
+
+use crate::range::{Number, Range};
 
 const NAMES: &str = "there are `range`, `resolution`, `bits`, `varint`, `relative`, `delta`, `max`, \
                      `len`, `each`, `align`, `check`, `with` and `skip`";
 
-/// `a..=b`
-#[derive(Clone)]
-pub(crate) struct Range {
-    pub(crate) start: Expr,
-    pub(crate) end: Expr,
-}
-
 /// How a value is written that is not a container.
 pub(crate) enum Kind {
     Range(Range),
-    Quantized(Range, Expr),
-    Bits(Expr),
+    Quantized(Range, Number),
+    Bits(Number),
     Varint,
     /// `relative` and `delta`, to a field or to the item before.
     Distance(Option<Member>),
@@ -32,9 +27,16 @@ pub(crate) struct Value {
     pub(crate) kind: Kind,
 }
 
+impl Value {
+    /// Whether it is a distance from the item before.
+    pub(crate) fn is_from_before(&self) -> bool {
+        matches!(self.kind, Kind::Distance(None))
+    }
+}
+
 /// How many bytes or items there may be.
 pub(crate) enum Count {
-    Max(Expr),
+    Max(Number),
     Len(Range),
 }
 
@@ -45,9 +47,9 @@ pub(crate) struct Attributes {
     pub(crate) count: Option<(Ident, Count)>,
     pub(crate) each: Option<(Ident, Box<Self>)>,
     pub(crate) align: Option<Ident>,
-    pub(crate) check: Option<(Ident, Expr)>,
+    pub(crate) check: Option<(Ident, Number)>,
     pub(crate) skip: Option<Ident>,
-    resolution: Option<(Ident, Expr)>,
+    resolution: Option<(Ident, Number)>,
 }
 
 /// Only fields have attributes.
@@ -77,11 +79,11 @@ impl Attributes {
         let name = meta.path.require_ident()?.clone();
         match name.to_string().as_str() {
             "range" => {
-                let range = Range::of(meta, "range = a..=b")?;
+                let range = range(meta, "range = a..=b")?;
                 self.set_value(name, Kind::Range(range))
             }
             "bits" => {
-                let bits = expression(meta, "bits = n")?;
+                let bits = number(meta, "bits = n")?;
                 self.set_value(name, Kind::Bits(bits))
             }
             "varint" => self.set_value(name, Kind::Varint),
@@ -94,15 +96,15 @@ impl Attributes {
                 self.set_value(name, Kind::With(path))
             }
             "resolution" => {
-                let resolution = expression(meta, "resolution = r")?;
+                let resolution = number(meta, "resolution = r")?;
                 once(&mut self.resolution, &name.clone(), (name, resolution))
             }
             "max" => {
-                let max = expression(meta, "max = n")?;
+                let max = number(meta, "max = n")?;
                 self.set_count(name, Count::Max(max))
             }
             "len" => {
-                let len = Range::of(meta, "len = a..=b")?;
+                let len = range(meta, "len = a..=b")?;
                 self.set_count(name, Count::Len(len))
             }
             "each" => {
@@ -111,7 +113,7 @@ impl Attributes {
             }
             "align" => once(&mut self.align, &name.clone(), name),
             "check" => {
-                let word = expression(meta, "check = 0x12345678")?;
+                let word = number(meta, "check = 0x12345678")?;
                 once(&mut self.check, &name.clone(), (name, word))
             }
             "skip" => once(&mut self.skip, &name.clone(), name),
@@ -135,6 +137,15 @@ impl Attributes {
             }
             None => Ok(each),
         }
+    }
+
+    /// The first one that means something for a field that is sent, if any.
+    pub(crate) fn sent(&self) -> Option<&Ident> {
+        let value = self.value.as_ref().map(|value| &value.name);
+        let count = self.count.as_ref().map(|(name, _)| name);
+        let each = self.each.as_ref().map(|(name, _)| name);
+        let check = self.check.as_ref().map(|(name, _)| name);
+        value.or(count).or(each).or(self.align.as_ref()).or(check)
     }
 
     fn set_value(&mut self, name: Ident, kind: Kind) -> Result<()> {
@@ -171,38 +182,18 @@ impl Attributes {
     }
 }
 
-impl Range {
-    fn of(meta: &ParseNestedMeta<'_>, example: &str) -> Result<Self> {
-        let input = argument(meta, example)?;
-        let start = parse_expression(input, example)?;
-        if !input.peek(Token![..=]) {
-            let what = format!("write `{example}`: a range has both of its ends");
-            return Err(input.error(what));
-        }
-        input.parse::<Token![..=]>()?;
-        let end = parse_expression(input, example)?;
-        Ok(Self { start, end })
-    }
-}
-
 /// What stands after `=`.
 fn argument<'a>(meta: &ParseNestedMeta<'a>, example: &str) -> Result<ParseStream<'a>> {
     let value = meta.value();
     value.map_err(|_| meta.error(format!("write `{example}`")))
 }
 
-fn expression(meta: &ParseNestedMeta<'_>, example: &str) -> Result<Expr> {
-    parse_expression(argument(meta, example)?, example)
+fn number(meta: &ParseNestedMeta<'_>, example: &str) -> Result<Number> {
+    Number::parse(argument(meta, example)?, example)
 }
 
-/// Without the parts of `syn` that know every expression.
-fn parse_expression(input: ParseStream<'_>, example: &str) -> Result<Expr> {
-    let start = input.span();
-    input.parse().map_err(|_| {
-        let what =
-            format!("write `{example}` with numbers, constants and what is computed of them");
-        Error::new(start, what)
-    })
+fn range(meta: &ParseNestedMeta<'_>, example: &str) -> Result<Range> {
+    Range::parse(argument(meta, example)?, example)
 }
 
 /// The field that a distance is from.
@@ -227,15 +218,4 @@ fn once<T>(place: &mut Option<T>, name: &Ident, value: T) -> Result<()> {
 pub(crate) fn exclusive(name: &Ident, other: &Ident) -> Error {
     let what = format!("`{name}` and `{other}` exclude each other: keep one of them");
     Error::new(name.span(), what)
-}
-
-impl Attributes {
-    /// The first one that means something for a field that is sent, if any.
-    pub(crate) fn sent(&self) -> Option<&Ident> {
-        let value = self.value.as_ref().map(|value| &value.name);
-        let count = self.count.as_ref().map(|(name, _)| name);
-        let each = self.each.as_ref().map(|(name, _)| name);
-        let check = self.check.as_ref().map(|(name, _)| name);
-        value.or(count).or(each).or(self.align.as_ref()).or(check)
-    }
 }

@@ -3,7 +3,6 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
 
-use crate::attributes::Range;
 use crate::expand::at;
 use crate::form::{Form, Way};
 
@@ -17,11 +16,11 @@ pub(crate) fn emit(form: &Form, value: &Ident) -> TokenStream {
             quote_spanned!(span=> ::porous_message::Serialize::serialize(#value, __stream))
         }
         Way::Bytes => quote_spanned!(span=> #stream::bytes(__stream, #value)),
-        Way::Ranged(Range { start, end }) => {
-            quote_spanned!(span=> #stream::ranged(__stream, #value, #start..=#end))
+        Way::Ranged(range) => {
+            quote_spanned!(span=> #stream::ranged(__stream, #value, #range))
         }
-        Way::Quantized(Range { start, end }, resolution) => quote_spanned! { span=>
-            #stream::quantized(__stream, #value, #start..=#end, #resolution)
+        Way::Quantized(range, resolution) => quote_spanned! { span=>
+            #stream::quantized(__stream, #value, #range, #resolution)
         },
         Way::Bits(bits) => quote_spanned!(span=> #support::bits(__stream, #value, #bits)),
         Way::Varint => quote_spanned!(span=> #stream::varint(__stream, #value)),

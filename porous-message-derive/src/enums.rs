@@ -59,7 +59,7 @@ pub(crate) fn parts(name: &Ident, data: &DataEnum) -> Result<Parts> {
     Ok(Parts {
         blank: first.blank(),
         serialize: quote_spanned! { Span::mixed_site()=>
-            let mut __kind: u32 = match self {
+            let mut __kind: ::core::primitive::u32 = match self {
                 #(#to_number)*
             };
             ::porous_message::Stream::kind(__stream, &mut __kind, #count)?;

@@ -38,6 +38,7 @@ pub(crate) fn message(input: &DeriveInput) -> Result<TokenStream> {
     Ok(quote_spanned! { Span::mixed_site()=>
         #[automatically_derived]
         impl #implemented ::porous_message::Serialize for #name #arguments #bounds {
+            #inline
             fn blank() -> Self {
                 #blank
             }

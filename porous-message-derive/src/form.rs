@@ -3,13 +3,14 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Error, Expr, Path, Result, Type};
+use syn::{Error, Path, Result, Type};
 
-use crate::attributes::{Attributes, Count, Kind, Range, Value, exclusive};
+use crate::attributes::{Attributes, Count, Kind, Value, exclusive};
 use crate::bounds::Need;
 use crate::expand::at;
 use crate::fields::{Neighbours, default};
-use crate::leaf;
+use crate::leaf::Leaf;
+use crate::range::Number;
 use crate::shape::Shape;
 
 /// How a value is written.
@@ -18,16 +19,16 @@ pub(crate) enum Way {
     Plain,
     /// `[u8; N]`: the same bits, but quicker.
     Bytes,
-    Ranged(Range),
-    Quantized(Range, Expr),
-    Bits(Expr),
+    Ranged(TokenStream),
+    Quantized(TokenStream, Number),
+    Bits(TokenStream),
     Varint,
     /// By this method of a stream, to this field.
     Distance(Ident, Ident),
     /// By this method of a stream, to the item before.
     Chain(Ident),
     With(Path),
-    Text(Expr),
+    Text(Number),
     ByteVec(TokenStream),
     List(TokenStream, Box<Form>),
     Array(Box<Form>),
@@ -62,11 +63,8 @@ impl<'a> From<&'a Attributes> for Scope<'a> {
 }
 
 pub(crate) fn resolve(ty: &Type, scope: Scope<'_>, neighbours: Neighbours<'_>) -> Result<Form> {
-    if let Some(Value {
-        name,
-        kind: Kind::With(path),
-    }) = scope.value
-    {
+    let value = scope.value.map(|value| (&value.name, &value.kind));
+    if let Some((name, Kind::With(path))) = value {
         scope.only_value(name)?;
         return Ok(Form::foreign(Way::With(path.clone()), ty));
     }
@@ -80,7 +78,7 @@ pub(crate) fn resolve(ty: &Type, scope: Scope<'_>, neighbours: Neighbours<'_>) -
         Shape::Vec(inner) => list(ty, inner, scope, neighbours),
         Shape::Text => text(ty, scope),
         Shape::Bool | Shape::Integer { .. } | Shape::Float | Shape::Other => {
-            leaf(ty, shape, scope, neighbours)
+            leaf(Leaf { ty, shape }, scope, neighbours)
         }
     }
 }
@@ -107,21 +105,14 @@ fn list(ty: &Type, inner: &Type, scope: Scope<'_>, neighbours: Neighbours<'_>) -
     };
     let len = match count {
         Count::Max(max) => quote!(0..=#max),
-        Count::Len(Range { start, end }) => quote!(#start..=#end),
+        Count::Len(len) => quote!(#len),
     };
     let items = match (scope.each, scope.value) {
         (Some((_, each)), None) => (&**each).into(),
-        (None, value) => Scope {
-            value,
-            count: None,
-            each: None,
-        },
-        (Some((each, _)), Some(value)) => {
-            let what = format!(
-                "`{}` is for each item: write it inside of `{each}`",
-                value.name
-            );
-            return Err(Error::new(value.name.span(), what));
+        (None, value) => Scope::of_value(value),
+        (Some((each, _)), Some(Value { name, .. })) => {
+            let what = format!("`{name}` is for each item: write it inside of `{each}`");
+            return Err(Error::new(name.span(), what));
         }
     };
     let item = item(inner, items, neighbours)?;
@@ -135,18 +126,13 @@ fn list(ty: &Type, inner: &Type, scope: Scope<'_>, neighbours: Neighbours<'_>) -
 
 /// An item of a list or of an array: it may be a distance from the one before.
 fn item(ty: &Type, scope: Scope<'_>, neighbours: Neighbours<'_>) -> Result<Form> {
-    let shape = Shape::of(ty)?;
-    match scope.value {
-        Some(Value {
-            name,
-            kind: Kind::Distance(None),
-        }) if shape.may_be_integer() => {
-            let method = Ident::new(&name.to_string(), at(name.span()));
-            scope.only_value(name)?;
-            Ok(Form::leaf(Way::Chain(method), ty))
-        }
-        _ => resolve(ty, scope, neighbours),
-    }
+    let distance = scope.value.filter(|value| value.is_from_before());
+    let Some(Value { name, .. }) = distance.filter(|_| may_be_integer(ty)) else {
+        return resolve(ty, scope, neighbours);
+    };
+    scope.only_value(name)?;
+    let method = Ident::new(&name.to_string(), at(name.span()));
+    Ok(Form::leaf(Way::Chain(method), ty))
 }
 
 fn text(ty: &Type, scope: Scope<'_>) -> Result<Form> {
@@ -170,20 +156,27 @@ fn text(ty: &Type, scope: Scope<'_>) -> Result<Form> {
     }
 }
 
-fn leaf(ty: &Type, shape: Shape<'_>, scope: Scope<'_>, neighbours: Neighbours<'_>) -> Result<Form> {
-    if let Some(name) = scope.of_container() {
-        return Err(unfit(name, "what is written as `Vec` or `String`"));
+fn leaf(leaf: Leaf<'_>, scope: Scope<'_>, neighbours: Neighbours<'_>) -> Result<Form> {
+    if let Some((name, _)) = scope.each {
+        return Err(unfit(name, "the items of a `Vec`, written as such"));
+    }
+    if let Some((name, _)) = scope.count {
+        return Err(unfit(name, "a `Vec` or a `String`, written as such"));
     }
     let way = match scope.value {
-        Some(value) => leaf::way(shape, value, neighbours)?,
+        Some(value) => leaf.way(value, neighbours)?,
         None => Way::Plain,
     };
-    Ok(Form::leaf(way, ty))
+    Ok(Form::leaf(way, leaf.ty))
 }
 
 /// What an attribute would be for.
 pub(crate) fn unfit(name: &Ident, what: &str) -> Error {
     Error::new(name.span(), format!("`{name}` is for {what}"))
+}
+
+fn may_be_integer(ty: &Type) -> bool {
+    Shape::of(ty).is_ok_and(Shape::may_be_integer)
 }
 
 fn is_byte(ty: &Type) -> bool {
@@ -192,15 +185,18 @@ fn is_byte(ty: &Type) -> bool {
 }
 
 impl<'a> Scope<'a> {
-    /// What it says of a container, if anything.
-    fn of_container(self) -> Option<&'a Ident> {
-        let count = self.count.map(|(name, _)| name);
-        count.or_else(|| self.each.map(|(name, _)| name))
+    fn of_value(value: Option<&'a Value>) -> Self {
+        Self {
+            value,
+            count: None,
+            each: None,
+        }
     }
 
     /// Nothing but this: it says all.
     fn only_value(self, value: &Ident) -> Result<()> {
-        match self.of_container() {
+        let count = self.count.map(|(name, _)| name);
+        match count.or_else(|| self.each.map(|(name, _)| name)) {
             Some(name) => Err(exclusive(name, value)),
             None => Ok(()),
         }

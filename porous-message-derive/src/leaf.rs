@@ -1,87 +1,81 @@
 //! Values that are no containers: which attribute fits which type.
 
 use proc_macro2::Ident;
-use syn::{Error, Expr, ExprLit, Lit, Result, UnOp};
+use quote::ToTokens;
+use syn::{Error, Result, Type};
 
-use crate::attributes::{Kind, Range, Value};
+use crate::attributes::{Kind, Value};
 use crate::expand::at;
 use crate::fields::Neighbours;
 use crate::form::{Way, unfit};
+use crate::range::{Number, Range};
 use crate::shape::Shape;
 
-pub(crate) fn way(shape: Shape<'_>, value: &Value, neighbours: Neighbours<'_>) -> Result<Way> {
-    let name = &value.name;
-    match &value.kind {
-        Kind::Range(range) => ranged(shape, name, range),
-        Kind::Quantized(range, resolution) if matches!(shape, Shape::Float | Shape::Other) => {
-            Ok(Way::Quantized(range.clone(), resolution.clone()))
-        }
-        Kind::Quantized(..) => {
-            let what = "floats if it has a `resolution`: an integer takes each number of it";
-            Err(unfit(name, what))
-        }
-        Kind::Bits(bits) => fixed(shape, name, bits),
-        Kind::Varint if shape.may_be_integer() => Ok(Way::Varint),
-        Kind::Distance(Some(base)) if shape.may_be_integer() => {
-            let method = Ident::new(&name.to_string(), at(name.span()));
-            let base = neighbours.base(base, shape)?;
-            Ok(Way::Distance(method, base))
-        }
-        Kind::Distance(None) if shape.may_be_integer() => {
-            let what = format!(
-                "write `{name} = field` with an earlier field: only the items of a `Vec` or an array have one before"
-            );
-            Err(Error::new(name.span(), what))
-        }
-        Kind::Varint | Kind::Distance(_) => Err(unfit(name, "integers")),
-        // It was taken before.
-        Kind::With(path) => Ok(Way::With(path.clone())),
-    }
+/// A type that is no container, and what it looks like.
+#[derive(Clone, Copy)]
+pub(crate) struct Leaf<'t> {
+    pub(crate) ty: &'t Type,
+    pub(crate) shape: Shape<'t>,
 }
 
-fn ranged(shape: Shape<'_>, name: &Ident, range: &Range) -> Result<Way> {
-    if matches!(shape, Shape::Float) {
-        let what = "a range of floats needs a resolution: add `resolution = r`";
-        return Err(Error::new(name.span(), what));
-    }
-    if !shape.may_be_integer() {
-        return Err(unfit(name, "numbers: a `bool` takes one bit anyway"));
-    }
-    if let (Some(start), Some(end)) = (literal(&range.start), literal(&range.end)) {
-        if start > end {
-            let what = format!("no number is in {start}..={end}: the smaller one comes first");
-            return Err(Error::new_spanned(&range.start, what));
+impl Leaf<'_> {
+    pub(crate) fn way(self, value: &Value, neighbours: Neighbours<'_>) -> Result<Way> {
+        let name = &value.name;
+        match &value.kind {
+            Kind::With(path) => Ok(Way::With(path.clone())),
+            Kind::Quantized(range, resolution) => self.quantized(range, resolution),
+            Kind::Range(_) if matches!(self.shape, Shape::Float) => {
+                let what = "a range of floats has steps: add `resolution = r`";
+                Err(Error::new(name.span(), what))
+            }
+            _ if !self.shape.may_be_integer() => Err(unfit(name, "integers")),
+            Kind::Range(range) => Ok(Way::Ranged(match self.shape.integer() {
+                Some(_) => range.of_integers(self.ty),
+                None => range.to_token_stream(),
+            })),
+            Kind::Bits(bits) => self.bits(name, bits),
+            Kind::Varint => Ok(Way::Varint),
+            Kind::Distance(Some(base)) => {
+                let method = Ident::new(&name.to_string(), at(name.span()));
+                let base = neighbours.base(base, self.shape)?;
+                Ok(Way::Distance(method, base))
+            }
+            Kind::Distance(None) => {
+                let what = format!(
+                    "write `{name} = field` with an earlier field: \
+                     only items of a `Vec` or an array have one before"
+                );
+                Err(Error::new(name.span(), what))
+            }
         }
     }
-    Ok(Way::Ranged(range.clone()))
-}
 
-fn fixed(shape: Shape<'_>, name: &Ident, bits: &Expr) -> Result<Way> {
-    match (shape.integer(), literal(bits)) {
-        (Some((_, true)), _) => Err(unfit(name, "unsigned integers: write `range = a..=b`")),
-        (None, _) if !shape.may_be_integer() => Err(unfit(name, "unsigned integers")),
-        (Some((width, _)), Some(bits_wanted))
-            if !(1..=i128::from(width)).contains(&bits_wanted) =>
+    fn quantized(self, range: &Range, resolution: &Number) -> Result<Way> {
+        let range = if matches!(self.shape, Shape::Float) {
+            range.of_floats(resolution, self.ty)
+        } else if matches!(self.shape, Shape::Other) {
+            range.to_token_stream()
+        } else {
+            let what = "`resolution` is for floats: an integer takes each number of its range";
+            return Err(Error::new_spanned(resolution, what));
+        };
+        Ok(Way::Quantized(range, resolution.clone()))
+    }
+
+    fn bits(self, name: &Ident, bits: &Number) -> Result<Way> {
+        let Some((width, is_signed)) = self.shape.integer() else {
+            return Ok(Way::Bits(bits.to_token_stream()));
+        };
+        if is_signed {
+            return Err(unfit(name, "unsigned integers: write `range = a..=b`"));
+        }
+        if bits
+            .literal
+            .is_some_and(|number| !(1..=width.into()).contains(&number))
         {
-            let what = format!("there are 1 to {width} bits in this type");
-            Err(Error::new_spanned(bits, what))
+            let what = format!("write a number from 1 to {width}: so many bits has the type");
+            return Err(Error::new_spanned(bits, what));
         }
-        _ => Ok(Way::Bits(bits.clone())),
+        Ok(Way::Bits(bits.of_bits(self.ty)))
     }
-}
-
-/// The number that stands there, if one does.
-fn literal(expression: &Expr) -> Option<i128> {
-    if let Expr::Unary(unary) = expression {
-        let negated = matches!(unary.op, UnOp::Neg(_)).then(|| literal(&unary.expr));
-        return negated.flatten().map(|number| -number);
-    }
-    let Expr::Lit(ExprLit {
-        lit: Lit::Int(number),
-        ..
-    }) = expression
-    else {
-        return None;
-    };
-    number.base10_parse().ok()
 }

@@ -8,6 +8,7 @@ use crate::serialize::Serialize;
 use crate::stream::{Integer, Stream, lists};
 
 /// The lowest bits of an integer; the others must be zero.
+#[doc(hidden)]
 #[inline]
 pub fn bits<S: Stream, T: Integer>(stream: &mut S, value: &mut T, bits: u32) -> Result<(), Error> {
     if bits == 0 || bits > T::BITS {
@@ -18,6 +19,7 @@ pub fn bits<S: Stream, T: Integer>(stream: &mut S, value: &mut T, bits: u32) -> 
 }
 
 /// An item as a distance from the one before. The first one is written whole.
+#[doc(hidden)]
 #[inline]
 pub fn chain<S: Stream, T: Integer + Serialize>(
     stream: &mut S,
@@ -34,6 +36,7 @@ pub fn chain<S: Stream, T: Integer + Serialize>(
 }
 
 /// A list whose items need not be [`Serialize`].
+#[doc(hidden)]
 #[inline]
 pub fn list<S: Stream, T>(
     stream: &mut S,
@@ -46,6 +49,7 @@ pub fn list<S: Stream, T>(
 }
 
 /// An option whose value need not be [`Serialize`].
+#[doc(hidden)]
 #[inline]
 pub fn option<S: Stream, T>(
     stream: &mut S,

@@ -13,7 +13,7 @@ use crate::stream::{MeasureStream, ReadStream, Stream, WriteStream};
 /// a [`MeasureStream`] it counts bits. So no two of them can ever disagree, as long as the function
 /// does the same steps in all of them.
 ///
-/// `#[derive(Message)]` writes both functions. By hand:
+/// [`#[derive(Message)]`](crate::Message) writes both functions. By hand:
 ///
 /// ```
 /// use porous_message::{Error, Serialize, Stream, read, write};
@@ -51,6 +51,11 @@ use crate::stream::{MeasureStream, ReadStream, Stream, WriteStream};
 /// assert_eq!(read::<Shot>(bytes)?, shot);
 /// # Ok::<(), Error>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be written, read and measured",
+    note = "`#[derive(Message)]` implements it for types of your own",
+    note = "a field of another type has a function that does it: `#[message(with = function)]`"
+)]
 pub trait Serialize: Sized {
     /// A value to read into. What it holds does not matter.
     ///

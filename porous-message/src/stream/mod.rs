@@ -24,7 +24,7 @@ pub use self::write::WriteStream;
 use crate::error::Error;
 use crate::serialize::Serialize;
 
-/// How deep lists and options may be inside of each other.
+/// How deep lists, options and boxes may be inside of each other.
 ///
 /// A value of a recursive type needs stack for each level, and whoever sends it chooses how many
 /// there are. So a type has to contain itself by way of a list or an option: what calls itself in

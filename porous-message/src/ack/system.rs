@@ -85,7 +85,7 @@ impl AckSystem {
     /// Remembers so many packets that were sent, and as many that were received: 32 to 32,768,
     /// rounded up to a power of two; what is beyond is taken as the nearest of these. It has to be
     /// more than are sent until the ack of the first one of them can be expected: 1024 is right for
-    /// 60 packets a second, with much to spare. Takes 17 bytes for each.
+    /// 60 packets a second, with much to spare. Each takes 17 bytes.
     ///
     /// The first packet has number 0.
     ///

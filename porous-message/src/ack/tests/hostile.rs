@@ -105,3 +105,24 @@ fn a_jump_of_the_other_side_makes_older_packets_stale() {
     let header = acks.packet_sent(Instant::ZERO);
     assert_eq!((header.ack, header.ack_bits), (30_000, 1));
 }
+
+/// A copy that comes late may name packets of ours that were sent a turn after those it means.
+#[test]
+fn of_a_packet_that_is_not_new_no_ack_is_taken() {
+    let mut acks = AckSystem::new(32);
+    let mut receive = |sequence| {
+        let ack = acks.packet_sent(Instant::ZERO).sequence;
+        let header = AckHeader {
+            sequence,
+            ack,
+            ack_bits: 1,
+        };
+        let mut acked = 0;
+        let arrival = acks.packet_received(Instant::ZERO, &header, |_| acked += 1);
+        (arrival, acked)
+    };
+    assert_eq!(receive(100), (Arrival::New, 1));
+    assert_eq!(receive(100), (Arrival::Duplicate, 0));
+    assert_eq!(receive(68), (Arrival::Stale, 0));
+    assert_eq!(receive(69), (Arrival::New, 1));
+}

@@ -1,8 +1,10 @@
 //! What can be read, written and measured by one function.
 
+use alloc::boxed::Box;
 use core::array;
 
 use crate::error::Error;
+use crate::stream::lists::deeper;
 use crate::stream::{MeasureStream, ReadStream, Stream, WriteStream};
 
 /// A value that knows how to serialize itself.
@@ -218,5 +220,16 @@ impl<T: Serialize> Serialize for Option<T> {
     #[inline]
     fn serialize<S: Stream>(&mut self, stream: &mut S) -> Result<(), Error> {
         stream.option(self, T::serialize)
+    }
+}
+
+/// The value itself. A level deeper: types that hold themselves do so in boxes.
+impl<T: Serialize> Serialize for Box<T> {
+    fn blank() -> Self {
+        Self::new(T::blank())
+    }
+
+    fn serialize<S: Stream>(&mut self, stream: &mut S) -> Result<(), Error> {
+        deeper(stream, |stream| T::serialize(self, stream))
     }
 }

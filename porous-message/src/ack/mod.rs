@@ -19,7 +19,7 @@
 //!
 //! ```
 //! use core::time::Duration;
-//! use porous_message::{AckHeader, AckSystem, Arrival, Error, ReadStream, SequenceBuffer, Serialize};
+//! use porous_message::{AckHeader, AckSystem, Freshness, Error, ReadStream, SequenceBuffer, Serialize};
 //! use porous_message::WriteStream;
 //! use porous_proto::Instant;
 //!
@@ -49,12 +49,12 @@
 //!         Ok(stream.finish())
 //!     }
 //!
-//!     fn receive(&mut self, now: Instant, packet: &[u8]) -> Result<Arrival, Error> {
+//!     fn receive(&mut self, now: Instant, packet: &[u8]) -> Result<Freshness, Error> {
 //!         let (mut header, mut coins) = (AckHeader::blank(), 0);
 //!         let mut stream = ReadStream::new(packet);
 //!         header.serialize(&mut stream)?;
 //!         let arrival = self.acks.check(header.sequence);
-//!         if arrival != Arrival::New {
+//!         if arrival != Freshness::New {
 //!             return Ok(arrival);
 //!         }
 //!         coins.serialize(&mut stream)?; // If this fails, the packet is not acknowledged.
@@ -74,14 +74,14 @@
 //! alice.send(now, &mut buffer)?;
 //! let packet = alice.send(now, &mut buffer)?;
 //! now = now + Duration::from_millis(20);
-//! assert_eq!(bob.receive(now, packet)?, Arrival::New);
-//! assert_eq!(bob.receive(now, packet)?, Arrival::Duplicate);
+//! assert_eq!(bob.receive(now, packet)?, Freshness::New);
+//! assert_eq!(bob.receive(now, packet)?, Freshness::Duplicate);
 //! assert_eq!((bob.seen, alice.known), (70, 0));
 //!
 //! // Bob's answer tells her that he knows.
 //! let packet = bob.send(now, &mut buffer)?;
 //! now = now + Duration::from_millis(20);
-//! assert_eq!(alice.receive(now, packet)?, Arrival::New);
+//! assert_eq!(alice.receive(now, packet)?, Freshness::New);
 //! assert_eq!((alice.seen, alice.known, bob.known), (5, 70, 0));
 //! assert_eq!(alice.acks.rtt(), Some(Duration::from_millis(40)));
 //! # Ok::<(), Error>(())
@@ -92,7 +92,7 @@ mod rtt;
 mod system;
 
 pub use self::header::AckHeader;
-pub use self::system::{AckStats, AckSystem, Arrival};
+pub use self::system::{AckStats, AckSystem, Freshness};
 
 #[cfg(test)]
 mod tests;

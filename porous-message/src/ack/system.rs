@@ -27,7 +27,7 @@ const ALL: usize = 10_000;
 /// What is known of a sequence number that came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[must_use = "a packet that is not new is to be dropped"]
-pub enum Arrival {
+pub enum Freshness {
     /// A packet that was not accepted before.
     New,
     /// The packet was accepted before.
@@ -142,23 +142,23 @@ impl AckSystem {
     /// Changes nothing: a packet of which something cannot be used is dropped after this.
     ///
     /// ```
-    /// use porous_message::{AckHeader, AckSystem, Arrival};
+    /// use porous_message::{AckHeader, AckSystem, Freshness};
     /// use porous_proto::Instant;
     ///
     /// let mut acks = AckSystem::new(1024);
     /// let header = AckHeader { sequence: 2000, ack: 0, ack_bits: 0 };
-    /// assert_eq!(acks.packet_received(Instant::ZERO, &header, |_| {}), Arrival::New);
-    /// assert_eq!(acks.check(2000), Arrival::Duplicate);
-    /// assert_eq!(acks.check(1999), Arrival::New);
-    /// assert_eq!(acks.check(976), Arrival::Stale);
+    /// assert_eq!(acks.packet_received(Instant::ZERO, &header, |_| {}), Freshness::New);
+    /// assert_eq!(acks.check(2000), Freshness::Duplicate);
+    /// assert_eq!(acks.check(1999), Freshness::New);
+    /// assert_eq!(acks.check(976), Freshness::Stale);
     /// ```
-    pub fn check(&self, sequence: u16) -> Arrival {
+    pub fn check(&self, sequence: u16) -> Freshness {
         if self.received.contains(sequence) {
-            Arrival::Duplicate
+            Freshness::Duplicate
         } else if self.received.accepts(sequence) {
-            Arrival::New
+            Freshness::New
         } else {
-            Arrival::Stale
+            Freshness::Stale
         }
     }
 
@@ -170,7 +170,7 @@ impl AckSystem {
     /// not new nothing is taken, no acks either: what it says was said before, or is out of date.
     ///
     /// ```
-    /// use porous_message::{AckHeader, AckSystem, Arrival};
+    /// use porous_message::{AckHeader, AckSystem, Freshness};
     /// use porous_proto::Instant;
     ///
     /// let mut acks = AckSystem::new(1024);
@@ -180,23 +180,23 @@ impl AckSystem {
     /// let mut acked = vec![];
     /// let header = AckHeader { sequence: 0, ack: 2, ack_bits: 0b101 };
     /// let arrival = acks.packet_received(Instant::ZERO, &header, |sequence| acked.push(sequence));
-    /// assert_eq!((arrival, acked), (Arrival::New, vec![0, 2]));
+    /// assert_eq!((arrival, acked), (Freshness::New, vec![0, 2]));
     /// ```
     pub fn packet_received(
         &mut self,
         now: Instant,
         header: &AckHeader,
         on_acked: impl FnMut(u16),
-    ) -> Arrival {
+    ) -> Freshness {
         let arrival = self.check(header.sequence);
         match arrival {
-            Arrival::New => {
+            Freshness::New => {
                 self.stats.received += 1;
                 self.received.insert(header.sequence, ());
                 self.take_acks(now, header, on_acked);
             }
-            Arrival::Duplicate => self.stats.duplicates += 1,
-            Arrival::Stale => self.stats.stale += 1,
+            Freshness::Duplicate => self.stats.duplicates += 1,
+            Freshness::Stale => self.stats.stale += 1,
         }
         arrival
     }

@@ -99,12 +99,12 @@ impl Both {
         let arrival = self.ours.packet_received(Instant::ZERO, header, on_acked);
         self.counts[arrival as usize] += 1;
         if self.plain.is_stale(wide.sequence) {
-            assert_eq!((arrival, acked.len()), (Arrival::Stale, 0), "{}", seed());
+            assert_eq!((arrival, acked.len()), (Freshness::Stale, 0), "{}", seed());
             return;
         }
         let expected = match self.plain.received.contains(&wide.sequence) {
-            true => Arrival::Duplicate,
-            false => Arrival::New,
+            true => Freshness::Duplicate,
+            false => Freshness::New,
         };
         let wide_acked: Vec<u16> = self.plain.receive(wide).into_iter().map(wrapped).collect();
         assert_eq!((arrival, acked), (expected, wide_acked), "{}", seed());

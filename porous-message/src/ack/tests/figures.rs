@@ -11,17 +11,17 @@ fn acked_after_losses(losses: usize, size: usize) -> bool {
     let (mut a, mut b) = (AckSystem::new(size), AckSystem::new(size));
     let now = Instant::ZERO;
     let wanted = b.packet_sent(now);
-    assert_eq!(a.packet_received(now, &wanted, |_| {}), Arrival::New);
+    assert_eq!(a.packet_received(now, &wanted, |_| {}), Freshness::New);
     // All that `a` sends has another packet of `b` before it.
     let mut last = a.packet_sent(now);
     for _ in 0..losses {
         let another = b.packet_sent(now);
-        assert_eq!(a.packet_received(now, &another, |_| {}), Arrival::New);
+        assert_eq!(a.packet_received(now, &another, |_| {}), Freshness::New);
         last = a.packet_sent(now);
     }
     let mut is_acked = false;
     let on_acked = |sequence| is_acked |= sequence == wanted.sequence;
-    assert_eq!(b.packet_received(now, &last, on_acked), Arrival::New);
+    assert_eq!(b.packet_received(now, &last, on_acked), Freshness::New);
     is_acked
 }
 
@@ -43,7 +43,7 @@ fn nothing_is_acknowledged_before_anything_has_come() {
     let mut acked = 0;
     assert_eq!(
         a.packet_received(Instant::ZERO, &first, |_| acked += 1),
-        Arrival::New
+        Freshness::New
     );
     assert_eq!((acked, a.stats().unknown_acks), (0, 0));
     // Now the other's packet 0 has come, and it is told from none.
@@ -59,10 +59,10 @@ fn each_packet_gives_one_round_trip_however_often_it_is_acknowledged() {
     // There and back in 100 ms, later in 200; and each time the packet before is told again.
     for round_trip in [100, 100, 200, 200, 200] {
         let packet = a.packet_sent(now);
-        assert_eq!(b.packet_received(now, &packet, |_| {}), Arrival::New);
+        assert_eq!(b.packet_received(now, &packet, |_| {}), Freshness::New);
         let answer = b.packet_sent(now);
         now = now + round_trip * MS;
-        assert_eq!(a.packet_received(now, &answer, |_| {}), Arrival::New);
+        assert_eq!(a.packet_received(now, &answer, |_| {}), Freshness::New);
         seen.push(a.rtt().unwrap().as_micros());
     }
     assert_eq!(seen, [100_000, 100_000, 110_000, 119_000, 127_100]);
@@ -81,7 +81,7 @@ fn packets_that_may_still_be_acknowledged_are_not_lost() {
     };
     // It came after all: a round trip of 400 ms, so packets have twice that.
     let later = Instant::ZERO + 400 * MS;
-    assert_eq!(acks.packet_received(later, &header, |_| {}), Arrival::New);
+    assert_eq!(acks.packet_received(later, &header, |_| {}), Freshness::New);
     let _ = acks.packet_sent(later);
     assert_eq!(acks.loss(later), None);
     assert_eq!(acks.loss(Instant::ZERO + 801 * MS), Some(0));
@@ -182,7 +182,7 @@ fn loss_estimate(percent: u64) -> [u64; 3] {
             for header in lines[1 - side].receive(step) {
                 assert_eq!(
                     sides[side].packet_received(now, &header, |_| {}),
-                    Arrival::New
+                    Freshness::New
                 );
             }
         }

@@ -78,7 +78,7 @@ fn acks_of_what_was_never_sent_are_counted_and_nothing_else() {
     let on_acked = |sequence| acked.push(sequence);
     assert_eq!(
         acks.packet_received(Instant::ZERO, &header, on_acked),
-        Arrival::New
+        Freshness::New
     );
     assert_eq!(acked, (0..10).collect::<Vec<u16>>());
     assert_eq!(acks.stats().unknown_acks, 22);
@@ -94,12 +94,12 @@ fn a_jump_of_the_other_side_makes_older_packets_stale() {
         };
         acks.packet_received(Instant::ZERO, &header, |_| {})
     };
-    assert_eq!(receive(10), Arrival::New);
-    assert_eq!(receive(30_000), Arrival::New);
-    assert_eq!(receive(11), Arrival::Stale);
-    assert_eq!(receive(29_937), Arrival::New);
-    assert_eq!(receive(29_936), Arrival::Stale);
-    assert_eq!(receive(30_000), Arrival::Duplicate);
+    assert_eq!(receive(10), Freshness::New);
+    assert_eq!(receive(30_000), Freshness::New);
+    assert_eq!(receive(11), Freshness::Stale);
+    assert_eq!(receive(29_937), Freshness::New);
+    assert_eq!(receive(29_936), Freshness::Stale);
+    assert_eq!(receive(30_000), Freshness::Duplicate);
     let stats = acks.stats();
     assert_eq!((stats.received, stats.stale, stats.duplicates), (3, 2, 1));
     let header = acks.packet_sent(Instant::ZERO);

@@ -24,7 +24,7 @@ impl Side {
     }
 
     /// Takes note of the acks, which are of the newest packets with such numbers.
-    fn receive(&mut self, header: &AckHeader) -> Arrival {
+    fn receive(&mut self, header: &AckHeader) -> Freshness {
         let sent = &mut self.sent;
         self.acks
             .packet_received(Instant::ZERO, header, |sequence| {
@@ -82,10 +82,10 @@ impl Soak {
     fn receive(&mut self, side: usize, number: u64, header: &AckHeader) {
         let arrival = self.sides[side].acks.check(header.sequence);
         let refused = self.refused;
-        if arrival == Arrival::New && self.lines[side].happens(refused) {
+        if arrival == Freshness::New && self.lines[side].happens(refused) {
             return;
         }
-        if arrival == Arrival::New {
+        if arrival == Freshness::New {
             let (accepted, _) = &mut self.sides[1 - side].sent[usize::try_from(number).unwrap()];
             assert!(!*accepted, "{number} was accepted twice, {}", seed());
             *accepted = true;

@@ -121,8 +121,8 @@ fn of_a_packet_that_is_not_new_no_ack_is_taken() {
         let arrival = acks.packet_received(Instant::ZERO, &header, |_| acked += 1);
         (arrival, acked)
     };
-    assert_eq!(receive(100), (Arrival::New, 1));
-    assert_eq!(receive(100), (Arrival::Duplicate, 0));
-    assert_eq!(receive(68), (Arrival::Stale, 0));
-    assert_eq!(receive(69), (Arrival::New, 1));
+    assert_eq!(receive(100), (Freshness::New, 1));
+    assert_eq!(receive(100), (Freshness::Duplicate, 0));
+    assert_eq!(receive(68), (Freshness::Stale, 0));
+    assert_eq!(receive(69), (Freshness::New, 1));
 }

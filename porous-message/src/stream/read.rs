@@ -162,7 +162,7 @@ impl Stream for ReadStream<'_> {
         &mut self.depth
     }
 
-    fn plausible(&self, items: usize) -> usize {
-        items.min(self.remaining())
+    fn plausible(&self, items: usize, bits: usize) -> usize {
+        items.min(self.remaining() / bits)
     }
 }

@@ -151,7 +151,7 @@ impl Stream for WriteStream<'_> {
         &mut self.depth
     }
 
-    fn plausible(&self, items: usize) -> usize {
+    fn plausible(&self, items: usize, _: usize) -> usize {
         items
     }
 }

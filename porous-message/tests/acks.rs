@@ -1,4 +1,5 @@
-//! Messages in an engine's own packets: an endpoint over packet acks.
+//! Messages in an engine's own packets: an endpoint over packet acks; and the headers of
+//! `docs/message.md`.
 
 #![expect(clippy::unwrap_used, reason = "a test")]
 
@@ -51,17 +52,14 @@ impl Side {
     fn receive(&mut self, now: Instant, packet: &[u8], seed: Seed) {
         let (head, rest) = packet.split_at(HEADER);
         let header: AckHeader = read(head).unwrap();
-        if self.acks.check(header.sequence) != Freshness::New {
-            return;
-        }
-        // What cannot be taken whole is not acknowledged.
-        if !rest.is_empty() && self.endpoint.read_packet(rest).is_err() {
-            return;
+        let checked = self.acks.check(header.sequence);
+        if checked == Freshness::New && !rest.is_empty() {
+            self.endpoint.read_packet(rest).unwrap();
         }
         let endpoint = &mut self.endpoint;
         let on_acked = |sequence| endpoint.packet_acked(sequence);
         let freshness = self.acks.packet_received(now, &header, on_acked);
-        assert_eq!(freshness, Freshness::New, "{seed}");
+        assert_eq!(freshness, checked, "{seed}");
         while let Some(arrival) = self.endpoint.receive() {
             assert_eq!(arrival.message, self.heard, "{seed}");
             self.heard += 1;
@@ -116,4 +114,41 @@ fn messages_arrive_in_order_at_95_percent_loss() {
     for side in talk(line, 4 << 16) {
         assert!(side.heard > 10_000, "{}", side.heard);
     }
+}
+
+/// `packet 2, received 5 4`: the header that an ack system gives.
+fn header_of(case: &str) -> AckHeader {
+    let (packet, received) = case.split_once(", received ").unwrap();
+    let packet: u32 = packet.strip_prefix("packet ").unwrap().parse().unwrap();
+    let mut acks = AckSystem::new(1024);
+    for _ in 0..packet {
+        let _ = acks.packet_sent(Instant::ZERO);
+    }
+    for sequence in received.split(' ').filter(|word| *word != "nothing") {
+        let header = AckHeader {
+            sequence: sequence.parse().unwrap(),
+            ..AckHeader::default()
+        };
+        let freshness = acks.packet_received(Instant::ZERO, &header, |_| {});
+        assert_eq!(freshness, Freshness::New, "{case}");
+    }
+    acks.packet_sent(Instant::ZERO)
+}
+
+#[test]
+fn the_headers_of_the_documentation_are_what_they_say() {
+    let document = include_str!("../../docs/message.md");
+    let block = document.split("```acks\n").nth(1).unwrap();
+    let lines = block.split("```").next().unwrap().lines();
+    let mut count = 0;
+    for line in lines {
+        let (case, hex) = line.split_once(" | ").unwrap();
+        let bytes = hex.split(' ').map(|byte| u8::from_str_radix(byte, 16));
+        let bytes: Vec<u8> = bytes.collect::<Result<_, _>>().unwrap();
+        let mut header = header_of(case.trim());
+        assert_eq!(write(&mut header, &mut [0; 8]).unwrap(), bytes, "{case}");
+        assert_eq!(read(&bytes), Ok(header), "{case}");
+        count += 1;
+    }
+    assert_eq!(count, 4);
 }

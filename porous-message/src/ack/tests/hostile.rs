@@ -47,8 +47,8 @@ proptest! {
                 Step::Header(header) => {
                     let checked = acks.check(header.sequence);
                     let mut acked = Vec::new();
-                    let arrival = acks.packet_received(now, &header, |sequence| acked.push(sequence));
-                    prop_assert_eq!(arrival, checked);
+                    let freshness = acks.packet_received(now, &header, |sequence| acked.push(sequence));
+                    prop_assert_eq!(freshness, checked);
                     prop_assert!(acked.len() <= 32);
                     for sequence in acked {
                         let place = open.iter().position(|sent| *sent == sequence);
@@ -118,8 +118,8 @@ fn of_a_packet_that_is_not_new_no_ack_is_taken() {
             ack_bits: 1,
         };
         let mut acked = 0;
-        let arrival = acks.packet_received(Instant::ZERO, &header, |_| acked += 1);
-        (arrival, acked)
+        let freshness = acks.packet_received(Instant::ZERO, &header, |_| acked += 1);
+        (freshness, acked)
     };
     assert_eq!(receive(100), (Freshness::New, 1));
     assert_eq!(receive(100), (Freshness::Duplicate, 0));

@@ -1,26 +1,30 @@
 //! Acks of packets, for engines that bring packets of their own (`docs/message.md`, "Acks").
 //!
-//! Each side has one [`AckSystem`]. Each packet begins with a header, and each
-//! header repeats the acks of the last 32 packets: so packets are sent at the pace of the game, no
-//! packet is ever sent again, and still each side soon knows which of its packets have come.
+//! Each side has one [`AckSystem`]. Each packet begins with a header, and each header repeats the acks
+//! of the last 32 packets: so packets are sent at the pace of the game, no packet is ever sent again,
+//! and still each side soon knows which of its packets have come.
 //!
-//! On sending: take the header of [`packet_sent`](crate::AckSystem::packet_sent), note what the
-//! packet carries under its number, and send it. On receiving:
+//! On sending: take the header of [`packet_sent`](AckSystem::packet_sent), note what the packet
+//! carries under its number, and send it. On receiving:
 //!
-//! 1. Read the header and ask [`check`](crate::AckSystem::check) whether the packet is new. Drop it
-//!    if not.
+//! 1. Read the header and ask [`check`](AckSystem::check) whether the packet is new. If not, leave
+//!    out the next step.
 //! 2. Read the rest and see whether all of it can be used. If not, drop the packet: it counts as
 //!    lost, and the other side will send what was in it another time.
-//! 3. Call [`packet_received`](crate::AckSystem::packet_received). From here on the packet is
-//!    acknowledged, so the other side forgets what was in it. Never call this for a packet of
+//! 3. Call [`packet_received`](AckSystem::packet_received). From here on the packet is
+//!    acknowledged, so the other side forgets what was in it. Never call this for a new packet of
 //!    which something is thrown away.
 //!
-//! Two players tell each other how much they have, until they know that the other one knows:
+//! An [`Endpoint`](crate::Endpoint) does the rest for messages: its `write_packet` takes the number of
+//! the header, `read_packet` is step 2, and `packet_acked` is told what step 3 tells.
+//!
+//! Without one: two players tell each other how much they have, until they know that the other one
+//! knows it.
 //!
 //! ```
 //! use core::time::Duration;
-//! use porous_message::{AckHeader, AckSystem, Freshness, Error, ReadStream, SequenceBuffer, Serialize};
-//! use porous_message::WriteStream;
+//! use porous_message::{AckHeader, AckSystem, Error, Freshness, ReadStream, SequenceBuffer};
+//! use porous_message::{Serialize, WriteStream};
 //! use porous_proto::Instant;
 //!
 //! struct Player {
@@ -53,13 +57,11 @@
 //!         let (mut header, mut coins) = (AckHeader::blank(), 0);
 //!         let mut stream = ReadStream::new(packet);
 //!         header.serialize(&mut stream)?;
-//!         let arrival = self.acks.check(header.sequence);
-//!         if arrival != Freshness::New {
-//!             return Ok(arrival);
+//!         if self.acks.check(header.sequence) == Freshness::New {
+//!             coins.serialize(&mut stream)?; // If this fails, the packet is not acknowledged.
+//!             stream.finish()?;
+//!             self.seen = coins;
 //!         }
-//!         coins.serialize(&mut stream)?; // If this fails, the packet is not acknowledged.
-//!         stream.finish()?;
-//!         self.seen = coins;
 //!         let (told, known) = (&mut self.told, &mut self.known);
 //!         Ok(self.acks.packet_received(now, &header, |sequence| {
 //!             *known = told.remove(sequence).unwrap_or(*known);

@@ -46,9 +46,9 @@ pub struct AckStats {
     pub acked: u64,
     /// Packets received and accepted: the new ones.
     pub received: u64,
-    /// Packets that were received again.
+    /// Packets that were received again, as [`packet_received`](AckSystem::packet_received) was told.
     pub duplicates: u64,
-    /// Packets that came too late to know whether they were new.
+    /// Packets that came too late to know whether they were new, likewise.
     pub stale: u64,
     /// Acks of packets that are not known: never sent, or so long ago that they are forgotten.
     pub unknown_acks: u64,
@@ -85,7 +85,7 @@ impl AckSystem {
     /// Remembers so many packets that were sent, and as many that were received: 32 to 32,768,
     /// rounded up to a power of two; what is beyond is taken as the nearest of these. It has to be
     /// more than are sent until the ack of the first one of them can be expected: 1024 is right for
-    /// 60 packets a second, with much to spare. Takes 17 bytes for each.
+    /// 60 packets a second, with much to spare. Each takes 17 bytes.
     ///
     /// The first packet has number 0.
     ///
@@ -166,8 +166,9 @@ impl AckSystem {
     /// with the number of each packet that the header acknowledges for the first time, the oldest
     /// first.
     ///
-    /// Only for a packet that can be used as a whole (see [`check`](Self::check)). Of one that is
-    /// not new nothing is taken, no acks either: what it says was said before, or is out of date.
+    /// Not for a new packet that cannot be used as a whole (see [`check`](Self::check)). One that is
+    /// not new is counted, and nothing is taken of it, no acks either: what it says was said before,
+    /// or is out of date.
     ///
     /// ```
     /// use porous_message::{AckHeader, AckSystem, Freshness};
@@ -179,8 +180,8 @@ impl AckSystem {
     /// }
     /// let mut acked = vec![];
     /// let header = AckHeader { sequence: 0, ack: 2, ack_bits: 0b101 };
-    /// let arrival = acks.packet_received(Instant::ZERO, &header, |sequence| acked.push(sequence));
-    /// assert_eq!((arrival, acked), (Freshness::New, vec![0, 2]));
+    /// let freshness = acks.packet_received(Instant::ZERO, &header, |sequence| acked.push(sequence));
+    /// assert_eq!((freshness, acked), (Freshness::New, vec![0, 2]));
     /// ```
     pub fn packet_received(
         &mut self,
@@ -188,8 +189,8 @@ impl AckSystem {
         header: &AckHeader,
         on_acked: impl FnMut(u16),
     ) -> Freshness {
-        let arrival = self.check(header.sequence);
-        match arrival {
+        let freshness = self.check(header.sequence);
+        match freshness {
             Freshness::New => {
                 self.stats.received += 1;
                 self.received.insert(header.sequence, ());
@@ -198,7 +199,7 @@ impl AckSystem {
             Freshness::Duplicate => self.stats.duplicates += 1,
             Freshness::Stale => self.stats.stale += 1,
         }
-        arrival
+        freshness
     }
 
     fn take_acks(&mut self, now: Instant, header: &AckHeader, mut on_acked: impl FnMut(u16)) {

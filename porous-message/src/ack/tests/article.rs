@@ -96,10 +96,15 @@ impl Both {
     fn receive(&mut self, (header, wide): &(AckHeader, Wide)) {
         let mut acked = Vec::new();
         let on_acked = |sequence| acked.push(sequence);
-        let arrival = self.ours.packet_received(Instant::ZERO, header, on_acked);
-        self.counts[arrival as usize] += 1;
+        let freshness = self.ours.packet_received(Instant::ZERO, header, on_acked);
+        self.counts[freshness as usize] += 1;
         if self.plain.is_stale(wide.sequence) {
-            assert_eq!((arrival, acked.len()), (Freshness::Stale, 0), "{}", seed());
+            assert_eq!(
+                (freshness, acked.len()),
+                (Freshness::Stale, 0),
+                "{}",
+                seed()
+            );
             return;
         }
         let expected = match self.plain.received.contains(&wide.sequence) {
@@ -107,7 +112,7 @@ impl Both {
             false => Freshness::New,
         };
         let wide_acked: Vec<u16> = self.plain.receive(wide).into_iter().map(wrapped).collect();
-        assert_eq!((arrival, acked), (expected, wide_acked), "{}", seed());
+        assert_eq!((freshness, acked), (expected, wide_acked), "{}", seed());
     }
 }
 

@@ -7,8 +7,8 @@ use super::*;
 const MS: Duration = Duration::from_millis(1);
 
 /// A packet of `b` is received, then so many packets of `a` are lost and one comes: is it acked?
-fn acked_after_losses(losses: usize) -> bool {
-    let (mut a, mut b) = (AckSystem::new(1024), AckSystem::new(1024));
+fn acked_after_losses(losses: usize, size: usize) -> bool {
+    let (mut a, mut b) = (AckSystem::new(size), AckSystem::new(size));
     let now = Instant::ZERO;
     let wanted = b.packet_sent(now);
     assert_eq!(a.packet_received(now, &wanted, |_| {}), Freshness::New);
@@ -27,8 +27,11 @@ fn acked_after_losses(losses: usize) -> bool {
 
 #[test]
 fn an_ack_survives_the_loss_of_31_packets_in_a_row_but_not_of_32() {
-    assert!((0..=31).all(acked_after_losses));
-    assert!(!acked_after_losses(32));
+    // However little is to be remembered, it suffices for all acks of a header.
+    for size in [0, 1024] {
+        assert!((0..=31).all(|losses| acked_after_losses(losses, size)));
+        assert!(!acked_after_losses(32, size));
+    }
 }
 
 #[test]
@@ -84,6 +87,79 @@ fn packets_that_may_still_be_acknowledged_are_not_lost() {
     assert_eq!(acks.loss(Instant::ZERO + 801 * MS), Some(0));
     assert_eq!(acks.loss(later + 800 * MS), Some(0));
     assert_eq!(acks.loss(later + 801 * MS), Some(5000));
+}
+
+#[test]
+fn without_round_trips_to_speak_of_a_packet_has_250_ms() {
+    let mut acks = AckSystem::new(32);
+    let _ = acks.packet_sent(Instant::ZERO);
+    let header = AckHeader {
+        ack_bits: 1,
+        ..AckHeader::default()
+    };
+    let _ = acks.packet_received(Instant::ZERO + 10 * MS, &header, |_| {});
+    assert_eq!(acks.loss(Instant::ZERO + 250 * MS), None);
+    assert_eq!(acks.loss(Instant::ZERO + 251 * MS), Some(0));
+}
+
+#[test]
+fn loss_is_that_of_the_last_256_packets() {
+    let mut acks = AckSystem::new(1024);
+    let later = Instant::ZERO + 2000 * MS;
+    let mut number = 0;
+    let mut send = |is_acked: bool| {
+        let ack = acks.packet_sent(Instant::ZERO).sequence;
+        let header = AckHeader {
+            sequence: number,
+            ack,
+            ack_bits: is_acked.into(),
+        };
+        number += 1;
+        let _ = acks.packet_received(Instant::ZERO, &header, |_| {});
+        acks.loss(later).unwrap()
+    };
+    for _ in 0..300 {
+        assert_eq!(send(false), 10_000);
+    }
+    for acked in 1..=256 {
+        assert_eq!(u32::from(send(true)), (256 - acked) * 10_000 / 256);
+    }
+    for lost in 1..=256 {
+        assert_eq!(u32::from(send(false)), lost * 10_000 / 256);
+    }
+}
+
+#[test]
+fn track_is_lost_half_a_turn_after_the_newest_packet_that_was_acknowledged() {
+    let mut acks = AckSystem::new(1024);
+    let now = Instant::ZERO;
+    for _ in 0..100 {
+        let _ = acks.packet_sent(now);
+    }
+    // Number 50 first, then 20.
+    for (sequence, ack) in [(0, 50), (1, 20)] {
+        let header = AckHeader {
+            sequence,
+            ack,
+            ack_bits: 1,
+        };
+        let _ = acks.packet_received(now, &header, |_| {});
+    }
+    assert_eq!(acks.stats().acked, 2);
+    for _ in 100..=50 + 32_768 {
+        assert!(!acks.has_lost_track());
+        let _ = acks.packet_sent(now);
+    }
+    assert!(acks.has_lost_track());
+    // No ack is believed any more, of whatever packet.
+    let header = AckHeader {
+        sequence: 2,
+        ack: 50 + 32_768,
+        ack_bits: 0b11,
+    };
+    let _ = acks.packet_received(now, &header, |_| {});
+    let stats = acks.stats();
+    assert_eq!((stats.received, stats.acked, stats.unknown_acks), (3, 2, 2));
 }
 
 /// The mean of the estimates of loss at 64 packets a second each way, 48 ms far, against the true

@@ -47,8 +47,8 @@ proptest! {
                 Step::Header(header) => {
                     let checked = acks.check(header.sequence);
                     let mut acked = Vec::new();
-                    let arrival = acks.packet_received(now, &header, |sequence| acked.push(sequence));
-                    prop_assert_eq!(arrival, checked);
+                    let freshness = acks.packet_received(now, &header, |sequence| acked.push(sequence));
+                    prop_assert_eq!(freshness, checked);
                     prop_assert!(acked.len() <= 32);
                     for sequence in acked {
                         let place = open.iter().position(|sent| *sent == sequence);
@@ -104,4 +104,25 @@ fn a_jump_of_the_other_side_makes_older_packets_stale() {
     assert_eq!((stats.received, stats.stale, stats.duplicates), (3, 2, 1));
     let header = acks.packet_sent(Instant::ZERO);
     assert_eq!((header.ack, header.ack_bits), (30_000, 1));
+}
+
+/// A copy that comes late may name packets of ours that were sent a turn after those it means.
+#[test]
+fn of_a_packet_that_is_not_new_no_ack_is_taken() {
+    let mut acks = AckSystem::new(32);
+    let mut receive = |sequence| {
+        let ack = acks.packet_sent(Instant::ZERO).sequence;
+        let header = AckHeader {
+            sequence,
+            ack,
+            ack_bits: 1,
+        };
+        let mut acked = 0;
+        let freshness = acks.packet_received(Instant::ZERO, &header, |_| acked += 1);
+        (freshness, acked)
+    };
+    assert_eq!(receive(100), (Freshness::New, 1));
+    assert_eq!(receive(100), (Freshness::Duplicate, 0));
+    assert_eq!(receive(68), (Freshness::Stale, 0));
+    assert_eq!(receive(69), (Freshness::New, 1));
 }

@@ -80,17 +80,17 @@ impl Soak {
     }
 
     fn receive(&mut self, side: usize, number: u64, header: &AckHeader) {
-        let arrival = self.sides[side].acks.check(header.sequence);
+        let freshness = self.sides[side].acks.check(header.sequence);
         let refused = self.refused;
-        if arrival == Freshness::New && self.lines[side].happens(refused) {
+        if freshness == Freshness::New && self.lines[side].happens(refused) {
             return;
         }
-        if arrival == Freshness::New {
+        if freshness == Freshness::New {
             let (accepted, _) = &mut self.sides[1 - side].sent[usize::try_from(number).unwrap()];
             assert!(!*accepted, "{number} was accepted twice, {}", seed());
             *accepted = true;
         }
-        assert_eq!(self.sides[side].receive(header), arrival, "{}", seed());
+        assert_eq!(self.sides[side].receive(header), freshness, "{}", seed());
     }
 }
 

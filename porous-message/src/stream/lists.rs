@@ -32,7 +32,7 @@ pub(super) fn byte_vec<S: Stream>(
     let length = length(stream, bytes.len(), &range)?;
     if S::READS {
         // Before there is room for them.
-        if stream.plausible(length) < length {
+        if stream.plausible(length, 8) < length {
             return Err(Error::End);
         }
         bytes.clear();
@@ -67,7 +67,7 @@ pub(crate) fn list<S: Stream, T>(
             return items.iter_mut().try_for_each(|each| item(each, stream));
         }
         items.clear();
-        items.reserve_exact(stream.plausible(length));
+        items.reserve_exact(stream.plausible(length, 1));
         for _ in 0..length {
             let mut each = blank();
             item(&mut each, stream)?;

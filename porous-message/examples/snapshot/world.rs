@@ -14,7 +14,7 @@ const METRE: i32 = 512;
 const WALL: i32 = 60 * METRE;
 /// How far a blast reaches, and one in how many ticks has one.
 const REACH: i32 = 6 * METRE;
-const BLASTS: u64 = 6;
+const BLASTS: u64 = 7;
 
 /// A box. What has a direction is along two sides of the place, and up.
 #[derive(Clone, Copy, Debug)]

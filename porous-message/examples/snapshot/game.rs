@@ -117,11 +117,15 @@ impl Game {
         }
     }
 
-    /// Nothing moves any more, until all has been said. Whether both sides have the same world then.
+    /// Nothing moves any more: whether both sides have the same world within ten seconds.
     pub(crate) fn settle(&mut self) -> bool {
-        for _ in 0..10 * TICKS {
+        (0..10 * TICKS).any(|_| {
             self.tick();
-        }
+            self.is_same()
+        })
+    }
+
+    fn is_same(&self) -> bool {
         let there = self.world.quantised();
         (0..).zip(there).all(|(index, group)| {
             let shown = self.client.shown(index);

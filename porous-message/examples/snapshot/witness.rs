@@ -1,6 +1,6 @@
 //! Somebody who sees both sides, which nobody does in a real game, and compares them.
 
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
 
 use porous_message::write;
 

@@ -1,4 +1,8 @@
 //! A thousand boxes that lie about, and are thrown up by blasts: about a third of them moves.
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "small numbers, drawn or counted"
+)]
 
 use porous_sim::rand_core::Rng;
 use porous_sim::{ChaCha8Rng, Seed, below};

@@ -1,6 +1,6 @@
 //! The two ends without a network: what the server believes, and what happens when it is wrong.
 
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
 
 use porous_sim::Seed;
 use proptest::prelude::*;
@@ -124,15 +124,19 @@ fn receipts_of_what_nobody_could_read_are_not_believed() {
     for (id, _) in ends.snapshot(ALL) {
         ends.server.delivered(id);
     }
-    // A second later all of it is said again.
+    // A second later all of it is said again, and once more before anything is heard of it.
     ends.tick += 60;
-    let in_vain = ends.snapshot(ALL);
+    let mut in_vain = ends.snapshot(ALL);
+    let refused = in_vain.len();
+    in_vain.extend(ends.snapshot(ALL));
     for (id, part) in &in_vain {
         let unusable = Unusable::NoBaseline { id: *id };
         assert_eq!(ends.client.receive(part), Err(unusable));
+    }
+    for (id, _) in &in_vain[..refused] {
         ends.server.refused(*id);
     }
-    // That it arrived is heard afterwards.
+    // That all of it arrived is heard afterwards.
     for (id, _) in &in_vain {
         ends.server.delivered(*id);
     }
@@ -142,6 +146,37 @@ fn receipts_of_what_nobody_could_read_are_not_believed() {
             ends.server.delivered(id);
         }
         assert!(ends.is_same());
+    }
+}
+
+#[test]
+fn what_was_lost_is_said_again_with_the_next_snapshot() {
+    let mut ends = Ends::new();
+    for (id, part) in ends.snapshot(ALL) {
+        assert!(ends.client.receive(&part).is_ok());
+        ends.server.delivered(id);
+    }
+    assert!(!ends.snapshot(ALL).is_empty());
+    assert!(!ends.is_same());
+    // And that although nothing has changed since.
+    for (_, part) in ends.next(ALL) {
+        assert!(ends.client.receive(&part).is_ok());
+    }
+    assert!(ends.is_same());
+}
+
+#[test]
+fn the_newest_that_was_delivered_is_referred_to_in_whatever_order_that_is_heard() {
+    let mut ends = Ends::new();
+    let mut sent = ends.snapshot(ALL);
+    sent.extend(ends.snapshot(ALL));
+    for (id, part) in sent.iter().rev() {
+        assert!(ends.client.receive(part).is_ok());
+        ends.server.delivered(*id);
+    }
+    for (_, part) in ends.snapshot(ALL) {
+        let part = ends.client.receive(&part).expect("known");
+        assert!(part.header.entries.iter().all(|entry| entry.age == 3));
     }
 }
 

@@ -52,7 +52,7 @@ fn successor(before: Body, age: u8, other: Body, kind: u8, by: i16) -> Body {
 fn part() -> impl Strategy<Value = (History, Part)> {
     let kinds = prop::array::uniform8((0_u8..6, any::<i16>()));
     let one = (0_u8..=LONGEST_AGE, group(), group(), kinds);
-    let indices = prop::sample::subsequence((0..GROUPS as u8).collect::<Vec<_>>(), 1..=6);
+    let indices = prop::sample::subsequence((0_u8..).take(GROUPS).collect::<Vec<_>>(), 1..=6);
     let groups = prop::collection::vec(one, 6);
     (any::<u64>(), indices, groups).prop_map(|(id, indices, groups)| {
         let mut history = History::new(LONGEST_AGE.into());
@@ -104,7 +104,8 @@ proptest! {
         cut in any::<prop::sample::Index>(),
         changes in prop::collection::vec((any::<prop::sample::Index>(), 1_u8..), 1..4),
     ) {
-        let bytes = part.clone().write(&history).unwrap();
+        let mut part = part;
+        let bytes = part.write(&history).unwrap();
         let cut = Part::read(&bytes[..cut.index(bytes.len())], &history);
         prop_assert!(matches!(cut, Err(Unusable::Malformed(_))), "{cut:?}");
         let mut changed = bytes;

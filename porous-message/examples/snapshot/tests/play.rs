@@ -1,10 +1,11 @@
 //! Games over networks of all kinds.
 
-use porous_sim::{LinkConfig, Preset};
+use porous_sim::{LinkConfig, Preset, Seed};
 
 use super::{milliseconds, play, settings};
 use crate::bad;
 use crate::game::{Game, Settings};
+use crate::world::World;
 
 #[test]
 fn both_sides_see_the_same_world_on_every_network() {
@@ -72,6 +73,32 @@ fn differences_take_less_than_a_third_of_full_snapshots() {
         let moving = figures.moving / figures.snapshots;
         assert!((300..500).contains(&moving), "seed {seed}: {figures}");
     }
+}
+
+/// Unless it meets something: that is why differences are small.
+#[test]
+fn what_flies_goes_where_it_is_expected() {
+    let mut world = World::new(Seed::new(1));
+    let (mut flying, mut as_expected) = (0, 0);
+    for _ in 0..60 {
+        let before = world.quantised();
+        for _ in 0..10 {
+            world.step();
+        }
+        let after = world.quantised();
+        for (before, after) in before.iter().flatten().zip(after.iter().flatten()) {
+            let expected = before.later(10);
+            // It does not come down meanwhile.
+            if expected.velocity[2] > 0 {
+                flying += 1;
+                let axes = after.position.iter().zip(expected.position);
+                let is_there = axes.fold(true, |all, (is, was)| all && (is - was).abs() <= 1);
+                as_expected += u32::from(is_there && after.velocity == expected.velocity);
+            }
+        }
+    }
+    assert!(flying > 1000, "{flying}");
+    assert!(as_expected > flying / 10 * 9, "{as_expected} of {flying}");
 }
 
 #[test]

@@ -95,7 +95,7 @@ impl World {
             let mut around = |most: i32| below(rng.next_u64(), 2 * most as u64 + 1) as i32 - most;
             thing.velocity = [around(4 * METRE), around(4 * METRE), 5 * METRE];
             thing.velocity[2] += around(2 * METRE);
-            thing.spin = [0; 3].map(|_: u8| f64::from(around(100)) / 6000.0);
+            thing.spin = core::array::from_fn(|_| f64::from(around(100)) / 6000.0);
             thing.is_at_rest = false;
             thing.health = match thing.health {
                 0 => 100,

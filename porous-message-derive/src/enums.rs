@@ -74,6 +74,5 @@ pub(crate) fn parts(name: &Ident, data: &DataEnum) -> Result<Parts> {
             }
         },
         needs: kinds.iter().flat_map(|kind| kind.fields.needs()).collect(),
-        inline: false,
     })
 }

@@ -1,7 +1,7 @@
 //! A type to its implementation of `Serialize`.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::quote_spanned;
 use syn::{Data, DeriveInput, Error, Result};
 
 use crate::{attributes, bounds, enums, structs};
@@ -11,8 +11,6 @@ pub(crate) struct Parts {
     pub(crate) blank: TokenStream,
     pub(crate) serialize: TokenStream,
     pub(crate) needs: Vec<bounds::Need>,
-    /// Whether it is short.
-    pub(crate) inline: bool,
 }
 
 /// A place in the source, but with names that those of the source do not meet.
@@ -34,16 +32,15 @@ pub(crate) fn message(input: &DeriveInput) -> Result<TokenStream> {
     let generics = bounds::with(&input.generics, &parts.needs);
     let (implemented, arguments, bounds) = generics.split_for_impl();
     let (blank, serialize) = (&parts.blank, &parts.serialize);
-    let inline = parts.inline.then(|| quote!(#[inline]));
     Ok(quote_spanned! { Span::mixed_site()=>
         #[automatically_derived]
         impl #implemented ::porous_message::Serialize for #name #arguments #bounds {
-            #inline
+            #[inline]
             fn blank() -> Self {
                 #blank
             }
 
-            #inline
+            #[inline]
             fn serialize<__S: ::porous_message::Stream>(
                 &mut self,
                 __stream: &mut __S,

@@ -17,6 +17,5 @@ pub(crate) fn parts(data: &DataStruct) -> Result<Parts> {
             #body
         },
         needs: fields.needs(),
-        inline: true,
     })
 }

@@ -1,6 +1,6 @@
 //! The side that knows the world: what it sends, and what it believes that the client has.
 
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
 
 use porous_message::Error;
 

@@ -52,10 +52,6 @@ fn small<S: Stream, T: Integer>(stream: &mut S, number: &mut u128) -> Result<(),
             }
             return Ok(());
         }
-        if S::READS {
-            // Of no class so far.
-            *number = u128::MAX;
-        }
         first = end;
     }
     wide(stream, number, T::BITS)?;

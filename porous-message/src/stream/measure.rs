@@ -18,7 +18,7 @@ use crate::error::Error;
 /// ```
 #[derive(Debug, Default)]
 pub struct MeasureStream {
-    measured: u64,
+    pub(super) measured: u64,
     depth: u32,
 }
 
@@ -65,17 +65,18 @@ impl Stream for MeasureStream {
         if *value != low(*value, bits) {
             return Err(Error::OutOfRange);
         }
-        self.measured += u64::from(bits);
+        self.measured = self.measured.saturating_add(bits.into());
         Ok(())
     }
 
     fn bytes(&mut self, bytes: &mut [u8]) -> Result<(), Error> {
-        self.measured += 8 * bytes.len() as u64;
+        let bits = 8 * bytes.len() as u64;
+        self.measured = self.measured.saturating_add(bits);
         Ok(())
     }
 
     fn align(&mut self) -> Result<(), Error> {
-        self.measured += 7;
+        self.measured = self.measured.saturating_add(7);
         Ok(())
     }
 
@@ -83,7 +84,7 @@ impl Stream for MeasureStream {
         &mut self.depth
     }
 
-    fn plausible(&self, items: usize) -> usize {
+    fn plausible(&self, items: usize, _: usize) -> usize {
         items
     }
 }

@@ -3,10 +3,12 @@
 
 mod distance;
 mod integer;
-mod lists;
+pub(crate) mod lists;
 mod measure;
 mod quantized;
 mod read;
+#[cfg(test)]
+mod tests;
 mod varint;
 mod write;
 
@@ -22,10 +24,11 @@ pub use self::write::WriteStream;
 use crate::error::Error;
 use crate::serialize::Serialize;
 
-/// How deep lists and options may be inside of each other.
+/// How deep lists, options and boxes may be inside of each other.
 ///
 /// A value of a recursive type needs stack for each level, and whoever sends it chooses how many
-/// there are.
+/// there are. So a type has to contain itself by way of a list or an option: what calls itself in
+/// other ways is not counted.
 pub const MAX_DEPTH: u32 = 64;
 
 /// The lowest bits of a value.
@@ -106,9 +109,9 @@ pub trait Stream: Sized {
     #[doc(hidden)]
     fn depth(&mut self) -> &mut u32;
 
-    /// How many of these items may well be there: room for more is not made before they come.
+    /// How many items of so many bits may well be there: room for more is not made before they come.
     #[doc(hidden)]
-    fn plausible(&self, items: usize) -> usize;
+    fn plausible(&self, items: usize, bits: usize) -> usize;
 
     /// One bit.
     ///
@@ -198,13 +201,14 @@ pub trait Stream: Sized {
     }
 
     /// A number from a range, to the nearest multiple of `resolution` above its start; the steps are
-    /// a little smaller if they would not fit evenly. What is outside becomes the nearest end.
+    /// a little smaller if they would not fit evenly, so that both ends are among them. What is
+    /// outside becomes the nearest end.
     ///
     /// # Errors
     ///
     /// [`Error::OutOfRange`] for what is no number; [`Error::Bounds`] if the range is empty or
-    /// infinite, or if there would be more than 2²⁴ steps of an `f32` or 2⁵⁰ of an `f64`, or if
-    /// those around the larger end could not be told apart.
+    /// infinite, or if the steps around the end that is farther from zero could not be told apart:
+    /// they are at least 2⁻²³ of it for an `f32`, 2⁻⁴⁸ for an `f64`.
     ///
     /// ```
     /// use porous_message::{ReadStream, Stream, WriteStream};
@@ -219,6 +223,7 @@ pub trait Stream: Sized {
     /// assert!((read - 0.33).abs() < 1e-6);
     /// # Ok::<(), porous_message::Error>(())
     /// ```
+    #[inline]
     fn quantized<F: Float>(
         &mut self,
         value: &mut F,
@@ -309,6 +314,9 @@ pub trait Stream: Sized {
 
     /// Items whose number is in a range, each serialized by `item`.
     ///
+    /// Who sends them chooses how many. If an item can take no bits at all, a few bytes are enough
+    /// for as many as the range allows.
+    ///
     /// # Errors
     ///
     /// [`Error::TooDeep`].
@@ -328,7 +336,7 @@ pub trait Stream: Sized {
         len: RangeInclusive<usize>,
         item: impl FnMut(&mut T, &mut Self) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        lists::list(self, items, len, item)
+        lists::list(self, items, len, T::blank, item)
     }
 
     /// A bit that tells whether there is a value, and the value, serialized by `some`.
@@ -346,12 +354,13 @@ pub trait Stream: Sized {
     /// assert_eq!(stream.measured(), 1 + 1 + 4);
     /// # Ok::<(), porous_message::Error>(())
     /// ```
+    #[inline]
     fn option<T: Serialize>(
         &mut self,
         value: &mut Option<T>,
         some: impl FnOnce(&mut T, &mut Self) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        lists::option(self, value, some)
+        lists::option(self, value, T::blank, some)
     }
 
     /// A word that has to be here: finds out where a reader and a writer part ways. 32 bits.

@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.."
 CRATES=(porous-proto porous-smoltcp porous-message)
 TARGETS=(thumbv7em-none-eabihf riscv32imac-unknown-none-elf aarch64-unknown-none wasm32-unknown-unknown)
 # Crates that state the workspace's `rust-version`.
-MSRV_CRATES=(porous-proto porous-sim porous-udp porous-std porous-mio porous-message)
+MSRV_CRATES=(porous-proto porous-sim porous-udp porous-std porous-mio porous-message-derive porous-message)
 
 COMPILER=(rustc-web rust-web-src rust-web-llvm lld-22)
 MISSING=77

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Parser, Subcommand, value_parser};
 
+use crate::codecs::Operation;
 use crate::peer::Variant;
 use crate::workload::{Size, Workload};
 
@@ -25,6 +26,28 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// How long a lost message takes under each policy of porous: writes latency.md and latency.svg
     Latency(Latency),
+    /// What a message of a game takes, in porous-message and in other codecs
+    #[command(subcommand)]
+    Codecs(Codecs),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Codecs {
+    /// Bits: the same on all machines
+    Bits,
+    /// Bits, instructions and time. Needs valgrind
+    Costs,
+    /// Time alone
+    Time,
+    /// Does one thing with all messages, so many times, for callgrind to count
+    Repeat {
+        /// As the tables call it
+        codec: String,
+        /// As the tables call it
+        form: String,
+        operation: Operation,
+        rounds: u64,
+    },
 }
 
 #[derive(Debug, clap::Args)]

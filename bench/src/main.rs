@@ -4,6 +4,7 @@
 mod args;
 mod bulk;
 mod clock;
+mod codecs;
 #[cfg(test)]
 mod controllers;
 mod latency;
@@ -30,6 +31,7 @@ fn main() -> io::Result<()> {
             let (seconds, seeds) = if args.quick { (5, 1) } else { (300, 5) };
             latency::main(&args.folder(), seconds, seeds)
         }
+        Some(Command::Codecs(command)) => codecs::main(&command),
         None => compare(&cli.compare),
     }
 }

@@ -16,7 +16,7 @@ pub enum Error {
     NotUtf8,
     /// A [check word](crate::Stream::check) that was not there: reader and writer do not agree.
     Desync,
-    /// Lists and options inside of each other, deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
+    /// Lists, options and boxes inside of each other, deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
     TooDeep,
     /// Something follows after the end.
     Trailing,
@@ -33,7 +33,7 @@ impl fmt::Display for Error {
             Self::NotCanonical => "a value is not written the way it has to be",
             Self::NotUtf8 => "a string is not UTF-8",
             Self::Desync => "a check word is missing: reader and writer do not agree",
-            Self::TooDeep => "lists and options are inside of each other too deep",
+            Self::TooDeep => "lists, options and boxes are inside of each other too deep",
             Self::Trailing => "something follows after the end",
             Self::Bounds => "the bounds of a value make no sense: correct what declares them",
         })

@@ -1,8 +1,10 @@
 //! What can be read, written and measured by one function.
 
+use alloc::boxed::Box;
 use core::array;
 
 use crate::error::Error;
+use crate::stream::lists::deeper;
 use crate::stream::{MeasureStream, ReadStream, Stream, WriteStream};
 
 /// A value that knows how to serialize itself.
@@ -11,7 +13,7 @@ use crate::stream::{MeasureStream, ReadStream, Stream, WriteStream};
 /// a [`MeasureStream`] it counts bits. So no two of them can ever disagree, as long as the function
 /// does the same steps in all of them.
 ///
-/// `#[derive(Message)]` writes both functions. By hand:
+/// [`#[derive(Message)]`](crate::Message) writes both functions. By hand:
 ///
 /// ```
 /// use porous_message::{Error, Serialize, Stream, read, write};
@@ -49,6 +51,11 @@ use crate::stream::{MeasureStream, ReadStream, Stream, WriteStream};
 /// assert_eq!(read::<Shot>(bytes)?, shot);
 /// # Ok::<(), Error>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be written, read and measured",
+    note = "`#[derive(Message)]` implements it for types of your own",
+    note = "a field of another type has a function that does it: `#[message(with = function)]`"
+)]
 pub trait Serialize: Sized {
     /// A value to read into. What it holds does not matter.
     ///
@@ -218,5 +225,16 @@ impl<T: Serialize> Serialize for Option<T> {
     #[inline]
     fn serialize<S: Stream>(&mut self, stream: &mut S) -> Result<(), Error> {
         stream.option(self, T::serialize)
+    }
+}
+
+/// The value itself. A level deeper: types that hold themselves do so in boxes.
+impl<T: Serialize> Serialize for Box<T> {
+    fn blank() -> Self {
+        Self::new(T::blank())
+    }
+
+    fn serialize<S: Stream>(&mut self, stream: &mut S) -> Result<(), Error> {
+        deeper(stream, |stream| T::serialize(self, stream))
     }
 }

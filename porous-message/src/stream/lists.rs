@@ -7,7 +7,6 @@ use core::ops::RangeInclusive;
 use super::integer::ranged;
 use super::{MAX_DEPTH, Stream};
 use crate::error::Error;
-use crate::serialize::Serialize;
 
 /// How many: the numbers of the wire do not depend on the machine.
 fn length<S: Stream>(
@@ -54,10 +53,12 @@ pub(super) fn string<S: Stream>(
     done
 }
 
-pub(super) fn list<S: Stream, T: Serialize>(
+/// Each item is read into a `blank` one.
+pub(crate) fn list<S: Stream, T>(
     stream: &mut S,
     items: &mut Vec<T>,
     range: RangeInclusive<usize>,
+    blank: impl Fn() -> T,
     mut item: impl FnMut(&mut T, &mut S) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let length = length(stream, items.len(), &range)?;
@@ -68,7 +69,7 @@ pub(super) fn list<S: Stream, T: Serialize>(
         items.clear();
         items.reserve_exact(stream.plausible(length, 1));
         for _ in 0..length {
-            let mut each = T::blank();
+            let mut each = blank();
             item(&mut each, stream)?;
             items.push(each);
         }
@@ -77,15 +78,16 @@ pub(super) fn list<S: Stream, T: Serialize>(
 }
 
 #[inline]
-pub(super) fn option<S: Stream, T: Serialize>(
+pub(crate) fn option<S: Stream, T>(
     stream: &mut S,
     value: &mut Option<T>,
+    blank: impl FnOnce() -> T,
     some: impl FnOnce(&mut T, &mut S) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let mut is_some = value.is_some();
     stream.bool(&mut is_some)?;
     if S::READS {
-        *value = is_some.then(T::blank);
+        *value = is_some.then(blank);
     }
     match value {
         Some(value) => deeper(stream, |stream| some(value, stream)),
@@ -95,7 +97,7 @@ pub(super) fn option<S: Stream, T: Serialize>(
 
 /// A level deeper, for as long as this takes.
 #[inline]
-fn deeper<S: Stream>(
+pub(crate) fn deeper<S: Stream>(
     stream: &mut S,
     inside: impl FnOnce(&mut S) -> Result<(), Error>,
 ) -> Result<(), Error> {

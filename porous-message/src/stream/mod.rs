@@ -3,7 +3,7 @@
 
 mod distance;
 mod integer;
-mod lists;
+pub(crate) mod lists;
 mod measure;
 mod quantized;
 mod read;
@@ -24,7 +24,7 @@ pub use self::write::WriteStream;
 use crate::error::Error;
 use crate::serialize::Serialize;
 
-/// How deep lists and options may be inside of each other.
+/// How deep lists, options and boxes may be inside of each other.
 ///
 /// A value of a recursive type needs stack for each level, and whoever sends it chooses how many
 /// there are. So a type has to contain itself by way of a list or an option: what calls itself in
@@ -223,6 +223,7 @@ pub trait Stream: Sized {
     /// assert!((read - 0.33).abs() < 1e-6);
     /// # Ok::<(), porous_message::Error>(())
     /// ```
+    #[inline]
     fn quantized<F: Float>(
         &mut self,
         value: &mut F,
@@ -335,7 +336,7 @@ pub trait Stream: Sized {
         len: RangeInclusive<usize>,
         item: impl FnMut(&mut T, &mut Self) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        lists::list(self, items, len, item)
+        lists::list(self, items, len, T::blank, item)
     }
 
     /// A bit that tells whether there is a value, and the value, serialized by `some`.
@@ -353,12 +354,13 @@ pub trait Stream: Sized {
     /// assert_eq!(stream.measured(), 1 + 1 + 4);
     /// # Ok::<(), porous_message::Error>(())
     /// ```
+    #[inline]
     fn option<T: Serialize>(
         &mut self,
         value: &mut Option<T>,
         some: impl FnOnce(&mut T, &mut Self) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        lists::option(self, value, some)
+        lists::option(self, value, T::blank, some)
     }
 
     /// A word that has to be here: finds out where a reader and a writer part ways. 32 bits.

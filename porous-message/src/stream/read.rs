@@ -18,9 +18,11 @@ use crate::error::Error;
 /// ```
 #[derive(Debug)]
 pub struct ReadStream<'b> {
-    data: &'b [u8],
-    /// The next bit.
-    position: usize,
+    /// The next bits, `waiting` of them; above them are zeros.
+    word: u64,
+    waiting: u32,
+    /// The bytes that follow.
+    rest: &'b [u8],
     depth: u32,
 }
 
@@ -32,11 +34,13 @@ impl<'b> ReadStream<'b> {
     ///
     /// assert_eq!(ReadStream::new(&[1, 2]).remaining(), 16);
     /// ```
+    #[inline]
     #[must_use]
     pub const fn new(data: &'b [u8]) -> Self {
         Self {
-            data,
-            position: 0,
+            word: 0,
+            waiting: 0,
+            rest: data,
             depth: 0,
         }
     }
@@ -51,9 +55,11 @@ impl<'b> ReadStream<'b> {
     /// assert_eq!(stream.remaining(), 15);
     /// # Ok::<(), porous_message::Error>(())
     /// ```
+    #[inline]
     #[must_use]
     pub const fn remaining(&self) -> usize {
-        self.data.len().saturating_mul(8) - self.position
+        let rest = self.rest.len().saturating_mul(8);
+        rest.saturating_add(self.waiting as usize)
     }
 
     /// Makes sure that all was read, but for the bits that the last byte had to spare.
@@ -68,6 +74,7 @@ impl<'b> ReadStream<'b> {
     /// assert_eq!(ReadStream::new(&[]).finish(), Ok(()));
     /// assert_eq!(ReadStream::new(&[0]).finish(), Err(Error::Trailing));
     /// ```
+    #[inline]
     pub fn finish(mut self) -> Result<(), Error> {
         self.align()?;
         match self.remaining() {
@@ -75,17 +82,26 @@ impl<'b> ReadStream<'b> {
             _ => Err(Error::Trailing),
         }
     }
+}
 
-    /// 64 bits from a byte on; zeros follow after the end.
-    #[inline]
-    fn word(&self, byte: usize) -> u64 {
-        let rest = self.data.get(byte..).unwrap_or_default();
-        if let Some(word) = rest.first_chunk() {
-            return u64::from_le_bytes(*word);
-        }
-        let shift = |(byte, place): (&u8, u32)| u64::from(*byte) << place;
-        rest.iter().zip((0..).step_by(8)).map(shift).sum()
+/// The first of these bytes, up to eight, how many bits they are, and the bytes after them.
+#[inline]
+fn load(bytes: &[u8]) -> (u64, u32, &[u8]) {
+    match bytes.split_first_chunk() {
+        Some((word, rest)) => (u64::from_le_bytes(*word), 64, rest),
+        None => last(bytes),
     }
+}
+
+/// The same, of less than eight bytes.
+fn last(mut bytes: &[u8]) -> (u64, u32, &[u8]) {
+    let (mut word, mut bits) = (0, 0);
+    while let Some((byte, rest)) = bytes.split_first() {
+        word |= u64::from(*byte) << bits;
+        bits += 8;
+        bytes = rest;
+    }
+    (word, bits, bytes)
 }
 
 impl Stream for ReadStream<'_> {
@@ -96,16 +112,21 @@ impl Stream for ReadStream<'_> {
         if bits > 64 {
             return Err(Error::Bounds);
         }
-        if self.remaining() < bits as usize {
+        if bits <= self.waiting {
+            *value = low(self.word, bits);
+            self.word = self.word.checked_shr(bits).unwrap_or(0);
+            self.waiting -= bits;
+            return Ok(());
+        }
+        let (word, loaded, rest) = load(self.rest);
+        let missing = bits - self.waiting;
+        if loaded < missing {
             return Err(Error::End);
         }
-        let (byte, bit) = (self.position / 8, self.position % 8);
-        let mut word = self.word(byte) >> bit;
-        if bits as usize + bit > 64 {
-            word |= u64::from(self.data[byte + 8]) << (64 - bit);
-        }
-        *value = low(word, bits);
-        self.position += bits as usize;
+        *value = low(self.word | word << self.waiting, bits);
+        self.word = word.checked_shr(missing).unwrap_or(0);
+        self.waiting = loaded - missing;
+        self.rest = rest;
         Ok(())
     }
 
@@ -126,16 +147,17 @@ impl Stream for ReadStream<'_> {
         Ok(())
     }
 
+    #[inline]
     fn align(&mut self) -> Result<(), Error> {
         let mut spare = 0;
-        let bits = u32::try_from(self.position.wrapping_neg() % 8).unwrap_or(0);
-        self.bits(&mut spare, bits)?;
+        self.bits(&mut spare, self.waiting % 8)?;
         match spare {
             0 => Ok(()),
             _ => Err(Error::NotCanonical),
         }
     }
 
+    #[inline]
     fn depth(&mut self) -> &mut u32 {
         &mut self.depth
     }

@@ -38,6 +38,7 @@ impl<'b> WriteStream<'b> {
     ///
     /// assert!(WriteStream::new(&mut [0; 4]).finish().is_empty());
     /// ```
+    #[inline]
     #[must_use]
     pub const fn new(buffer: &'b mut [u8]) -> Self {
         let room = buffer.len().saturating_mul(8);
@@ -62,6 +63,7 @@ impl<'b> WriteStream<'b> {
     /// assert_eq!(stream.written(), 3);
     /// # Ok::<(), porous_message::Error>(())
     /// ```
+    #[inline]
     #[must_use]
     pub const fn written(&self) -> usize {
         8 * self.written + self.waiting as usize
@@ -78,12 +80,32 @@ impl<'b> WriteStream<'b> {
     /// assert_eq!(stream.finish(), [0xFF, 0x01]);
     /// # Ok::<(), porous_message::Error>(())
     /// ```
+    #[inline]
     #[must_use]
     pub fn finish(self) -> &'b mut [u8] {
         let rest = self.waiting.div_ceil(8) as usize;
         let end = self.written + rest;
-        self.buffer[self.written..end].copy_from_slice(&self.word.to_le_bytes()[..rest]);
+        let places = self.buffer[self.written..end].iter_mut();
+        for (place, byte) in places.zip(self.word.to_le_bytes()) {
+            *place = byte;
+        }
         &mut self.buffer[..end]
+    }
+
+    /// As [`bytes`](Stream::bytes), for bytes that are only borrowed.
+    pub(crate) fn write_bytes(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        if self.room / 8 < bytes.len() {
+            return Err(Error::End);
+        }
+        let mut words = bytes.chunks_exact(8);
+        for word in &mut words {
+            let word = word.try_into().map_or(0, u64::from_le_bytes);
+            self.bits(&mut { word }, 64)?;
+        }
+        for byte in words.remainder() {
+            self.bits(&mut u64::from(*byte), 8)?;
+        }
+        Ok(())
     }
 }
 
@@ -116,24 +138,15 @@ impl Stream for WriteStream<'_> {
     }
 
     fn bytes(&mut self, bytes: &mut [u8]) -> Result<(), Error> {
-        if self.room / 8 < bytes.len() {
-            return Err(Error::End);
-        }
-        let mut words = bytes.chunks_exact(8);
-        for word in &mut words {
-            let word = word.try_into().map_or(0, u64::from_le_bytes);
-            self.bits(&mut { word }, 64)?;
-        }
-        for byte in words.remainder() {
-            self.bits(&mut u64::from(*byte), 8)?;
-        }
-        Ok(())
+        self.write_bytes(bytes)
     }
 
+    #[inline]
     fn align(&mut self) -> Result<(), Error> {
         self.bits(&mut 0, self.waiting.wrapping_neg() % 8)
     }
 
+    #[inline]
     fn depth(&mut self) -> &mut u32 {
         &mut self.depth
     }

@@ -131,6 +131,29 @@ impl Advisor {
         self
     }
 
+    /// How much of what is sent may be lost, in hundredths of a percent. Default: 500, as for
+    /// [`Congestion::Binary`](super::Congestion::Binary).
+    ///
+    /// Some wireless networks lose as much however little is sent: on these it is no reason to send
+    /// less. From 10,000 on only round trips count.
+    ///
+    /// ```
+    /// use porous_proto::congestion::{Advisor, BinaryMode};
+    /// use porous_proto::{Instant, PeerStats};
+    ///
+    /// let mut advisor = Advisor::new().highest_loss(2000);
+    /// advisor.update(&PeerStats::default(), Instant::ZERO);
+    /// let mut stats = PeerStats::default();
+    /// (stats.frames_sent, stats.frames_lost) = (100, 20);
+    /// let advice = advisor.update(&stats, Instant::from_micros(1_000_000));
+    /// assert_eq!(advice.mode, BinaryMode::Good);
+    /// ```
+    #[must_use]
+    pub const fn highest_loss(mut self, hundredths: u16) -> Self {
+        self.fates.allow(hundredths);
+        self
+    }
+
     /// The advice for now, from what is known about the peer. To be called once a tick, or a few
     /// times a second at least: between two calls nothing is seen.
     ///

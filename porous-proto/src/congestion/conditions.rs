@@ -95,6 +95,8 @@ pub(super) struct Fates {
     since: Option<Instant>,
     known: u64,
     lost: u64,
+    /// Of 10,000, so many may be lost.
+    allowed: u16,
     is_lossy: bool,
 }
 
@@ -109,8 +111,14 @@ impl Fates {
             since: None,
             known: 0,
             lost: 0,
+            allowed: 500,
             is_lossy: false,
         }
+    }
+
+    /// How many of 10,000 may be lost.
+    pub(super) const fn allow(&mut self, allowed: u16) {
+        self.allowed = allowed;
     }
 
     /// The fate of so many frames is known now, and of these so many are lost.
@@ -121,12 +129,13 @@ impl Fates {
         let time = now.saturating_duration_since(since);
         let is_enough = self.known >= Self::FEW;
         if time >= Self::LONG || is_enough && time >= Duration::from_secs(1) {
-            self.is_lossy = is_enough && self.lost.saturating_mul(20) > self.known;
+            let allowed = self.known.saturating_mul(self.allowed.into());
+            self.is_lossy = is_enough && self.lost.saturating_mul(10_000) > allowed;
             (self.since, self.known, self.lost) = (Some(now), 0, 0);
         }
     }
 
-    /// Whether more than 5 % were lost in the last second.
+    /// Whether more than that were lost in the last second.
     pub(super) const fn is_lossy(&self) -> bool {
         self.is_lossy
     }

@@ -1,9 +1,11 @@
-//! Two hosts without std: they connect and exchange a packet each way, in memory and over smoltcp.
+//! Two hosts without std: they connect and exchange a packet each way, in memory and over smoltcp;
+//! two endpoints exchange messages.
 #![no_std]
 #![no_main]
 
 extern crate alloc;
 
+mod messages;
 mod smol;
 
 use alloc::vec::Vec;
@@ -122,7 +124,10 @@ extern "C" fn main(_: c_int, _: *const *const c_char) -> c_int {
     if received != b"hellohello" || smol::exchange().as_deref() != Some(b"hellohello") {
         return 1;
     }
-    let line = b"no_std proof: two hosts connected and spoke without std, alone and over smoltcp\n";
+    if !messages::exchange() {
+        return 1;
+    }
+    let line = b"no_std proof: two hosts connected and spoke without std, alone, over smoltcp, by messages\n";
     // SAFETY: the bytes are there.
     let written = unsafe { write(1, line.as_ptr().cast(), line.len()) };
     c_int::from(written != line.len() as isize)

@@ -1,0 +1,169 @@
+//! The message that the codecs write and read: the state of a player, twelve fields. Twice: with the
+//! floats that a game has, and with those already made into integers.
+
+use porous_sim::rand_core::Rng as _;
+use porous_sim::{ChaCha8Rng, Seed};
+
+/// How far from the middle a position may be, in metres.
+pub(crate) const EDGE: f32 = 512.0;
+/// Positions in centimetres, angles in tenths of a degree.
+pub(crate) const CENTIMETRE: f32 = 0.01;
+pub(crate) const TENTH: f32 = 0.1;
+
+/// The steps of those.
+pub(crate) const POSITIONS: u32 = 102_400;
+pub(crate) const YAWS: u16 = 3_600;
+pub(crate) const PITCHES: u16 = 1_800;
+
+pub(crate) const ENTITIES: u16 = 1024;
+pub(crate) const SPEED: i16 = 500;
+pub(crate) const HEALTH: u8 = 100;
+pub(crate) const ROUNDS: u8 = 100;
+
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    serde::Serialize,
+    serde::Deserialize,
+    bincode::Encode,
+    bincode::Decode,
+    bitcode::Encode,
+    bitcode::Decode,
+)]
+pub(crate) enum Weapon {
+    #[default]
+    Knife,
+    Pistol,
+    Shotgun,
+    Rifle,
+    Sniper,
+    Launcher,
+    Grenade,
+    Medkit,
+}
+
+impl Weapon {
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Knife,
+        Self::Pistol,
+        Self::Shotgun,
+        Self::Rifle,
+        Self::Sniper,
+        Self::Launcher,
+        Self::Grenade,
+        Self::Medkit,
+    ];
+}
+
+/// As a game has it.
+#[derive(
+    Clone,
+    Debug,
+    Default,
+    PartialEq,
+    serde::Serialize,
+    serde::Deserialize,
+    bincode::Encode,
+    bincode::Decode,
+    bitcode::Encode,
+    bitcode::Decode,
+)]
+pub(crate) struct Floats {
+    pub(crate) tick: u16,
+    pub(crate) entity: u16,
+    /// Metres.
+    pub(crate) position: [f32; 3],
+    /// Degrees, 0 to 360.
+    pub(crate) yaw: f32,
+    /// Degrees, -90 to 90.
+    pub(crate) pitch: f32,
+    /// Centimetres a second.
+    pub(crate) velocity: [i16; 3],
+    pub(crate) health: u8,
+    pub(crate) rounds: u8,
+    pub(crate) weapon: Weapon,
+    pub(crate) is_crouched: bool,
+    pub(crate) is_firing: bool,
+    pub(crate) target: Option<u16>,
+}
+
+/// As a team has it that quantises by hand: the least integers that hold the steps.
+#[derive(
+    Clone,
+    Debug,
+    Default,
+    PartialEq,
+    serde::Serialize,
+    serde::Deserialize,
+    bincode::Encode,
+    bincode::Decode,
+    bitcode::Encode,
+    bitcode::Decode,
+)]
+pub(crate) struct Integers {
+    pub(crate) tick: u16,
+    pub(crate) entity: u16,
+    /// Centimetres from the edge.
+    pub(crate) position: [u32; 3],
+    /// Tenths of a degree.
+    pub(crate) yaw: u16,
+    /// Tenths of a degree from straight down.
+    pub(crate) pitch: u16,
+    pub(crate) velocity: [i16; 3],
+    pub(crate) health: u8,
+    pub(crate) rounds: u8,
+    pub(crate) weapon: Weapon,
+    pub(crate) is_crouched: bool,
+    pub(crate) is_firing: bool,
+    pub(crate) target: Option<u16>,
+}
+
+impl From<Integers> for Floats {
+    fn from(from: Integers) -> Self {
+        Self {
+            tick: from.tick,
+            entity: from.entity,
+            position: from.position.map(|step| step as f32 * CENTIMETRE - EDGE),
+            yaw: f32::from(from.yaw) * TENTH,
+            pitch: f32::from(from.pitch) * TENTH - 90.0,
+            velocity: from.velocity,
+            health: from.health,
+            rounds: from.rounds,
+            weapon: from.weapon,
+            is_crouched: from.is_crouched,
+            is_firing: from.is_firing,
+            target: from.target,
+        }
+    }
+}
+
+/// So many messages, each value of each field as likely as any other; half of them have a target.
+pub(crate) fn messages<M: From<Integers>>(count: usize) -> Vec<M> {
+    let mut dice = Seed::new(1).stream("codecs", 0);
+    (0..count).map(|_| random(&mut dice).into()).collect()
+}
+
+fn random(dice: &mut ChaCha8Rng) -> Integers {
+    // The bias does not matter here.
+    let mut below = |end: u32| dice.next_u32() % end;
+    let mut small = |end: u16| below(end.into()) as u16;
+    let speed = |step: u16| step as i16 - SPEED;
+    Integers {
+        tick: small(u16::MAX),
+        entity: small(ENTITIES),
+        velocity: [(); 3].map(|()| speed(small(2 * SPEED as u16 + 1))),
+        yaw: small(YAWS + 1),
+        pitch: small(PITCHES + 1),
+        health: small(u16::from(HEALTH) + 1) as u8,
+        rounds: small(u16::from(ROUNDS) + 1) as u8,
+        weapon: Weapon::ALL[usize::from(small(8))],
+        is_crouched: small(2) == 1,
+        is_firing: small(2) == 1,
+        target: (small(2) == 1).then(|| small(ENTITIES)),
+        position: [(); 3].map(|()| below(POSITIONS + 1)),
+    }
+}

@@ -1,0 +1,60 @@
+//! What the fields ask of type parameters.
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::{Generics, Type, parse_quote};
+
+/// What a type has to implement.
+#[derive(Clone)]
+pub(crate) enum Need {
+    Serialize(Type),
+    Default(Type),
+}
+
+/// The parameters and the bounds of the implementation.
+pub(crate) fn with(generics: &Generics, needs: &[Need]) -> Generics {
+    let mut all = generics.clone();
+    let parameters = generics.type_params().map(|parameter| &parameter.ident);
+    for parameter in parameters {
+        let mentions = |ty: &Type| mentions(ty.to_token_stream(), parameter);
+        let bounds = &mut all.make_where_clause().predicates;
+        let mut is_serialized = false;
+        for need in needs {
+            match need {
+                Need::Default(ty) if mentions(ty) => {
+                    bounds.push(parse_quote!(#ty: ::core::default::Default));
+                }
+                Need::Serialize(ty) if mentions(ty) && is_projection(ty, parameter) => {
+                    bounds.push(parse_quote!(#ty: ::porous_message::Serialize));
+                }
+                Need::Serialize(ty) => is_serialized |= mentions(ty),
+                Need::Default(_) => {}
+            }
+        }
+        // Of the parameter, not of the field's type, which may be the one that is being derived.
+        if is_serialized {
+            bounds.push(parse_quote!(#parameter: ::porous_message::Serialize));
+        }
+    }
+    all
+}
+
+fn mentions(tokens: TokenStream, name: &Ident) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => ident == *name,
+        TokenTree::Group(group) => mentions(group.stream(), name),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
+}
+
+/// `T::Item` or `<T as Trait>::Item`
+fn is_projection(ty: &Type, parameter: &Ident) -> bool {
+    let Type::Path(path) = ty else {
+        return false;
+    };
+    let segments = &path.path.segments;
+    let starts = segments
+        .first()
+        .is_some_and(|first| first.ident == *parameter);
+    path.qself.is_some() || (starts && segments.len() > 1)
+}

@@ -1,0 +1,56 @@
+//! A type to its implementation of `Serialize`.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::{Data, DeriveInput, Error, Result};
+
+use crate::{attributes, bounds, enums, structs};
+
+/// What is implemented: its two functions' bodies, and what its fields ask of type parameters.
+pub(crate) struct Parts {
+    pub(crate) blank: TokenStream,
+    pub(crate) serialize: TokenStream,
+    pub(crate) needs: Vec<bounds::Need>,
+    /// Whether it is short.
+    pub(crate) inline: bool,
+}
+
+/// A place in the source, but with names that those of the source do not meet.
+pub(crate) fn at(span: Span) -> Span {
+    Span::mixed_site().located_at(span)
+}
+
+pub(crate) fn message(input: &DeriveInput) -> Result<TokenStream> {
+    attributes::none(&input.attrs, "the type")?;
+    let parts = match &input.data {
+        Data::Struct(data) => structs::parts(data)?,
+        Data::Enum(data) => enums::parts(&input.ident, data)?,
+        Data::Union(data) => {
+            let what = "a union does not tell which of its fields holds: use an enum";
+            return Err(Error::new(data.union_token.span, what));
+        }
+    };
+    let name = &input.ident;
+    let generics = bounds::with(&input.generics, &parts.needs);
+    let (implemented, arguments, bounds) = generics.split_for_impl();
+    let (blank, serialize) = (&parts.blank, &parts.serialize);
+    let inline = parts.inline.then(|| quote!(#[inline]));
+    Ok(quote_spanned! { Span::mixed_site()=>
+        #[automatically_derived]
+        impl #implemented ::porous_message::Serialize for #name #arguments #bounds {
+            #inline
+            fn blank() -> Self {
+                #blank
+            }
+
+            #inline
+            fn serialize<__S: ::porous_message::Stream>(
+                &mut self,
+                __stream: &mut __S,
+            ) -> ::core::result::Result<(), ::porous_message::Error> {
+                #serialize
+                ::core::result::Result::Ok(())
+            }
+        }
+    })
+}

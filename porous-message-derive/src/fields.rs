@@ -1,0 +1,174 @@
+//! The fields of a struct or of a variant.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Error, Index, Member, Result, Type};
+
+use crate::attributes::Attributes;
+use crate::bounds::Need;
+use crate::emit::emit;
+use crate::expand::at;
+use crate::form::{Form, resolve};
+use crate::shape::Shape;
+
+/// A field, and the name that a reference to it has in the functions.
+pub(crate) struct Field {
+    member: Member,
+    binding: Ident,
+    ty: Type,
+    attributes: Attributes,
+}
+
+/// The fields before one, and those from it on.
+#[derive(Clone, Copy)]
+pub(crate) struct Neighbours<'a> {
+    earlier: &'a [Field],
+    later: &'a [Field],
+}
+
+pub(crate) struct Fields {
+    /// In the order of the wire. What has no form is not on it.
+    fields: Vec<(Field, Option<Form>)>,
+}
+
+/// All of them, or all errors in one.
+pub(crate) fn all<T>(items: impl Iterator<Item = Result<T>>) -> Result<Vec<T>> {
+    let (mut good, mut errors) = (Vec::new(), None::<Error>);
+    for item in items {
+        match (item, &mut errors) {
+            (Ok(item), _) => good.push(item),
+            (Err(error), None) => errors = Some(error),
+            (Err(error), Some(errors)) => errors.combine(error),
+        }
+    }
+    errors.map_or(Ok(good), Err)
+}
+
+impl Fields {
+    pub(crate) fn new(fields: &syn::Fields) -> Result<Self> {
+        let fields = all(fields.iter().zip(0..).map(Field::new))?;
+        let forms = all((0..fields.len()).map(|index| {
+            let (earlier, later) = fields.split_at(index);
+            later[0].form(Neighbours { earlier, later })
+        }))?;
+        let fields = fields.into_iter().zip(forms).collect();
+        Ok(Self { fields })
+    }
+
+    /// `{ a: ..., b: ... }`: also tuples and units may be written so.
+    pub(crate) fn blank(&self) -> TokenStream {
+        let values = self.fields.iter().map(|(field, form)| {
+            let member = &field.member;
+            let blank = form.as_ref().map(|form| form.blank.clone());
+            let blank = blank.unwrap_or_else(|| default(&field.ty));
+            quote!(#member: #blank)
+        });
+        quote!({ #(#values),* })
+    }
+
+    /// `{ a: first, b: second }`
+    pub(crate) fn pattern(&self) -> TokenStream {
+        let names = self.fields.iter().map(|(field, form)| {
+            let (member, binding) = (&field.member, &field.binding);
+            match form {
+                Some(_) => quote!(#member: #binding),
+                None => quote!(#member: _),
+            }
+        });
+        quote!({ #(#names),* })
+    }
+
+    /// One statement after the other.
+    pub(crate) fn body(&self) -> TokenStream {
+        let fields = self.fields.iter();
+        fields
+            .filter_map(|(field, form)| Some(field.serialize(form.as_ref()?)))
+            .collect()
+    }
+
+    pub(crate) fn needs(&self) -> Vec<Need> {
+        let needs = self.fields.iter().map(|(field, form)| match form {
+            Some(form) => form.need.clone(),
+            None => Need::Default(field.ty.clone()),
+        });
+        needs.collect()
+    }
+}
+
+impl Field {
+    fn new((field, number): (&syn::Field, u32)) -> Result<Self> {
+        let index = || Index {
+            index: number,
+            span: Span::mixed_site(),
+        };
+        let member = field
+            .ident
+            .clone()
+            .map_or_else(|| index().into(), Member::from);
+        let attributes = Attributes::of(&field.attrs)?;
+        if let (Some(_), Some(other)) = (&attributes.skip, attributes.sent()) {
+            let what = format!("`{other}` says how a field is sent, and `skip` that it is not");
+            return Err(Error::new(other.span(), what));
+        }
+        Ok(Self {
+            member,
+            binding: format_ident!("__field{number}", span = Span::mixed_site()),
+            ty: field.ty.clone(),
+            attributes,
+        })
+    }
+
+    fn form(&self, neighbours: Neighbours<'_>) -> Result<Option<Form>> {
+        if self.attributes.skip.is_some() {
+            return Ok(None);
+        }
+        resolve(&self.ty, (&self.attributes).into(), neighbours).map(Some)
+    }
+
+    fn serialize(&self, form: &Form) -> TokenStream {
+        let align = self.attributes.align.as_ref().map(
+            |align| quote_spanned!(at(align.span())=> ::porous_message::Stream::align(__stream)?;),
+        );
+        let check = self.attributes.check.as_ref().map(|(check, word)| {
+            quote_spanned!(at(check.span())=> ::porous_message::Stream::check(__stream, #word)?;)
+        });
+        let value = emit(form, &self.binding);
+        quote_spanned!(Span::mixed_site()=> #align #check #value?;)
+    }
+}
+
+impl Neighbours<'_> {
+    /// The name of the integer that a distance is from.
+    pub(crate) fn base(&self, member: &Member, ty: Shape<'_>) -> Result<Ident> {
+        let error = |what: String| Err(Error::new_spanned(member, what));
+        let name = quote!(#member);
+        let is_it = |field: &&Field| field.member == *member;
+        let Some(field) = self.earlier.iter().find(is_it) else {
+            return match self.later.iter().find(is_it) {
+                Some(_) => error(format!(
+                    "`{name}` is not there yet: put it before this field"
+                )),
+                None => error(format!("there is no field `{name}` here")),
+            };
+        };
+        if field.attributes.skip.is_some() {
+            return error(format!(
+                "`{name}` is not sent, so whoever reads does not know it"
+            ));
+        }
+        let found = Shape::of(&field.ty)?;
+        let differs =
+            ty.integer().is_some() && found.integer().is_some() && ty.integer() != found.integer();
+        if differs || !found.may_be_integer() {
+            return error(format!("`{name}` is not an integer of the same type"));
+        }
+        Ok(field.binding.clone())
+    }
+}
+
+pub(crate) fn default(ty: &Type) -> TokenStream {
+    quote_spanned!(at(ty.span())=>
+        <#ty as ::core::default::Default>::default()
+    )
+}

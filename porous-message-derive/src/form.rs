@@ -1,0 +1,235 @@
+//! What a type and its attributes mean together, or why they do not fit.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Error, Path, Result, Type};
+
+use crate::attributes::{Attributes, Count, Kind, Value, exclusive};
+use crate::bounds::Need;
+use crate::expand::at;
+use crate::fields::{Neighbours, default};
+use crate::leaf::Leaf;
+use crate::range::Number;
+use crate::shape::Shape;
+
+/// How a value is written.
+pub(crate) enum Way {
+    /// As its type says.
+    Plain,
+    /// `[u8; N]`: the same bits, but quicker.
+    Bytes,
+    Ranged(TokenStream),
+    Quantized(TokenStream, Number),
+    Bits(TokenStream),
+    Varint,
+    /// By this method of a stream, to this field.
+    Distance(Ident, Ident),
+    /// By this method of a stream, to the item before.
+    Chain(Ident),
+    With(Path),
+    Text(Number),
+    ByteVec(TokenStream),
+    List(TokenStream, Box<Form>),
+    Array(Box<Form>),
+    Option(Box<Form>),
+}
+
+/// How a value is written, and what is there before it is read.
+pub(crate) struct Form {
+    pub(crate) way: Way,
+    pub(crate) blank: TokenStream,
+    pub(crate) need: Need,
+    /// Where its type stands.
+    pub(crate) span: Span,
+}
+
+/// What holds for a type: the attributes of a field, or those of its items.
+#[derive(Clone, Copy)]
+pub(crate) struct Scope<'a> {
+    value: Option<&'a Value>,
+    count: Option<&'a (Ident, Count)>,
+    each: Option<&'a (Ident, Box<Attributes>)>,
+}
+
+impl<'a> From<&'a Attributes> for Scope<'a> {
+    fn from(attributes: &'a Attributes) -> Self {
+        Self {
+            value: attributes.value.as_ref(),
+            count: attributes.count.as_ref(),
+            each: attributes.each.as_ref(),
+        }
+    }
+}
+
+pub(crate) fn resolve(ty: &Type, scope: Scope<'_>, neighbours: Neighbours<'_>) -> Result<Form> {
+    let value = scope.value.map(|value| (&value.name, &value.kind));
+    if let Some((name, Kind::With(path))) = value {
+        scope.only_value(name)?;
+        return Ok(Form::foreign(Way::With(path.clone()), ty));
+    }
+    let shape = Shape::of(ty)?;
+    match shape {
+        Shape::Option(inner) => {
+            let some = resolve(inner, scope, neighbours)?;
+            Ok(Form::container(some, Way::Option, ty))
+        }
+        Shape::Array(inner) => array(ty, inner, scope, neighbours),
+        Shape::Vec(inner) => list(ty, inner, scope, neighbours),
+        Shape::Text => text(ty, scope),
+        Shape::Bool | Shape::Integer { .. } | Shape::Float | Shape::Other => {
+            leaf(Leaf { ty, shape }, scope, neighbours)
+        }
+    }
+}
+
+fn array(ty: &Type, inner: &Type, scope: Scope<'_>, neighbours: Neighbours<'_>) -> Result<Form> {
+    let item = item(inner, scope, neighbours)?;
+    let is_bytes = matches!(item.way, Way::Plain) && is_byte(inner);
+    let blank = &item.blank;
+    let blank = quote_spanned!(at(ty.span())=> ::core::array::from_fn(|_| #blank));
+    let mut form = Form::container(item, Way::Array, ty);
+    form.blank = blank;
+    if is_bytes {
+        form.way = Way::Bytes;
+    }
+    Ok(form)
+}
+
+fn list(ty: &Type, inner: &Type, scope: Scope<'_>, neighbours: Neighbours<'_>) -> Result<Form> {
+    let Some((_, count)) = scope.count else {
+        let what = "a `Vec` needs a bound: write `#[message(max = n)]` or `#[message(len = a..=b)]` \
+                    with how many items there may be, or, for each item of another `Vec`, \
+                    `each(max = n)`";
+        return Err(Error::new(ty.span(), what));
+    };
+    let len = match count {
+        Count::Max(max) => quote!(0..=#max),
+        Count::Len(len) => quote!(#len),
+    };
+    let items = match (scope.each, scope.value) {
+        (Some((_, each)), None) => (&**each).into(),
+        (None, value) => Scope::of_value(value),
+        (Some((each, _)), Some(Value { name, .. })) => {
+            let what = format!("`{name}` is for each item: write it inside of `{each}`");
+            return Err(Error::new(name.span(), what));
+        }
+    };
+    let item = item(inner, items, neighbours)?;
+    let is_bytes = matches!(item.way, Way::Plain) && is_byte(inner);
+    let mut form = Form::container(item, |item| Way::List(len.clone(), item), ty);
+    if is_bytes {
+        form.way = Way::ByteVec(len);
+    }
+    Ok(form)
+}
+
+/// An item of a list or of an array: it may be a distance from the one before.
+fn item(ty: &Type, scope: Scope<'_>, neighbours: Neighbours<'_>) -> Result<Form> {
+    let distance = scope.value.filter(|value| value.is_from_before());
+    let Some(Value { name, .. }) = distance.filter(|_| may_be_integer(ty)) else {
+        return resolve(ty, scope, neighbours);
+    };
+    scope.only_value(name)?;
+    let method = Ident::new(&name.to_string(), at(name.span()));
+    Ok(Form::leaf(Way::Chain(method), ty))
+}
+
+fn text(ty: &Type, scope: Scope<'_>) -> Result<Form> {
+    if let Some(Value { name, .. }) = scope.value {
+        return Err(unfit(name, "numbers: a `String` has `max = n`"));
+    }
+    if let Some((each, _)) = scope.each {
+        return Err(unfit(
+            each,
+            "the items of a `Vec`: a `String` has `max = n`",
+        ));
+    }
+    match scope.count {
+        Some((_, Count::Max(max))) => Ok(Form::foreign(Way::Text(max.clone()), ty)),
+        Some((len, Count::Len(_))) => Err(unfit(len, "a `Vec`: a `String` has `max = n`")),
+        None => {
+            let what = "a `String` needs a bound: write `#[message(max = n)]` with how many bytes it \
+                        may have, or, for each item of a `Vec`, `each(max = n)`";
+            Err(Error::new(ty.span(), what))
+        }
+    }
+}
+
+fn leaf(leaf: Leaf<'_>, scope: Scope<'_>, neighbours: Neighbours<'_>) -> Result<Form> {
+    if let Some((name, _)) = scope.each {
+        return Err(unfit(name, "the items of a `Vec`, written as such"));
+    }
+    if let Some((name, _)) = scope.count {
+        return Err(unfit(name, "a `Vec` or a `String`, written as such"));
+    }
+    let way = match scope.value {
+        Some(value) => leaf.way(value, neighbours)?,
+        None => Way::Plain,
+    };
+    Ok(Form::leaf(way, leaf.ty))
+}
+
+/// What an attribute would be for.
+pub(crate) fn unfit(name: &Ident, what: &str) -> Error {
+    Error::new(name.span(), format!("`{name}` is for {what}"))
+}
+
+fn may_be_integer(ty: &Type) -> bool {
+    Shape::of(ty).is_ok_and(Shape::may_be_integer)
+}
+
+fn is_byte(ty: &Type) -> bool {
+    let shape = Shape::of(ty);
+    shape.is_ok_and(|shape| shape.integer() == Some((8, false)))
+}
+
+impl<'a> Scope<'a> {
+    fn of_value(value: Option<&'a Value>) -> Self {
+        Self {
+            value,
+            count: None,
+            each: None,
+        }
+    }
+
+    /// Nothing but this: it says all.
+    fn only_value(self, value: &Ident) -> Result<()> {
+        let count = self.count.map(|(name, _)| name);
+        match count.or_else(|| self.each.map(|(name, _)| name)) {
+            Some(name) => Err(exclusive(name, value)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Form {
+    fn leaf(way: Way, ty: &Type) -> Self {
+        let blank = quote_spanned!(at(ty.span())=> <#ty as ::porous_message::Serialize>::blank());
+        Self {
+            way,
+            blank,
+            need: Need::Serialize(ty.clone()),
+            span: ty.span(),
+        }
+    }
+
+    /// Of a type that need not know how to serialize itself.
+    fn foreign(way: Way, ty: &Type) -> Self {
+        Self {
+            way,
+            blank: default(ty),
+            need: Need::Default(ty.clone()),
+            span: ty.span(),
+        }
+    }
+
+    fn container(item: Self, way: impl FnOnce(Box<Self>) -> Way, ty: &Type) -> Self {
+        Self {
+            need: item.need.clone(),
+            way: way(Box::new(item)),
+            blank: default(ty),
+            span: ty.span(),
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! `a..=b` and other bounds, and what can be said of them before the program runs.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote_spanned};
+use syn::parse::ParseStream;
+use syn::spanned::Spanned;
+use syn::{Error, Expr, ExprLit, Lit, Result, Token, Type, UnOp};
+
+use crate::expand::at;
+
+/// A number, a constant, or what is computed of them.
+#[derive(Clone)]
+pub(crate) struct Number {
+    tokens: TokenStream,
+    /// If it is an integer that stands there.
+    pub(crate) literal: Option<i128>,
+}
+
+/// Both ends belong to it.
+#[derive(Clone)]
+pub(crate) struct Range {
+    start: Number,
+    end: Number,
+}
+
+impl Number {
+    /// The parts of `syn` that know every expression are left out.
+    pub(crate) fn parse(input: ParseStream<'_>, example: &str) -> Result<Self> {
+        let start = input.span();
+        let expression: Expr = input.parse().map_err(|_| {
+            let what = "with numbers, constants, and what is computed of them";
+            Error::new(start, format!("write `{example}` {what}"))
+        })?;
+        Ok(Self {
+            literal: literal(&expression),
+            tokens: expression.into_token_stream(),
+        })
+    }
+
+    /// So many bits; the compiler sees that the type has them.
+    pub(crate) fn of_bits(&self, ty: &Type) -> TokenStream {
+        quote_spanned! { at(self.span())=> const {
+            let bits: ::core::primitive::u32 = #self;
+            ::core::assert!(1 <= bits && bits <= <#ty>::BITS, "the type has not so many bits");
+            bits
+        }}
+    }
+}
+
+impl ToTokens for Number {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.tokens.to_tokens(tokens);
+    }
+}
+
+impl Range {
+    pub(crate) fn parse(input: ParseStream<'_>, example: &str) -> Result<Self> {
+        let start = Number::parse(input, example)?;
+        if !input.peek(Token![..=]) {
+            let what = format!("write `{example}`: both ends belong to it");
+            return Err(Error::new_spanned(start, what));
+        }
+        input.parse::<Token![..=]>()?;
+        let end = Number::parse(input, example)?;
+        let ends = start.literal.zip(end.literal);
+        let is_empty = ends.is_some_and(|(start, end)| start > end);
+        let range = Self { start, end };
+        if is_empty {
+            let what = "nothing is in this range: the least value comes first";
+            return Err(Error::new_spanned(range, what));
+        }
+        Ok(range)
+    }
+
+    /// The compiler sees that something is in it.
+    pub(crate) fn of_integers(&self, ty: &Type) -> TokenStream {
+        let Self { start, end } = self;
+        quote_spanned! { self.at()=> {
+            const {
+                let (start, end): (#ty, #ty) = (#start, #end);
+                ::core::assert!(start <= end, "nothing is in this range");
+            }
+            #self
+        }}
+    }
+
+    /// The compiler sees that there may be steps in it.
+    pub(crate) fn of_floats(&self, resolution: &Number, ty: &Type) -> TokenStream {
+        let Self { start, end } = self;
+        quote_spanned! { self.at()=> {
+            const {
+                let (start, end, step): (#ty, #ty, #ty) = (#start, #end, #resolution);
+                ::core::assert!(start < end && step > 0.0, "there are no steps in this range");
+            }
+            #self
+        }}
+    }
+
+    fn at(&self) -> Span {
+        at(self.start.span())
+    }
+}
+
+impl ToTokens for Range {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let Self { start, end } = self;
+        tokens.extend(quote_spanned!(self.at()=> #start..=#end));
+    }
+}
+
+/// The number that stands there, if one does.
+fn literal(expression: &Expr) -> Option<i128> {
+    if let Expr::Unary(unary) = expression {
+        let negated = matches!(unary.op, UnOp::Neg(_)).then(|| literal(&unary.expr));
+        return negated.flatten().map(|number| -number);
+    }
+    let Expr::Lit(ExprLit {
+        lit: Lit::Int(number),
+        ..
+    }) = expression
+    else {
+        return None;
+    };
+    number.base10_parse().ok()
+}

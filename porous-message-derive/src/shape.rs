@@ -1,0 +1,126 @@
+//! What a type looks like. A macro sees its name only: what is behind an alias, it cannot know.
+
+use proc_macro2::Ident;
+use syn::spanned::Spanned;
+use syn::{Error, GenericArgument, PathArguments, Result, Type};
+
+/// What attributes have to know of a type.
+#[derive(Clone, Copy)]
+pub(crate) enum Shape<'t> {
+    Bool,
+    Integer {
+        bits: u32,
+        is_signed: bool,
+    },
+    Float,
+    Text,
+    Vec(&'t Type),
+    Option(&'t Type),
+    Array(&'t Type),
+    /// Another one, or one by another name.
+    Other,
+}
+
+impl<'t> Shape<'t> {
+    pub(crate) fn of(ty: &'t Type) -> Result<Self> {
+        let ty = bare(ty);
+        if let Type::Array(array) = ty {
+            return Ok(Self::Array(&array.elem));
+        }
+        if matches!(ty, Type::Reference(_) | Type::Ptr(_) | Type::Slice(_)) {
+            return Err(Error::new(
+                ty.span(),
+                "this cannot be read: a message owns its values",
+            ));
+        }
+        let Some((name, argument)) = last(ty) else {
+            return Ok(Self::Other);
+        };
+        Self::named(name, argument)
+    }
+
+    fn named(name: &Ident, argument: Argument<'t>) -> Result<Self> {
+        match argument {
+            Argument::None => Self::primitive(name),
+            Argument::One(ty) if name == "Vec" => Ok(Self::Vec(ty)),
+            Argument::One(ty) if name == "Option" => Ok(Self::Option(ty)),
+            Argument::One(_) | Argument::Many => Ok(Self::Other),
+        }
+    }
+
+    fn primitive(name: &Ident) -> Result<Self> {
+        let name_text = name.to_string();
+        Ok(match name_text.as_str() {
+            "bool" => Self::Bool,
+            "f32" | "f64" => Self::Float,
+            "String" => Self::Text,
+            "usize" | "isize" => {
+                let what = format!("`{name}` is not as wide on every machine: use one that is");
+                return Err(Error::new(name.span(), what));
+            }
+            "u8" | "u16" | "u32" | "u64" | "u128" => Self::of_integer(&name_text[1..], false),
+            "i8" | "i16" | "i32" | "i64" | "i128" => Self::of_integer(&name_text[1..], true),
+            _ => Self::Other,
+        })
+    }
+
+    fn of_integer(bits: &str, is_signed: bool) -> Self {
+        let bits = bits.parse().unwrap_or(u128::BITS);
+        Self::Integer { bits, is_signed }
+    }
+
+    /// Its bits, and whether it is signed.
+    pub(crate) fn integer(self) -> Option<(u32, bool)> {
+        match self {
+            Self::Integer { bits, is_signed } => Some((bits, is_signed)),
+            Self::Bool
+            | Self::Float
+            | Self::Text
+            | Self::Vec(_)
+            | Self::Option(_)
+            | Self::Array(_)
+            | Self::Other => None,
+        }
+    }
+
+    /// It is one, or the compiler will tell.
+    pub(crate) fn may_be_integer(self) -> bool {
+        self.integer().is_some() || matches!(self, Self::Other)
+    }
+}
+
+/// What stands in the angle brackets.
+#[derive(Clone, Copy)]
+enum Argument<'t> {
+    None,
+    One(&'t Type),
+    Many,
+}
+
+/// The last name of a path, with its arguments.
+fn last(ty: &Type) -> Option<(&Ident, Argument<'_>)> {
+    let Type::Path(path) = ty else {
+        return None;
+    };
+    let last = path.path.segments.last()?;
+    let argument = match &last.arguments {
+        PathArguments::None => Argument::None,
+        PathArguments::AngleBracketed(list) => match list.args.first() {
+            Some(GenericArgument::Type(ty)) if list.args.len() == 1 => Argument::One(ty),
+            _ => Argument::Many,
+        },
+        PathArguments::Parenthesized(_) => Argument::Many,
+    };
+    Some((&last.ident, argument))
+}
+
+/// Without what a macro or a pair of parentheses put around it.
+fn bare(ty: &Type) -> &Type {
+    if let Type::Group(group) = ty {
+        return bare(&group.elem);
+    }
+    if let Type::Paren(paren) = ty {
+        return bare(&paren.elem);
+    }
+    ty
+}

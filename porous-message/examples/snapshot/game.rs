@@ -1,0 +1,211 @@
+//! The two sides on a simulated network: the loops of a server and of a client, and what is between
+//! them.
+
+use core::time::Duration;
+
+use porous_message::{read, write};
+use porous_proto::congestion::{Advisor, BinaryMode};
+use porous_proto::{
+    Channel, ChannelId, Config, Event, Integrity, Mode, Outcome, Peer, Priority, SendOptions,
+};
+use porous_sim::{LinkConfig, Pair, Seed};
+
+use crate::client::Client;
+use crate::part::Unusable;
+use crate::report::Figures;
+use crate::server::Server;
+use crate::witness::Witness;
+use crate::world::World;
+
+/// Sixty ticks are a second.
+const TICK: Duration = Duration::from_micros(16_667);
+const TICKS: u32 = 60;
+
+/// What waits for longer than that has newer ones behind it.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// A snapshot has no more parts than these. What does not fit goes with the next one.
+const MOST_PARTS: usize = 8;
+
+const CLIENT: u32 = Pair::A;
+const SERVER: u32 = Pair::B;
+
+/// Snapshots, and back what became of them.
+const SNAPSHOTS: u8 = 0;
+
+/// How a game is played.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    pub(crate) seed: Seed,
+    /// From the client to the server, and back.
+    pub(crate) links: [LinkConfig; 2],
+    /// Snapshots a second, while the network is good and while it is bad.
+    pub(crate) rates: [u32; 2],
+    /// The share of lost frames from which on it is bad, in hundredths of a percent.
+    pub(crate) loss: u16,
+    /// Of so many parts that have arrived, the client never sees one: as if it had been read too
+    /// late, and made room. Its receipt says nevertheless that it was delivered. 0: it sees all.
+    pub(crate) unseen: u64,
+}
+
+/// A server and its client.
+#[derive(Debug)]
+pub(crate) struct Game {
+    pub(crate) pair: Pair,
+    settings: Settings,
+    world: World,
+    server: Server,
+    client: Client,
+    advisor: Advisor,
+    pub(crate) mode: BinaryMode,
+    tick: u32,
+    last_snapshot: u32,
+    /// How many parts a snapshot may have now.
+    parts: usize,
+    pub(crate) witness: Witness,
+    figures: Figures,
+}
+
+impl Game {
+    /// They are connected, and nothing has been sent.
+    pub(crate) fn new(settings: Settings) -> Self {
+        // On an ordered channel what comes late is dropped, and its receipt says that it came. What
+        // is old is still good to refer to.
+        let snapshots = Channel::new(Priority::Low).unordered();
+        // A bit that is changed on the way would go on into all that refers to it.
+        let client = Config::client().integrity(Integrity::Crc32c);
+        let client = client.channel(ChannelId(SNAPSHOTS), snapshots);
+        let client = client.expect("there is a channel 0");
+        let [up, down] = settings.links;
+        let mut pair = Pair::new(settings.seed, up, client, Config::new());
+        pair.world.network_mut().set_link(SERVER, CLIENT, down);
+        pair.connect_to_listener();
+        let [good, bad] = settings.rates;
+        Self {
+            pair,
+            settings,
+            world: World::new(settings.seed),
+            server: Server::new(),
+            client: Client::new(),
+            advisor: Advisor::new()
+                .packets(good, bad)
+                .highest_loss(settings.loss),
+            mode: BinaryMode::Good,
+            tick: 0,
+            last_snapshot: 0,
+            parts: MOST_PARTS,
+            witness: Witness::default(),
+            figures: Figures::default(),
+        }
+    }
+
+    /// Plays for so long.
+    pub(crate) fn play(&mut self, seconds: u32) {
+        for _ in 0..seconds * TICKS {
+            self.world.step();
+            self.tick();
+        }
+    }
+
+    /// What was counted so far.
+    pub(crate) fn figures(&self) -> Figures {
+        Figures {
+            complete: self.witness.complete(),
+            link: self.pair.world.network().link_stats(SERVER, CLIENT),
+            ..self.figures
+        }
+    }
+
+    /// Nothing moves any more, until all has been said. Whether both sides have the same world then.
+    pub(crate) fn settle(&mut self) -> bool {
+        for _ in 0..10 * TICKS {
+            self.tick();
+        }
+        let there = self.world.quantised();
+        (0..).zip(there).all(|(index, group)| {
+            let shown = self.client.shown(index);
+            shown.is_some_and(|(_, shown)| *shown == group)
+        })
+    }
+
+    /// What both sides do in a tick.
+    fn tick(&mut self) {
+        self.tick += 1;
+        self.figures.ticks += 1;
+        let (now, peer) = (self.pair.world.now(), self.pair.peer(SERVER));
+        let peer = self.pair.world.host(SERVER).peer(peer);
+        let stats = peer.map(Peer::stats).unwrap_or_default();
+        let advice = self.advisor.update(&stats, now);
+        self.mode = advice.mode;
+        self.figures.bad_ticks += u32::from(advice.mode == BinaryMode::Bad);
+        let interval = TICKS.div_ceil(advice.packets);
+        if self.tick >= self.last_snapshot + interval {
+            self.last_snapshot = self.tick;
+            self.send_snapshot();
+        }
+        self.pair.world.run_for(TICK);
+        self.serve();
+        self.show();
+    }
+
+    fn send_snapshot(&mut self) {
+        self.parts = (self.parts + 1).min(MOST_PARTS);
+        let world = self.world.quantised();
+        let snapshot = self.server.snapshot(self.tick, &world, self.parts);
+        let snapshot = snapshot.expect("the world is within its bounds");
+        self.witness.sent(self.tick, &world, snapshot.parts.len());
+        self.figures.count(&snapshot, &world);
+        for (id, part) in snapshot.parts {
+            let options = SendOptions::new(Mode::Unreliable).receipt(id);
+            let sent = self
+                .pair
+                .send(SERVER, SNAPSHOTS, options.ttl(PATIENCE), part);
+            sent.expect("what is old makes room");
+        }
+    }
+
+    /// The server hears what became of its parts.
+    fn serve(&mut self) {
+        while let Some(event) = self.pair.world.poll_event(SERVER) {
+            let Event::Receipt { token, outcome, .. } = event else {
+                continue;
+            };
+            match outcome {
+                Outcome::Delivered => self.server.delivered(token),
+                // That was more than the network takes.
+                Outcome::Expired => {
+                    self.figures.expired += 1;
+                    self.parts = (self.parts - 1).max(1);
+                }
+                Outcome::Lost | Outcome::Cancelled | _ => {}
+            }
+        }
+        for packet in self.pair.receive_all(SERVER) {
+            // Anyone can say that; it costs us a few bytes.
+            if let Ok(id) = read(&packet.payload) {
+                self.server.refused(id);
+            }
+        }
+    }
+
+    /// The client takes what has come.
+    fn show(&mut self) {
+        for packet in self.pair.receive_all(CLIENT) {
+            self.figures.arrived += 1;
+            if self.settings.unseen > 0 && self.figures.arrived % self.settings.unseen == 0 {
+                continue;
+            }
+            match self.client.receive(&packet.payload) {
+                Ok(part) => self.witness.shown(&part, &self.client),
+                Err(Unusable::NoBaseline { mut id }) => {
+                    self.figures.refused += 1;
+                    let refusal = write(&mut id, &mut [0; 8]).expect("64 bits").to_vec();
+                    // If it gets lost, the next part that is refused says it again.
+                    let sent = self.pair.send(CLIENT, SNAPSHOTS, Mode::Unreliable, refusal);
+                    sent.expect("few of them");
+                }
+                Err(Unusable::Malformed(_)) => self.witness.malformed += 1,
+            }
+        }
+    }
+}

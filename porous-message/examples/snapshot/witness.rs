@@ -1,0 +1,80 @@
+//! Somebody who sees both sides, which nobody does in a real game, and compares them.
+
+use std::collections::BTreeMap;
+
+use porous_message::write;
+
+use crate::client::Client;
+use crate::history::{GROUPS, Group};
+use crate::part::Part;
+
+/// A snapshot that was sent.
+#[derive(Debug)]
+struct Sent {
+    digests: [u64; GROUPS],
+    /// Parts that the client has not taken.
+    missing: usize,
+}
+
+/// Digests of all that was sent, and what the client made of it.
+#[derive(Debug, Default)]
+pub(crate) struct Witness {
+    sent: BTreeMap<u32, Sent>,
+    /// Groups that the client has as they were on the server at that tick, and others: there must
+    /// be none of these.
+    pub(crate) same: u64,
+    pub(crate) different: u64,
+    /// Parts that could not be read: likewise.
+    pub(crate) malformed: u64,
+}
+
+impl Witness {
+    /// A snapshot of this world leaves in so many parts.
+    pub(crate) fn sent(&mut self, tick: u32, world: &[Group; GROUPS], parts: usize) {
+        let digests = world.map(digest);
+        let missing = parts;
+        self.sent.insert(tick, Sent { digests, missing });
+    }
+
+    /// The client has taken a part.
+    pub(crate) fn shown(&mut self, part: &Part, client: &Client) {
+        let tick = part.header.tick;
+        for (entry, group) in part.header.entries.iter().zip(&part.groups) {
+            self.compare(tick, entry.index, group);
+            if let Some((tick, group)) = client.shown(entry.index) {
+                self.compare(*tick, entry.index, group);
+            }
+        }
+        if let Some(sent) = self.sent.get_mut(&tick) {
+            sent.missing -= 1;
+        }
+    }
+
+    fn compare(&mut self, tick: u32, index: u8, group: &Group) {
+        let sent = self.sent.get(&tick).map(|sent| &sent.digests);
+        match sent.and_then(|digests| digests.get(usize::from(index))) {
+            Some(there) if *there == digest(*group) => self.same += 1,
+            _ => self.different += 1,
+        }
+    }
+
+    /// How many snapshots have come whole.
+    pub(crate) fn complete(&self) -> u64 {
+        let whole = self.sent.values().filter(|sent| sent.missing == 0);
+        whole.count() as u64
+    }
+
+    /// Whether the client has seen something, and never anything but what was there.
+    pub(crate) const fn is_content(&self) -> bool {
+        self.same > 0 && self.different == 0 && self.malformed == 0
+    }
+}
+
+/// FNV-1a of all bits of a group.
+fn digest(mut group: Group) -> u64 {
+    let mut buffer = [0; 256];
+    let bytes = write(&mut group, &mut buffer).expect("eight objects are shorter");
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}

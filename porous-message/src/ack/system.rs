@@ -1,0 +1,336 @@
+//! The algorithm of packet acks, of which each side runs one.
+
+use core::time::Duration;
+
+use porous_proto::Instant;
+
+use super::header::AckHeader;
+use super::rtt::{MAX_RTT, Rtt};
+use crate::sequence_buffer::SequenceBuffer;
+
+/// Acks in a header.
+const ACKS: u16 = 32;
+
+/// Half of the sequence numbers, beyond which older and newer cannot be told.
+const HALF_A_TURN: u64 = 1 << 15;
+
+/// An ack is not waited for shorter than this: the other side has to send a packet, and one or two
+/// of those may get lost.
+const LOST_AFTER: Duration = Duration::from_millis(250);
+
+/// So many packets, whose fate is known, make the estimate of loss.
+const LOSS_OF: usize = 256;
+
+/// So much is everything: a hundredth of a percent is 1.
+const ALL: usize = 10_000;
+
+/// What is known of a sequence number that came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[must_use = "a packet that is not new is to be dropped"]
+pub enum Freshness {
+    /// A packet that was not accepted before.
+    New,
+    /// The packet was accepted before.
+    Duplicate,
+    /// So old that it is not known whether it was.
+    Stale,
+}
+
+/// What an [`AckSystem`] has counted since it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct AckStats {
+    /// Packets sent.
+    pub sent: u64,
+    /// Those of them that were acknowledged.
+    pub acked: u64,
+    /// Packets received and accepted: the new ones.
+    pub received: u64,
+    /// Packets that were received again, as [`packet_received`](AckSystem::packet_received) was told.
+    pub duplicates: u64,
+    /// Packets that came too late to know whether they were new, likewise.
+    pub stale: u64,
+    /// Acks of packets that are not known: never sent, or so long ago that they are forgotten.
+    pub unknown_acks: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    at: Instant,
+    is_acked: bool,
+}
+
+/// Tells which of the packets that one side sends have come to the other, by what the other says in
+/// the headers of its own packets. The [module](crate::ack) has the order of calls, and an example.
+///
+/// What is acknowledged has come: as long as no packet is on its way for longer than the numbers
+/// take to turn, and as long as the other side is honest. What is not acknowledged was most probably
+/// lost, but perhaps only all 32 packets that said that it came. So what is sent again may come
+/// twice, and needs a number of its own to be recognized.
+///
+/// The headers are trusted: whoever can forge one can acknowledge what has not come, and with a
+/// number far ahead make all others too old. Where strangers could do that, the packets need
+/// protection of their own.
+#[derive(Clone, Debug)]
+pub struct AckSystem {
+    sent: SequenceBuffer<Sent>,
+    received: SequenceBuffer<()>,
+    rtt: Rtt,
+    stats: AckStats,
+    /// How many packets were sent up to the newest one that was acknowledged.
+    sent_till_acked: u64,
+}
+
+impl AckSystem {
+    /// Remembers so many packets that were sent, and as many that were received: 32 to 32,768,
+    /// rounded up to a power of two; what is beyond is taken as the nearest of these. It has to be
+    /// more than are sent until the ack of the first one of them can be expected: 1024 is right for
+    /// 60 packets a second, with much to spare. Each takes 17 bytes.
+    ///
+    /// The first packet has number 0.
+    ///
+    /// ```
+    /// use porous_message::AckSystem;
+    ///
+    /// let acks = AckSystem::new(1024);
+    /// assert_eq!(acks.stats().sent, 0);
+    /// ```
+    #[must_use]
+    pub fn new(size: usize) -> Self {
+        let size = size.max(ACKS.into());
+        Self {
+            sent: SequenceBuffer::new(size),
+            received: SequenceBuffer::new(size),
+            rtt: Rtt::default(),
+            stats: AckStats::default(),
+            sent_till_acked: 0,
+        }
+    }
+
+    /// The header of a packet that is sent now. Each packet needs one of its own, also if it says
+    /// the same as another one.
+    ///
+    /// ```
+    /// use porous_message::{AckHeader, AckSystem};
+    /// use porous_proto::Instant;
+    ///
+    /// let mut acks = AckSystem::new(1024);
+    /// let header = acks.packet_sent(Instant::ZERO);
+    /// assert_eq!(header, AckHeader { sequence: 0, ack: 0, ack_bits: 0 });
+    /// assert_eq!(acks.packet_sent(Instant::ZERO).sequence, 1);
+    /// ```
+    #[must_use = "it has to be in the packet"]
+    pub fn packet_sent(&mut self, now: Instant) -> AckHeader {
+        let sequence = self.sent.newest().map_or(0, |last| last.wrapping_add(1));
+        let packet = Sent {
+            at: now,
+            is_acked: false,
+        };
+        self.sent.insert(sequence, packet);
+        self.stats.sent += 1;
+        let ack = self.received.newest().unwrap_or(0);
+        let has_come = |n: &u16| self.received.contains(ack.wrapping_sub(*n));
+        let ack_bits = (0..ACKS).filter(has_come).fold(0, |bits, n| bits | 1 << n);
+        AckHeader {
+            sequence,
+            ack,
+            ack_bits,
+        }
+    }
+
+    /// What [`packet_received`](Self::packet_received) would say of a packet with this number.
+    /// Changes nothing: a packet of which something cannot be used is dropped after this.
+    ///
+    /// ```
+    /// use porous_message::{AckHeader, AckSystem, Freshness};
+    /// use porous_proto::Instant;
+    ///
+    /// let mut acks = AckSystem::new(1024);
+    /// let header = AckHeader { sequence: 2000, ack: 0, ack_bits: 0 };
+    /// assert_eq!(acks.packet_received(Instant::ZERO, &header, |_| {}), Freshness::New);
+    /// assert_eq!(acks.check(2000), Freshness::Duplicate);
+    /// assert_eq!(acks.check(1999), Freshness::New);
+    /// assert_eq!(acks.check(976), Freshness::Stale);
+    /// ```
+    pub fn check(&self, sequence: u16) -> Freshness {
+        if self.received.contains(sequence) {
+            Freshness::Duplicate
+        } else if self.received.accepts(sequence) {
+            Freshness::New
+        } else {
+            Freshness::Stale
+        }
+    }
+
+    /// A packet has come, and is accepted if it is new: it will be acknowledged. Calls `on_acked`
+    /// with the number of each packet that the header acknowledges for the first time, the oldest
+    /// first.
+    ///
+    /// Not for a new packet that cannot be used as a whole (see [`check`](Self::check)). One that is
+    /// not new is counted, and nothing is taken of it, no acks either: what it says was said before,
+    /// or is out of date.
+    ///
+    /// ```
+    /// use porous_message::{AckHeader, AckSystem, Freshness};
+    /// use porous_proto::Instant;
+    ///
+    /// let mut acks = AckSystem::new(1024);
+    /// for _ in 0..3 {
+    ///     let _ = acks.packet_sent(Instant::ZERO);
+    /// }
+    /// let mut acked = vec![];
+    /// let header = AckHeader { sequence: 0, ack: 2, ack_bits: 0b101 };
+    /// let freshness = acks.packet_received(Instant::ZERO, &header, |sequence| acked.push(sequence));
+    /// assert_eq!((freshness, acked), (Freshness::New, vec![0, 2]));
+    /// ```
+    pub fn packet_received(
+        &mut self,
+        now: Instant,
+        header: &AckHeader,
+        on_acked: impl FnMut(u16),
+    ) -> Freshness {
+        let freshness = self.check(header.sequence);
+        match freshness {
+            Freshness::New => {
+                self.stats.received += 1;
+                self.received.insert(header.sequence, ());
+                self.take_acks(now, header, on_acked);
+            }
+            Freshness::Duplicate => self.stats.duplicates += 1,
+            Freshness::Stale => self.stats.stale += 1,
+        }
+        freshness
+    }
+
+    fn take_acks(&mut self, now: Instant, header: &AckHeader, mut on_acked: impl FnMut(u16)) {
+        if self.has_lost_track() {
+            self.stats.unknown_acks += u64::from(header.ack_bits.count_ones());
+            return;
+        }
+        for n in (0..ACKS).rev().filter(|n| header.ack_bits >> n & 1 == 1) {
+            let sequence = header.ack.wrapping_sub(n);
+            if self.take_ack(now, sequence) {
+                on_acked(sequence);
+            }
+        }
+    }
+
+    /// Whether this is the first ack of the packet.
+    fn take_ack(&mut self, now: Instant, sequence: u16) -> bool {
+        let behind = self
+            .sent
+            .newest()
+            .map_or(0, |newest| newest.wrapping_sub(sequence));
+        let Some(packet) = self.sent.get_mut(sequence) else {
+            self.stats.unknown_acks += 1;
+            return false;
+        };
+        if packet.is_acked {
+            return false;
+        }
+        packet.is_acked = true;
+        self.rtt.sample(now.saturating_duration_since(packet.at));
+        self.stats.acked += 1;
+        let till_this = self.stats.sent - u64::from(behind);
+        self.sent_till_acked = self.sent_till_acked.max(till_this);
+        true
+    }
+
+    /// Whether 32,768 packets were sent since the newest that was acknowledged, or since the start.
+    ///
+    /// That is half of all numbers, and for the other side new packets soon look like old ones. From
+    /// then on no ack is believed, since it could as well mean a packet of the turn before; it stays
+    /// so, and both sides need a new `AckSystem`. At 60 packets a second it takes nine minutes, when
+    /// the connection has long been given up.
+    ///
+    /// ```
+    /// use porous_message::AckSystem;
+    /// use porous_proto::Instant;
+    ///
+    /// let mut acks = AckSystem::new(1024);
+    /// for _ in 0..32_768 {
+    ///     assert!(!acks.has_lost_track());
+    ///     let _ = acks.packet_sent(Instant::ZERO);
+    /// }
+    /// assert!(acks.has_lost_track());
+    /// ```
+    #[must_use]
+    pub const fn has_lost_track(&self) -> bool {
+        self.stats.sent - self.sent_till_acked >= HALF_A_TURN
+    }
+
+    /// The time from a packet to its ack, smoothed: each one moves it by a tenth of the distance. One
+    /// that took longer than a second counts as a second. The other side's wait for its next packet
+    /// is in it. `None` before the first ack.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use porous_message::{AckHeader, AckSystem};
+    /// use porous_proto::Instant;
+    ///
+    /// let mut acks = AckSystem::new(1024);
+    /// let _ = acks.packet_sent(Instant::ZERO);
+    /// assert_eq!(acks.rtt(), None);
+    /// let header = AckHeader { sequence: 0, ack: 0, ack_bits: 1 };
+    /// let _ = acks.packet_received(Instant::from_micros(30_000), &header, |_| {});
+    /// assert_eq!(acks.rtt(), Some(Duration::from_millis(30)));
+    /// ```
+    #[must_use]
+    pub const fn rtt(&self) -> Option<Duration> {
+        self.rtt.average()
+    }
+
+    /// The share of packets that were lost of late, in hundredths of a percent: how many of the last
+    /// 256 have no ack, of those that should have one by now. These are the ones sent longer ago
+    /// than two [round trips](Self::rtt), and than 250 ms; longer than a second, before there was
+    /// any ack. An ack that comes later corrects it. `None` if there are no such packets.
+    ///
+    /// Looks at as many packets as are remembered at most.
+    ///
+    /// ```
+    /// use porous_message::{AckHeader, AckSystem};
+    /// use porous_proto::Instant;
+    ///
+    /// let mut acks = AckSystem::new(1024);
+    /// for _ in 0..4 {
+    ///     let _ = acks.packet_sent(Instant::ZERO);
+    /// }
+    /// let header = AckHeader { sequence: 0, ack: 3, ack_bits: 0b1011 };
+    /// let _ = acks.packet_received(Instant::from_micros(30_000), &header, |_| {});
+    /// assert_eq!(acks.loss(Instant::from_micros(30_000)), None);
+    /// assert_eq!(acks.loss(Instant::from_micros(300_000)), Some(2500)); // a quarter
+    /// ```
+    #[must_use]
+    pub fn loss(&self, now: Instant) -> Option<u16> {
+        let newest = self.sent.newest()?;
+        let patience = self.rtt().map_or(MAX_RTT, |rtt| (2 * rtt).max(LOST_AFTER));
+        let (mut lost, mut all) = (0, 0);
+        (0..=u16::MAX)
+            .take(self.sent.size())
+            .filter_map(|back| self.sent.get(newest.wrapping_sub(back)))
+            .filter(|packet| now.saturating_duration_since(packet.at) > patience)
+            .take(LOSS_OF)
+            .for_each(|packet| {
+                all += 1;
+                lost += usize::from(!packet.is_acked);
+            });
+        (lost * ALL)
+            .checked_div(all)
+            .and_then(|share| u16::try_from(share).ok())
+    }
+
+    /// What was counted.
+    ///
+    /// ```
+    /// use porous_message::AckSystem;
+    /// use porous_proto::Instant;
+    ///
+    /// let mut acks = AckSystem::new(1024);
+    /// let _ = acks.packet_sent(Instant::ZERO);
+    /// assert_eq!(acks.stats().sent, 1);
+    /// ```
+    #[must_use]
+    pub const fn stats(&self) -> AckStats {
+        self.stats
+    }
+}

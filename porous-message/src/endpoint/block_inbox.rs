@@ -1,0 +1,135 @@
+//! Blocks, the half that receives: pieces are kept until all are there. A block is received when it
+//! is whole, whatever became of those before it.
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
+
+use bytes::Bytes;
+
+use super::echo::Echo;
+use super::fragment::{Fragment, Head, Shape};
+use crate::error::Error;
+use crate::sequence::newer;
+
+/// A block on its way, or nothing of it yet.
+#[derive(Debug)]
+struct Incoming<M> {
+    /// Bytes of the whole block, once a piece has come.
+    length: Option<u32>,
+    message: Option<M>,
+    /// By index: memory follows what has come.
+    pieces: BTreeMap<u32, Vec<u8>>,
+    /// The application has it.
+    is_received: bool,
+}
+
+impl<M> Incoming<M> {
+    const fn new() -> Self {
+        Self {
+            length: None,
+            message: None,
+            pieces: BTreeMap::new(),
+            is_received: false,
+        }
+    }
+
+    fn is_whole(&self, shape: &Shape) -> bool {
+        let whole = |length| self.pieces.len() == shape.pieces(length as usize);
+        self.length.is_some_and(whole)
+    }
+}
+
+/// The blocks of a channel that are coming, by id.
+#[derive(Debug)]
+pub(super) struct BlockInbox<M> {
+    /// As many as the last of which something has come.
+    blocks: VecDeque<Incoming<M>>,
+    /// The id of the first of them: all before it were received.
+    next: u16,
+    shape: Shape,
+    window: u16,
+    pub(super) echo: Echo,
+}
+
+impl<M> BlockInbox<M> {
+    pub(super) fn new(shape: Shape, window: u16) -> Self {
+        Self {
+            blocks: VecDeque::new(),
+            next: 0,
+            shape,
+            window,
+            echo: Echo::default(),
+        }
+    }
+
+    pub(super) const fn next(&self) -> u16 {
+        self.next
+    }
+
+    /// Whether a piece can be kept, or belongs to a block that came before.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfRange`] if its block is ahead of the window, or of another length than its other
+    /// pieces said.
+    pub(super) fn check(&self, head: &Head) -> Result<(), Error> {
+        let is_near = newer(self.next.wrapping_add(self.window), head.block);
+        let block = self.blocks.get(self.position(head.block));
+        let length = block.and_then(|block| block.length);
+        match is_near && length.is_none_or(|length| length == head.length) {
+            true => Ok(()),
+            false => Err(Error::OutOfRange),
+        }
+    }
+
+    fn position(&self, id: u16) -> usize {
+        id.wrapping_sub(self.next).into()
+    }
+
+    /// Keeps a piece that was checked. Returns whether it is new.
+    pub(super) fn insert(&mut self, fragment: Fragment<M>) -> bool {
+        let position = self.position(fragment.head.block);
+        if position >= self.window.into() {
+            self.echo.repeat();
+            return false;
+        }
+        while self.blocks.len() <= position {
+            self.blocks.push_back(Incoming::new());
+        }
+        let block = &mut self.blocks[position];
+        let index = fragment.head.index;
+        // Pieces of one packet were checked one by one, and may say different lengths.
+        let is_alien = block
+            .length
+            .is_some_and(|length| length != fragment.head.length);
+        if block.is_received || is_alien || block.pieces.contains_key(&index) {
+            self.echo.repeat();
+            return false;
+        }
+        block.length = Some(fragment.head.length);
+        block.pieces.insert(index, fragment.data);
+        if fragment.message.is_some() {
+            block.message = fragment.message;
+        }
+        true
+    }
+
+    /// The first block that is whole.
+    pub(super) fn receive(&mut self) -> Option<(M, Bytes)> {
+        let shape = self.shape;
+        let mut whole = self
+            .blocks
+            .iter_mut()
+            .filter(|block| block.is_whole(&shape));
+        let block = whole.next()?;
+        let message = block.message.take()?;
+        let pieces = core::mem::take(&mut block.pieces);
+        let data = pieces.into_values().collect::<Vec<_>>().concat();
+        block.is_received = true;
+        while self.blocks.front().is_some_and(|block| block.is_received) {
+            self.blocks.pop_front();
+            self.next = self.next.wrapping_add(1);
+        }
+        Some((message, data.into()))
+    }
+}

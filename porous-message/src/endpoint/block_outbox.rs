@@ -1,0 +1,216 @@
+//! Blocks, the half that sends: each is cut into pieces, and many of these are on their way at once.
+
+use alloc::collections::VecDeque;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use bytes::Bytes;
+
+use super::fragment::{Head, Shape};
+use super::record::{Doubt, Fate, Turn};
+use super::space::Space;
+use crate::error::Error;
+use crate::serialize::Serialize;
+use crate::stream::{Stream, WriteStream};
+
+/// A block on its way.
+#[derive(Debug)]
+struct Outgoing<M> {
+    message: M,
+    /// What the message takes, in the first piece.
+    bits: u64,
+    data: Bytes,
+    pieces: Vec<Fate>,
+    /// How many of them are not acknowledged.
+    missing: usize,
+}
+
+/// The blocks of a channel that are not confirmed, by id.
+#[derive(Debug)]
+pub(super) struct BlockOutbox<M> {
+    blocks: VecDeque<Outgoing<M>>,
+    /// The id of the first of them.
+    oldest: u16,
+    shape: Shape,
+    queue: u16,
+    window: u16,
+    doubt: Doubt,
+    /// Where choosing goes on: a block, and one of its pieces.
+    turn: (u16, usize),
+    /// What goes into the packet that is being made.
+    chosen: Vec<(u16, usize)>,
+}
+
+impl<M: Serialize> BlockOutbox<M> {
+    pub(super) fn new(shape: Shape, queue: u16, window: u16) -> Self {
+        Self {
+            blocks: VecDeque::new(),
+            oldest: 0,
+            shape,
+            queue,
+            window,
+            doubt: Doubt::default(),
+            turn: (0, 0),
+            chosen: Vec::new(),
+        }
+    }
+
+    /// How many are not confirmed.
+    pub(super) fn len(&self) -> usize {
+        self.blocks.len()
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.blocks.len() >= self.queue.into()
+    }
+
+    pub(super) fn send(&mut self, message: M, bits: u64, data: Bytes) {
+        let pieces = self.shape.pieces(data.len());
+        self.blocks.push_back(Outgoing {
+            message,
+            bits,
+            data,
+            pieces: vec![Fate::default(); pieces],
+            missing: pieces,
+        });
+    }
+
+    /// Pieces that were not sent of late, as many as fit. All that are on their way take turns: if
+    /// acknowledgements take longer than [`Resend`](super::Resend), the first ones would go again and
+    /// again before the last ones go once.
+    pub(super) fn choose(&mut self, turn: &Turn, space: &mut Space) {
+        self.chosen.clear();
+        self.doubt_oldest(turn);
+        let on_their_way = self.blocks.len().min(self.window.into());
+        let (first, index) = match self.position(self.turn.0) {
+            position if position < on_their_way => (position, self.turn.1),
+            _ => (0, 0),
+        };
+        let all = |position: usize| (position, 0, usize::MAX);
+        let turns = core::iter::once((first, index, usize::MAX))
+            .chain((first + 1..on_their_way).map(all))
+            .chain((0..first).map(all))
+            .chain([(first, 0, index)]);
+        for (position, start, end) in turns {
+            if !self.choose_of(position, start..end, turn, space) {
+                return;
+            }
+        }
+    }
+
+    /// Those of one block. Returns whether there may be room for those of others.
+    fn choose_of(
+        &mut self,
+        position: usize,
+        range: Range<usize>,
+        turn: &Turn,
+        space: &mut Space,
+    ) -> bool {
+        let Some(block) = self.blocks.get(position) else {
+            return true;
+        };
+        // There are 256 at most.
+        let id = self
+            .oldest
+            .wrapping_add(u16::try_from(position).unwrap_or(u16::MAX));
+        for index in range.start..range.end.min(block.pieces.len()) {
+            if !block.pieces[index].is_due(turn) {
+                continue;
+            }
+            let message = if index == 0 { block.bits } else { 0 };
+            if space.take(self.shape.bits(block.data.len(), index) + message) {
+                self.chosen.push((id, index));
+                self.turn = (id, index + 1);
+            } else if index > 0 {
+                // The others are as large.
+                return false;
+            }
+        }
+        true
+    }
+
+    /// All of the oldest is acknowledged, so it should have been confirmed at once.
+    fn doubt_oldest(&mut self, turn: &Turn) {
+        match self.blocks.front_mut() {
+            Some(block) if block.missing == 0 => {
+                if self.doubt.strikes(turn.now) {
+                    block.pieces.iter_mut().for_each(Fate::doubt);
+                    block.missing = block.pieces.len();
+                }
+            }
+            _ => self.doubt.clear(),
+        }
+    }
+
+    pub(super) fn chosen(&self) -> &[(u16, usize)] {
+        &self.chosen
+    }
+
+    fn position(&self, id: u16) -> usize {
+        id.wrapping_sub(self.oldest).into()
+    }
+
+    fn piece(&mut self, id: u16, index: usize) -> Option<&mut Fate> {
+        let position = self.position(id);
+        self.blocks.get_mut(position)?.pieces.get_mut(index)
+    }
+
+    /// What was chosen, and a bit that tells that this is all.
+    pub(super) fn write(&mut self, stream: &mut WriteStream<'_>) -> Result<(), Error> {
+        for (id, index) in &self.chosen {
+            let position = self.position(*id);
+            let Some(block) = self.blocks.get_mut(position) else {
+                continue;
+            };
+            stream.bool(&mut true)?;
+            let mut head = Head::new(*id, block.data.len(), *index);
+            head.write(stream, &self.shape, &mut block.message, &block.data)?;
+        }
+        stream.bool(&mut false)
+    }
+
+    /// What was chosen is in this packet. Returns how many pieces were in one before.
+    pub(super) fn sent(&mut self, turn: &Turn) -> u64 {
+        let chosen = core::mem::take(&mut self.chosen);
+        let mut again = 0;
+        for (id, index) in &chosen {
+            if let Some(piece) = self.piece(*id, *index) {
+                again += u64::from(piece.sent(turn));
+            }
+        }
+        self.chosen = chosen;
+        again
+    }
+
+    /// The piece has arrived, and is not sent again.
+    pub(super) fn acked(&mut self, id: u16, index: usize) {
+        let position = self.position(id);
+        let Some(block) = self.blocks.get_mut(position) else {
+            return;
+        };
+        if let Some(piece) = block.pieces.get_mut(index) {
+            block.missing -= usize::from(!piece.acked);
+            piece.acked = true;
+        }
+    }
+
+    /// The piece was in a packet that is lost.
+    pub(super) fn lost(&mut self, id: u16, index: usize, packet: u16) {
+        if let Some(piece) = self.piece(id, index) {
+            piece.lost(packet);
+        }
+    }
+
+    /// The receiver has all blocks before `next`. What was never sent, or is older than what is
+    /// known, says nothing.
+    pub(super) fn confirm(&mut self, next: u16) {
+        let count = self.position(next);
+        if count == 0 || count > self.blocks.len() {
+            return;
+        }
+        self.blocks.drain(..count);
+        self.oldest = next;
+        self.doubt.clear();
+    }
+}

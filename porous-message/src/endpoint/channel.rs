@@ -1,0 +1,251 @@
+//! A channel of either kind, and its share of a packet.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use bytes::Bytes;
+
+use super::config::MessageChannel;
+use super::record::{Item, Turn};
+use super::reliable::{self, Reliable};
+use super::space::Space;
+use super::unreliable::Unreliable;
+use super::{MessageStats, Reason};
+use crate::error::Error;
+use crate::serialize::Serialize;
+use crate::stream::{ReadStream, WriteStream};
+
+/// The channel.
+#[derive(Debug)]
+pub(super) struct Channel<M> {
+    pub(super) kind: Kind<M>,
+    /// What it may take of a packet, in bytes.
+    budget: usize,
+}
+
+/// What it is.
+#[derive(Debug)]
+pub(super) enum Kind<M> {
+    Reliable(Box<Reliable<M>>),
+    Unreliable(Unreliable<M>),
+}
+
+/// What of it was in a packet.
+#[derive(Debug)]
+pub(super) enum Arrived<M> {
+    Reliable(reliable::Arrived<M>),
+    Unreliable(Vec<M>),
+}
+
+impl<M: Serialize> Channel<M> {
+    pub(super) fn new(config: &MessageChannel) -> Self {
+        let kind = match config.is_reliable {
+            true => Kind::Reliable(Box::new(Reliable::new(config))),
+            false => Kind::Unreliable(Unreliable::new(config.queue, config.age)),
+        };
+        Self {
+            kind,
+            budget: config.budget,
+        }
+    }
+
+    /// The bits that it takes in any packet, at most.
+    pub(super) fn overhead(&self) -> u64 {
+        match &self.kind {
+            Kind::Reliable(reliable) => reliable.overhead([true; 2]),
+            Kind::Unreliable(_) => 1,
+        }
+    }
+
+    /// The bits that it takes in a packet that is sent now.
+    pub(super) fn overhead_now(&self) -> u64 {
+        match &self.kind {
+            Kind::Reliable(reliable) => reliable.overhead_now(),
+            Kind::Unreliable(_) => 1,
+        }
+    }
+
+    /// How many bits there are for content in a packet that has so many for all channels' content.
+    pub(super) fn room(&self, bits: u64) -> u64 {
+        let space = Space { bits, items: 0 };
+        space.share(self.budget, self.overhead()).bits
+    }
+
+    /// Whether a message of so many bits can be sent.
+    pub(super) fn check(&self, bits: u64, room: u64) -> Result<(), Reason> {
+        let (head, is_full) = match &self.kind {
+            // The id of the first one in a packet.
+            Kind::Reliable(reliable) => (17, reliable.outbox.is_full()),
+            Kind::Unreliable(unreliable) => (1, unreliable.is_full()),
+        };
+        if head + bits > room {
+            return Err(Reason::TooLarge);
+        }
+        if is_full {
+            return Err(Reason::Full);
+        }
+        Ok(())
+    }
+
+    /// Whether a block can be sent, whose message has so many bits.
+    pub(super) fn check_block(&self, bits: u64, block: &Bytes, room: u64) -> Result<(), Reason> {
+        let Kind::Reliable(reliable) = &self.kind else {
+            return Err(Reason::NoBlocks);
+        };
+        let blocks = reliable.blocks.as_ref().ok_or(Reason::NoBlocks)?;
+        // The first piece has the message, and all of the others as many bytes at most.
+        let first = blocks.shape.bits(block.len(), 0);
+        if block.len() > blocks.shape.max_block as usize || first + bits > room {
+            return Err(Reason::TooLarge);
+        }
+        if blocks.outbox.is_full() {
+            return Err(Reason::Full);
+        }
+        Ok(())
+    }
+
+    /// The caller has checked it.
+    pub(super) fn send(&mut self, message: M, bits: u64, urgency: u8) {
+        match &mut self.kind {
+            Kind::Reliable(reliable) => reliable.outbox.send(message, bits),
+            Kind::Unreliable(unreliable) => unreliable.send(message, bits, urgency),
+        }
+    }
+
+    /// The caller has checked it.
+    pub(super) fn send_block(&mut self, message: M, bits: u64, block: Bytes) {
+        let Kind::Reliable(reliable) = &mut self.kind else {
+            return;
+        };
+        if let Some(blocks) = &mut reliable.blocks {
+            blocks.outbox.send(message, bits, block);
+        }
+    }
+
+    /// Messages and blocks that were sent, and may have to be sent again.
+    pub(super) fn queued(&self) -> usize {
+        match &self.kind {
+            Kind::Reliable(reliable) => {
+                let blocks = reliable.blocks.as_ref();
+                let blocks = blocks.map_or(0, |blocks| blocks.outbox.len());
+                usize::from(reliable.outbox.len()) + blocks
+            }
+            Kind::Unreliable(unreliable) => unreliable.len(),
+        }
+    }
+
+    /// Chooses what goes into a packet.
+    pub(super) fn choose(&mut self, turn: &Turn, space: &mut Space, stats: &mut MessageStats) {
+        let share = space.share(self.budget, self.overhead_now());
+        let mut left = share;
+        match &mut self.kind {
+            Kind::Reliable(reliable) => reliable.choose(turn, &mut left),
+            Kind::Unreliable(unreliable) => stats.expired += unreliable.choose(turn, &mut left),
+        }
+        space.settle(&share, &left);
+    }
+
+    /// Whether what it tells the other end is worth a packet of its own.
+    pub(super) fn is_pressing(&self, turn: &Turn) -> bool {
+        match &self.kind {
+            Kind::Reliable(reliable) => reliable.is_pressing(turn),
+            Kind::Unreliable(_) => false,
+        }
+    }
+
+    pub(super) fn write(&mut self, stream: &mut WriteStream<'_>) -> Result<(), Error> {
+        match &mut self.kind {
+            Kind::Reliable(reliable) => reliable.write(stream),
+            Kind::Unreliable(unreliable) => unreliable.write(stream),
+        }
+    }
+
+    /// What was written is in this packet. Returns how much of it was in one before.
+    pub(super) fn sent(&mut self, position: usize, turn: &Turn, items: &mut Vec<Item>) -> u64 {
+        match &mut self.kind {
+            Kind::Reliable(reliable) => reliable.sent(position, turn, items),
+            Kind::Unreliable(unreliable) => {
+                unreliable.sent();
+                0
+            }
+        }
+    }
+
+    /// Reads what [`write`](Self::write) wrote, and changes nothing.
+    pub(super) fn read(
+        &self,
+        stream: &mut ReadStream<'_>,
+        items: &mut u32,
+    ) -> Result<Arrived<M>, Error> {
+        if let Kind::Reliable(reliable) = &self.kind {
+            return Ok(Arrived::Reliable(reliable.read(stream, items)?));
+        }
+        let mut messages = Vec::new();
+        while reliable::more(stream, items)? {
+            let mut message = M::blank();
+            message.serialize(stream)?;
+            messages.push(message);
+        }
+        Ok(Arrived::Unreliable(messages))
+    }
+
+    /// Takes what it [read](Self::read).
+    pub(super) fn arrived(&mut self, arrived: Arrived<M>, stats: &mut MessageStats) {
+        match (&mut self.kind, arrived) {
+            (Kind::Reliable(reliable), Arrived::Reliable(arrived)) => {
+                stats.duplicates += reliable.arrived(arrived);
+            }
+            (Kind::Unreliable(unreliable), Arrived::Unreliable(messages)) => {
+                for message in messages {
+                    stats.overrun += u64::from(!unreliable.insert(message));
+                }
+            }
+            // Each reads its own kind only.
+            (Kind::Reliable(_), Arrived::Unreliable(_))
+            | (Kind::Unreliable(_), Arrived::Reliable(_)) => {}
+        }
+    }
+
+    /// A packet with this has arrived.
+    pub(super) fn acked(&mut self, item: Item) {
+        let Kind::Reliable(reliable) = &mut self.kind else {
+            return;
+        };
+        match (item, &mut reliable.blocks) {
+            (Item::Message { id, .. }, _) => reliable.outbox.acked(id),
+            (Item::Messages { next, .. }, _) => {
+                let own = reliable.inbox.next();
+                reliable.inbox.echo.acked(next, own);
+            }
+            (Item::Fragment { block, index, .. }, Some(blocks)) => {
+                blocks.outbox.acked(block, index);
+            }
+            (Item::Blocks { next, .. }, Some(blocks)) => {
+                let own = blocks.inbox.next();
+                blocks.inbox.echo.acked(next, own);
+            }
+            (Item::Fragment { .. } | Item::Blocks { .. }, None) => {}
+        }
+    }
+
+    /// The packet with this is lost.
+    pub(super) fn lost(&mut self, item: Item, packet: u16) {
+        let Kind::Reliable(reliable) = &mut self.kind else {
+            return;
+        };
+        match (item, &mut reliable.blocks) {
+            (Item::Message { id, .. }, _) => reliable.outbox.lost(id, packet),
+            (Item::Fragment { block, index, .. }, Some(blocks)) => {
+                blocks.outbox.lost(block, index, packet);
+            }
+            (Item::Fragment { .. } | Item::Messages { .. } | Item::Blocks { .. }, _) => {}
+        }
+    }
+
+    pub(super) fn receive(&mut self) -> Option<(M, Option<Bytes>)> {
+        match &mut self.kind {
+            Kind::Reliable(reliable) => reliable.receive(),
+            Kind::Unreliable(unreliable) => Some((unreliable.receive()?, None)),
+        }
+    }
+}

@@ -1,0 +1,359 @@
+//! What two ends agree on, and what each wants for itself.
+
+use alloc::vec::Vec;
+use core::fmt;
+use core::hash::Hasher as _;
+use core::time::Duration;
+
+use siphasher::sip::SipHasher13;
+
+/// The channels of a packet are few: each costs it a bit or two.
+const CHANNELS_MAX: usize = 64;
+
+/// A quarter of the ids, so that old ones and new ones are told apart.
+const IDS_MAX: u16 = 1 << 14;
+
+/// A packet holds no more than UDP carries.
+const PACKET_MAX: usize = 65_000;
+
+/// When a message goes into another packet, if none that it was in is known to have arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resend {
+    /// After this time. The articles' 100 ms is the default.
+    After(Duration),
+    /// After five quarters of the round trip that the endpoint was [told](super::Endpoint::set_rtt),
+    /// 20 ms at least and a second at most; 100 ms until it is told one.
+    ByRoundTrip,
+}
+
+/// One of the channels of an [`Endpoint`](super::Endpoint).
+///
+/// Its kind, window and blocks must be the same at both ends; all else is each end's own.
+///
+/// ```
+/// use porous_message::MessageChannel;
+///
+/// let _events = MessageChannel::reliable().priority(2);
+/// let _sounds = MessageChannel::unreliable().budget(200);
+/// let _levels = MessageChannel::reliable().blocks(1 << 20);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageChannel {
+    pub(super) is_reliable: bool,
+    pub(super) priority: u8,
+    pub(super) budget: usize,
+    pub(super) queue: u16,
+    pub(super) window: u16,
+    pub(super) age: Duration,
+    pub(super) max_block: u32,
+    pub(super) fragment: u16,
+    pub(super) block_window: u16,
+}
+
+impl MessageChannel {
+    const fn new(is_reliable: bool) -> Self {
+        Self {
+            is_reliable,
+            priority: 0,
+            budget: usize::MAX,
+            queue: 1024,
+            window: 1024,
+            age: Duration::from_millis(100),
+            max_block: 0,
+            fragment: 256,
+            block_window: 4,
+        }
+    }
+
+    /// Its messages arrive, each once, in the order that they were sent.
+    ///
+    /// ```
+    /// use porous_message::MessageChannel;
+    ///
+    /// let _chat = MessageChannel::reliable();
+    /// ```
+    #[must_use]
+    pub const fn reliable() -> Self {
+        Self::new(true)
+    }
+
+    /// Its messages are in one packet each, and arrive if that does.
+    ///
+    /// ```
+    /// use porous_message::MessageChannel;
+    ///
+    /// let _sounds = MessageChannel::unreliable();
+    /// ```
+    #[must_use]
+    pub const fn unreliable() -> Self {
+        Self::new(false)
+    }
+
+    /// Channels of higher priority choose first what goes into a packet; of the same, those that are
+    /// declared first. Default 0.
+    ///
+    /// ```
+    /// use porous_message::MessageChannel;
+    ///
+    /// let _inputs = MessageChannel::unreliable().priority(9);
+    /// ```
+    #[must_use]
+    pub const fn priority(mut self, priority: u8) -> Self {
+        self.priority = priority;
+        self
+    }
+
+    /// The channel takes at most so many bytes of a packet, so that channels of lower priority get
+    /// on. A message that is longer cannot be sent. Default: all that there is.
+    ///
+    /// ```
+    /// use porous_message::MessageChannel;
+    ///
+    /// let _chat = MessageChannel::reliable().budget(300);
+    /// ```
+    #[must_use]
+    pub const fn budget(mut self, bytes: usize) -> Self {
+        self.budget = bytes;
+        self
+    }
+
+    /// So many messages can wait to be sent, or to be confirmed; of an unreliable channel, also to
+    /// be received. 1 to 16,384; what is outside becomes the nearest. Default 1024.
+    ///
+    /// ```
+    /// use porous_message::MessageChannel;
+    ///
+    /// let _chat = MessageChannel::reliable().queue(64);
+    /// ```
+    #[must_use]
+    pub const fn queue(mut self, messages: u16) -> Self {
+        self.queue = clamp(messages);
+        self
+    }
+
+    /// So many messages of a reliable channel the receiver buffers: the sender sends none that are
+    /// further ahead of the first one that it has not received. 1 to 16,384, the same at both ends.
+    /// Default 1024.
+    ///
+    /// ```
+    /// use porous_message::MessageChannel;
+    ///
+    /// let _chat = MessageChannel::reliable().window(256);
+    /// ```
+    #[must_use]
+    pub const fn window(mut self, messages: u16) -> Self {
+        self.window = clamp(messages);
+        self
+    }
+
+    /// What finds no room in the packets of this time is not sent, of an unreliable channel. The time
+    /// counts from the first packet after [`send`](super::Endpoint::send). Default 100 ms; with none,
+    /// there is one chance.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use porous_message::MessageChannel;
+    ///
+    /// let _inputs = MessageChannel::unreliable().age(Duration::from_millis(30));
+    /// ```
+    #[must_use]
+    pub const fn age(mut self, age: Duration) -> Self {
+        self.age = age;
+        self
+    }
+
+    /// A reliable channel also carries [blocks](super::Endpoint::send_block) of up to so many bytes,
+    /// at most 16 MiB. The same at both ends. Default 0: no blocks.
+    ///
+    /// What a remote host can make us keep of them is this times the
+    /// [number of blocks](Self::block_window).
+    ///
+    /// ```
+    /// use porous_message::MessageChannel;
+    ///
+    /// let _levels = MessageChannel::reliable().blocks(256 * 1024);
+    /// ```
+    #[must_use]
+    pub const fn blocks(mut self, max_bytes: u32) -> Self {
+        self.max_block = if max_bytes < 1 << 24 {
+            max_bytes
+        } else {
+            1 << 24
+        };
+        self
+    }
+
+    /// Blocks are sent in pieces of so many bytes, 64 at least: small ones fit into what is left of a
+    /// packet, large ones cost less each. The same at both ends. Default 256.
+    ///
+    /// ```
+    /// use porous_message::MessageChannel;
+    ///
+    /// let _levels = MessageChannel::reliable().blocks(1 << 20).fragment(1000);
+    /// ```
+    #[must_use]
+    pub const fn fragment(mut self, bytes: u16) -> Self {
+        self.fragment = if bytes > 64 { bytes } else { 64 };
+        self
+    }
+
+    /// So many blocks are on their way at once, 1 to 256. The same at both ends. Default 4.
+    ///
+    /// ```
+    /// use porous_message::MessageChannel;
+    ///
+    /// let _levels = MessageChannel::reliable().blocks(1 << 20).block_window(1);
+    /// ```
+    #[must_use]
+    pub const fn block_window(mut self, blocks: u16) -> Self {
+        self.block_window = if blocks < 256 { blocks } else { 256 };
+        if blocks == 0 {
+            self.block_window = 1;
+        }
+        self
+    }
+}
+
+const fn clamp(ids: u16) -> u16 {
+    match ids {
+        0 => 1,
+        1..=IDS_MAX => ids,
+        _ => IDS_MAX,
+    }
+}
+
+/// How an [`Endpoint`](super::Endpoint) works.
+///
+/// ```
+/// use porous_message::{MessageChannel, MessageConfig};
+///
+/// let _config = MessageConfig::new(&[MessageChannel::reliable(), MessageChannel::unreliable()])?
+///     .packet(500);
+/// # Ok::<(), porous_message::MessageConfigError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageConfig {
+    pub(super) channels: Vec<MessageChannel>,
+    pub(super) packet: usize,
+    pub(super) per_packet: u32,
+    pub(super) resend: Resend,
+}
+
+impl MessageConfig {
+    /// With these channels, in the same order at both ends.
+    ///
+    /// # Errors
+    ///
+    /// [`MessageConfigError::Channels`] unless there are 1 to 64.
+    ///
+    /// ```
+    /// use porous_message::MessageConfig;
+    ///
+    /// assert!(MessageConfig::new(&[]).is_err());
+    /// ```
+    pub fn new(channels: &[MessageChannel]) -> Result<Self, MessageConfigError> {
+        if channels.is_empty() || channels.len() > CHANNELS_MAX {
+            return Err(MessageConfigError::Channels);
+        }
+        Ok(Self {
+            channels: channels.to_vec(),
+            packet: 1100,
+            per_packet: 256,
+            resend: Resend::After(Duration::from_millis(100)),
+        })
+    }
+
+    /// A number that differs if the two ends do not agree on their channels, windows, blocks and
+    /// messages in a packet: as a part of [`application_id`](porous_proto::Config::application_id), it
+    /// lets a host refuse who could not be understood. It says nothing of the types of messages: add
+    /// a version of these. The same on every machine.
+    ///
+    /// ```
+    /// use porous_message::{MessageChannel, MessageConfig};
+    /// use porous_proto::Config;
+    ///
+    /// const MESSAGES_VERSION: u64 = 3;
+    ///
+    /// let messages = MessageConfig::new(&[MessageChannel::reliable()])?;
+    /// let id = 0x6d79_6761_6d65 + MESSAGES_VERSION;
+    /// let _config = Config::new().application_id(id ^ messages.fingerprint());
+    /// # Ok::<(), porous_message::MessageConfigError>(())
+    /// ```
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        let mut hasher = SipHasher13::new();
+        hasher.write(&self.per_packet.to_le_bytes());
+        for channel in &self.channels {
+            hasher.write(&[u8::from(channel.is_reliable)]);
+            hasher.write(&channel.window.to_le_bytes());
+            hasher.write(&channel.max_block.to_le_bytes());
+            hasher.write(&channel.fragment.to_le_bytes());
+            hasher.write(&channel.block_window.to_le_bytes());
+        }
+        hasher.finish()
+    }
+
+    /// Packets have at most so many bytes, 16 to 65,000. Default 1100, which fit into one datagram of
+    /// porous.
+    ///
+    /// ```
+    /// # use porous_message::{MessageChannel, MessageConfig};
+    /// # let config = MessageConfig::new(&[MessageChannel::reliable()])?;
+    /// let _config = config.packet(256);
+    /// # Ok::<(), porous_message::MessageConfigError>(())
+    /// ```
+    #[must_use]
+    pub fn packet(mut self, bytes: usize) -> Self {
+        self.packet = bytes.clamp(16, PACKET_MAX);
+        self
+    }
+
+    /// A packet has at most so many messages and pieces of blocks, 1 at least. The same at both ends.
+    /// Default 256.
+    ///
+    /// ```
+    /// # use porous_message::{MessageChannel, MessageConfig};
+    /// # let config = MessageConfig::new(&[MessageChannel::reliable()])?;
+    /// let _config = config.messages_per_packet(32);
+    /// # Ok::<(), porous_message::MessageConfigError>(())
+    /// ```
+    #[must_use]
+    pub fn messages_per_packet(mut self, messages: u32) -> Self {
+        self.per_packet = messages.max(1);
+        self
+    }
+
+    /// When a message is sent again. Default: after 100 ms.
+    ///
+    /// ```
+    /// # use porous_message::{MessageChannel, MessageConfig};
+    /// use porous_message::Resend;
+    ///
+    /// # let config = MessageConfig::new(&[MessageChannel::reliable()])?;
+    /// let _config = config.resend(Resend::ByRoundTrip);
+    /// # Ok::<(), porous_message::MessageConfigError>(())
+    /// ```
+    #[must_use]
+    pub const fn resend(mut self, resend: Resend) -> Self {
+        self.resend = resend;
+        self
+    }
+}
+
+/// What is wrong with a configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MessageConfigError {
+    /// There are 1 to 64 channels.
+    Channels,
+}
+
+impl fmt::Display for MessageConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Channels => f.write_str("declare 1 to 64 channels"),
+        }
+    }
+}
+
+impl core::error::Error for MessageConfigError {}

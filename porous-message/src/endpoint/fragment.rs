@@ -1,0 +1,113 @@
+//! How blocks are cut into pieces, and what a piece says of itself.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::error::Error;
+use crate::serialize::Serialize;
+use crate::stream::{MeasureStream, ReadStream, Stream, WriteStream};
+
+/// What both ends know of the blocks of a channel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    /// Bytes of the largest block.
+    pub(super) max_block: u32,
+    /// Bytes of every piece but the last.
+    pub(super) fragment: u16,
+}
+
+impl Shape {
+    /// How many pieces a block has: one at least, which carries its message.
+    pub(super) fn pieces(&self, length: usize) -> usize {
+        length.div_ceil(self.fragment.into()).max(1)
+    }
+
+    /// Which bytes a piece has.
+    pub(super) fn range(&self, length: usize, index: usize) -> Range<usize> {
+        let start = index * usize::from(self.fragment);
+        start..length.min(start + usize::from(self.fragment))
+    }
+
+    /// What a piece takes in a packet, without the message.
+    pub(super) fn bits(&self, length: usize, index: usize) -> u64 {
+        let mut stream = MeasureStream::new();
+        let mut head = Head::new(0, length, index);
+        // Every piece of a block can be measured.
+        let _ = head.serialize(&mut stream, self);
+        1 + stream.measured() + 8 * self.range(length, index).len() as u64
+    }
+}
+
+/// Which piece of which block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) block: u16,
+    /// Bytes of the whole block.
+    pub(super) length: u32,
+    pub(super) index: u32,
+}
+
+impl Head {
+    pub(super) fn new(block: u16, length: usize, index: usize) -> Self {
+        // Blocks are 16 MiB at most.
+        let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        Self {
+            block,
+            length: narrow(length),
+            index: narrow(index),
+        }
+    }
+
+    fn serialize<S: Stream>(&mut self, stream: &mut S, shape: &Shape) -> Result<(), Error> {
+        stream.ranged(&mut self.block, 0..=u16::MAX)?;
+        stream.ranged(&mut self.length, 0..=shape.max_block)?;
+        let pieces = shape.pieces(self.length as usize);
+        stream.kind(&mut self.index, u32::try_from(pieces).unwrap_or(u32::MAX))
+    }
+
+    fn range(&self, shape: &Shape) -> Range<usize> {
+        shape.range(self.length as usize, self.index as usize)
+    }
+
+    /// The first piece of a block carries the message that belongs to it.
+    pub(super) fn write<M: Serialize>(
+        &mut self,
+        stream: &mut WriteStream<'_>,
+        shape: &Shape,
+        message: &mut M,
+        data: &[u8],
+    ) -> Result<(), Error> {
+        self.serialize(stream, shape)?;
+        if self.index == 0 {
+            message.serialize(stream)?;
+        }
+        stream.write_bytes(data.get(self.range(shape)).unwrap_or_default())
+    }
+}
+
+/// A piece that has come.
+#[derive(Debug)]
+pub(super) struct Fragment<M> {
+    pub(super) head: Head,
+    /// In the first piece of a block.
+    pub(super) message: Option<M>,
+    pub(super) data: Vec<u8>,
+}
+
+impl<M: Serialize> Fragment<M> {
+    pub(super) fn read(stream: &mut ReadStream<'_>, shape: &Shape) -> Result<Self, Error> {
+        let mut head = Head::default();
+        head.serialize(stream, shape)?;
+        let mut message = (head.index == 0).then(M::blank);
+        if let Some(message) = &mut message {
+            message.serialize(stream)?;
+        }
+        let (mut data, bytes) = (Vec::new(), head.range(shape).len());
+        stream.byte_vec(&mut data, bytes..=bytes)?;
+        Ok(Self {
+            head,
+            message,
+            data,
+        })
+    }
+}

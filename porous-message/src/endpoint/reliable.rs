@@ -1,0 +1,210 @@
+//! A reliable channel: messages in order, and blocks beside them.
+
+use alloc::vec::Vec;
+
+use bytes::Bytes;
+
+use super::block_inbox::BlockInbox;
+use super::block_outbox::BlockOutbox;
+use super::config::MessageChannel;
+use super::echo;
+use super::fragment::{Fragment, Shape};
+use super::inbox::Inbox;
+use super::outbox::{Outbox, serialize_id};
+use super::record::{Item, Turn};
+use super::space::Space;
+use crate::error::Error;
+use crate::serialize::Serialize;
+use crate::stream::{ReadStream, Stream, WriteStream};
+
+/// Both halves.
+#[derive(Debug)]
+pub(super) struct Reliable<M> {
+    pub(super) outbox: Outbox<M>,
+    pub(super) inbox: Inbox<M>,
+    pub(super) blocks: Option<Blocks<M>>,
+}
+
+/// Both halves of its blocks.
+#[derive(Debug)]
+pub(super) struct Blocks<M> {
+    pub(super) shape: Shape,
+    pub(super) outbox: BlockOutbox<M>,
+    pub(super) inbox: BlockInbox<M>,
+}
+
+/// What of a reliable channel was in a packet.
+#[derive(Debug)]
+pub(super) struct Arrived<M> {
+    /// The next message and the next block that the other end waits for, if it says so.
+    confirmed: [Option<u16>; 2],
+    messages: Vec<(u16, M)>,
+    fragments: Vec<Fragment<M>>,
+}
+
+impl<M: Serialize> Reliable<M> {
+    pub(super) fn new(config: &MessageChannel) -> Self {
+        let shape = Shape {
+            max_block: config.max_block,
+            fragment: config.fragment,
+        };
+        let blocks = || Blocks {
+            shape,
+            outbox: BlockOutbox::new(shape, config.queue, config.block_window),
+            inbox: BlockInbox::new(shape, config.block_window),
+        };
+        Self {
+            outbox: Outbox::new(config.queue, config.window),
+            inbox: Inbox::new(config.window),
+            blocks: (config.max_block > 0).then(blocks),
+        }
+    }
+
+    /// What it tells the other end in any packet that is sent now: the next message and the next
+    /// block, unless that is known there.
+    fn told(&self) -> [Option<u16>; 2] {
+        let next = self.inbox.next();
+        let message = self.inbox.echo.is_due(next).then_some(next);
+        let block = self.blocks.as_ref().and_then(|blocks| {
+            let next = blocks.inbox.next();
+            blocks.inbox.echo.is_due(next).then_some(next)
+        });
+        [message, block]
+    }
+
+    /// The bits that it takes in a packet that has nothing else of it, with or without what it tells
+    /// the other end.
+    pub(super) fn overhead(&self, told: [bool; 2]) -> u64 {
+        let blocks = u64::from(self.blocks.is_some());
+        1 + echo::bits(told[0]) + blocks * (1 + echo::bits(told[1]))
+    }
+
+    pub(super) fn overhead_now(&self) -> u64 {
+        self.overhead(self.told().map(|next| next.is_some()))
+    }
+
+    /// Whether what it tells is worth a packet of its own.
+    pub(super) fn is_pressing(&self, turn: &Turn) -> bool {
+        let blocks = |blocks: &Blocks<M>| blocks.inbox.echo.is_pressing(blocks.inbox.next(), turn);
+        self.inbox.echo.is_pressing(self.inbox.next(), turn)
+            || self.blocks.as_ref().is_some_and(blocks)
+    }
+
+    /// Messages first: blocks take what these leave.
+    pub(super) fn choose(&mut self, turn: &Turn, space: &mut Space) {
+        self.outbox.choose(turn, space);
+        if let Some(blocks) = &mut self.blocks {
+            blocks.outbox.choose(turn, space);
+        }
+    }
+
+    pub(super) fn write(&mut self, stream: &mut WriteStream<'_>) -> Result<(), Error> {
+        let [mut message, mut block] = self.told();
+        echo::serialize(stream, &mut message)?;
+        self.outbox.write(stream)?;
+        if let Some(blocks) = &mut self.blocks {
+            echo::serialize(stream, &mut block)?;
+            blocks.outbox.write(stream)?;
+        }
+        Ok(())
+    }
+
+    /// What was written is in this packet: notes all of it. Returns how many messages and pieces
+    /// were in one before.
+    pub(super) fn sent(&mut self, channel: usize, turn: &Turn, items: &mut Vec<Item>) -> u64 {
+        let [message, block] = self.told();
+        if let Some(next) = message {
+            self.inbox.echo.sent(next, turn);
+            items.push(Item::Messages { channel, next });
+        }
+        let messages = self.outbox.chosen().iter();
+        items.extend(messages.map(|&id| Item::Message { channel, id }));
+        let mut again = self.outbox.sent(turn);
+        if let Some(blocks) = &mut self.blocks {
+            if let Some(next) = block {
+                blocks.inbox.echo.sent(next, turn);
+                items.push(Item::Blocks { channel, next });
+            }
+            let pieces = blocks.outbox.chosen().iter();
+            items.extend(pieces.map(|&(block, index)| Item::Fragment {
+                channel,
+                block,
+                index,
+            }));
+            again += blocks.outbox.sent(turn);
+        }
+        again
+    }
+
+    /// Reads what [`write`](Self::write) wrote, and changes nothing.
+    pub(super) fn read(
+        &self,
+        stream: &mut ReadStream<'_>,
+        items: &mut u32,
+    ) -> Result<Arrived<M>, Error> {
+        let mut arrived = Arrived {
+            confirmed: [None; 2],
+            messages: Vec::new(),
+            fragments: Vec::new(),
+        };
+        echo::serialize(stream, &mut arrived.confirmed[0])?;
+        let mut previous = None;
+        while more(stream, items)? {
+            let (mut id, mut message) = (0, M::blank());
+            serialize_id(stream, &mut id, previous)?;
+            self.inbox.check(id)?;
+            message.serialize(stream)?;
+            arrived.messages.push((id, message));
+            previous = Some(id);
+        }
+        let Some(blocks) = &self.blocks else {
+            return Ok(arrived);
+        };
+        echo::serialize(stream, &mut arrived.confirmed[1])?;
+        while more(stream, items)? {
+            let fragment = Fragment::read(stream, &blocks.shape)?;
+            blocks.inbox.check(&fragment.head)?;
+            arrived.fragments.push(fragment);
+        }
+        Ok(arrived)
+    }
+
+    /// Takes what was read. Returns how many messages and pieces had come before.
+    pub(super) fn arrived(&mut self, arrived: Arrived<M>) -> u64 {
+        let mut again = 0;
+        if let Some(next) = arrived.confirmed[0] {
+            self.outbox.confirm(next);
+        }
+        for (id, message) in arrived.messages {
+            again += u64::from(!self.inbox.insert(id, message));
+        }
+        if let Some(blocks) = &mut self.blocks {
+            if let Some(next) = arrived.confirmed[1] {
+                blocks.outbox.confirm(next);
+            }
+            for fragment in arrived.fragments {
+                again += u64::from(!blocks.inbox.insert(fragment));
+            }
+        }
+        again
+    }
+
+    /// The next message in order, or else a block that is whole.
+    pub(super) fn receive(&mut self) -> Option<(M, Option<Bytes>)> {
+        if let Some(message) = self.inbox.receive() {
+            return Some((message, None));
+        }
+        let (message, block) = self.blocks.as_mut()?.inbox.receive()?;
+        Some((message, Some(block)))
+    }
+}
+
+/// Whether another one follows, of those that a packet may have.
+pub(super) fn more(stream: &mut ReadStream<'_>, items: &mut u32) -> Result<bool, Error> {
+    let mut more = false;
+    stream.bool(&mut more)?;
+    if more {
+        *items = items.checked_sub(1).ok_or(Error::OutOfRange)?;
+    }
+    Ok(more)
+}

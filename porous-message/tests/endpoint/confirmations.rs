@@ -1,0 +1,146 @@
+//! What each end tells the other: the next id that it waits for. So a packet that its carrier
+//! acknowledges and drops all the same costs time, and nothing else.
+
+use porous_message::MessageChannel;
+
+use crate::carrier::{A, B, Both, Packet};
+
+const RELIABLE: MessageChannel = MessageChannel::reliable();
+
+#[test]
+fn a_packet_that_is_acknowledged_but_never_read_costs_a_second() {
+    let mut both = Both::new(&[RELIABLE]);
+    for number in 0..3_u32 {
+        both.ends[A].send(0, number).unwrap();
+        let packet = both.write(A).unwrap();
+        if number != 1 {
+            both.read(&packet);
+        }
+        both.ack(&packet);
+    }
+    assert_eq!(both.received(B), [0]);
+    both.exchange();
+    both.wait(999);
+    both.exchange();
+    assert_eq!(both.received(B), []);
+    both.wait(1);
+    both.exchange();
+    assert_eq!(both.received(B), [1, 2]);
+    both.exchange();
+    assert_eq!(both.ends[A].queued(0), 0);
+}
+
+#[test]
+fn the_last_message_is_not_lost_either() {
+    let mut both = Both::new(&[RELIABLE]);
+    both.ends[A].send(0, 7_u32).unwrap();
+    let packet = both.write(A).unwrap();
+    both.ack(&packet);
+    assert_eq!(both.write(A), None);
+    both.wait(1000);
+    both.exchange();
+    assert_eq!(both.received(B), [7]);
+}
+
+#[test]
+fn a_confirmation_that_is_acknowledged_but_never_read_comes_again() {
+    let mut both = Both::new(&[RELIABLE.window(1)]);
+    both.ends[A].send(0, 1_u32).unwrap();
+    both.ends[A].send(0, 2_u32).unwrap();
+    let packet = both.write(A).unwrap();
+    both.read(&packet);
+    both.ack(&packet);
+    assert_eq!(both.received(B), [1]);
+    let told = both.write(B).unwrap();
+    both.ack(&told);
+    assert_eq!(both.write(B), None);
+    for _ in 0..2 {
+        both.exchange();
+        both.wait(1000);
+    }
+    both.exchange();
+    assert_eq!(both.received(B), [2]);
+}
+
+#[test]
+fn who_does_not_receive_is_asked_less_and_less_often() {
+    let mut both = Both::new(&[RELIABLE.window(4)]);
+    for number in 0..10_u32 {
+        both.ends[A].send(0, number).unwrap();
+    }
+    both.exchange();
+    for _ in 0..600 {
+        both.wait(100);
+        both.exchange();
+    }
+    // After 1, 3, 7, 15 and 31 s.
+    assert_eq!(both.ends[A].stats().resent, 5);
+    for _ in 0..3 {
+        both.received(B);
+        both.exchange();
+    }
+    assert_eq!(both.ends[B].stats().received, 10);
+}
+
+#[test]
+fn one_who_says_nothing_else_confirms_now_and_then_until_that_has_arrived() {
+    let mut both = Both::new(&[RELIABLE]);
+    both.ends[A].send(0, 7_u32).unwrap();
+    let packet = both.write(A).unwrap();
+    both.read(&packet);
+    assert_eq!(both.write(B), None, "the application has not received it");
+    assert_eq!(both.received(B), [7]);
+    let told = both.write(B).unwrap();
+    assert_eq!(
+        told.bytes,
+        [0b0000_0011, 0, 0],
+        "one, 1 as 16 bits, no messages"
+    );
+    assert_eq!(both.write(B), None);
+    both.wait(100);
+    let again = both.write(B).unwrap();
+    assert_eq!(again.bytes, told.bytes);
+    both.ack(&again);
+    both.wait(100);
+    assert_eq!(both.write(B), None);
+}
+
+#[test]
+fn a_confirmation_rides_in_every_packet_until_one_has_arrived() {
+    let mut both = Both::new(&[RELIABLE]);
+    both.ends[A].send(0, 7_u32).unwrap();
+    both.exchange();
+    assert_eq!(both.received(B), [7]);
+    let is_told = |packet: &Packet| packet.bytes[0] & 1 == 1;
+    let write = |both: &mut Both<u32>| {
+        both.ends[B].send(0, 8).unwrap();
+        both.write(B).unwrap()
+    };
+    let first = write(&mut both);
+    let second = write(&mut both);
+    assert!(is_told(&first) && is_told(&second));
+    both.ack(&second);
+    assert!(!is_told(&write(&mut both)));
+}
+
+#[test]
+fn confirmations_of_what_was_never_sent_and_old_ones_change_nothing() {
+    let mut both = Both::new(&[RELIABLE]);
+    for number in 0..3_u32 {
+        both.ends[A].send(0, number).unwrap();
+    }
+    let confirm = |next: u16| {
+        let bits = 1 | u32::from(next) << 1;
+        bits.to_le_bytes()[..3].to_vec()
+    };
+    for next in [4, 0, 40_000, 65_535] {
+        both.ends[A].read_packet(&confirm(next)).unwrap();
+        assert_eq!(both.ends[A].queued(0), 3, "{next}");
+    }
+    both.ends[A].read_packet(&confirm(2)).unwrap();
+    assert_eq!(both.ends[A].queued(0), 1);
+    both.ends[A].read_packet(&confirm(1)).unwrap();
+    assert_eq!(both.ends[A].queued(0), 1);
+    let packet = both.write(A).unwrap();
+    assert_eq!(packet.bytes.len(), (1 + 1 + 16 + 32 + 1_usize).div_ceil(8));
+}

@@ -1,0 +1,11 @@
+//! What goes into which packet, and what becomes of it.
+#![expect(clippy::unwrap_used, reason = "a test")]
+
+mod blocks;
+mod carrier;
+mod confirmations;
+mod messages;
+mod refusals;
+mod sharing;
+mod unreliable;
+mod wire;

@@ -1,0 +1,172 @@
+//! The article's steps, one by one.
+
+use porous_message::{MessageChannel, MessageConfig};
+
+use crate::carrier::{A, B, Both};
+
+const RELIABLE: MessageChannel = MessageChannel::reliable();
+
+#[test]
+fn a_message_goes_into_packets_a_tenth_of_a_second_apart_until_one_is_acknowledged() {
+    let mut both = Both::new(&[RELIABLE]);
+    both.ends[A].send(0, 7_u32).unwrap();
+    assert!(both.write(A).is_some());
+    both.wait(99);
+    assert_eq!(both.write(A), None);
+    both.wait(1);
+    let second = both.write(A).unwrap();
+    both.wait(100);
+    both.ack(&second);
+    assert_eq!(both.write(A), None);
+    both.read(&second);
+    assert_eq!(both.received(B), [7]);
+}
+
+#[test]
+fn an_acknowledgement_of_any_packet_that_it_was_in_counts() {
+    let mut both = Both::new(&[RELIABLE]);
+    both.ends[A].send(0, 7_u32).unwrap();
+    let first = both.write(A).unwrap();
+    both.wait(100);
+    assert!(both.write(A).is_some());
+    both.ack(&first);
+    both.wait(500);
+    assert_eq!(both.write(A), None);
+    assert_eq!(both.ends[A].stats().resent, 1);
+}
+
+#[test]
+fn messages_are_received_in_the_order_they_were_sent_whatever_the_packets_do() {
+    let mut both = Both::new(&[RELIABLE]);
+    let packets: Vec<_> = (0..5_u32)
+        .map(|number| {
+            both.ends[A].send(0, number).unwrap();
+            both.write(A).unwrap()
+        })
+        .collect();
+    for (index, expected) in [(3, vec![]), (1, vec![]), (0, vec![0, 1]), (4, vec![])] {
+        both.read(&packets[index]);
+        assert_eq!(both.received(B), expected, "after packet {index}");
+    }
+    both.read(&packets[2]);
+    assert_eq!(both.received(B), [2, 3, 4]);
+}
+
+#[test]
+fn a_message_is_received_once_however_often_it_comes() {
+    let mut both = Both::new(&[RELIABLE]);
+    both.ends[A].send(0, 7_u32).unwrap();
+    let packet = both.write(A).unwrap();
+    for _ in 0..3 {
+        both.read(&packet);
+    }
+    assert_eq!(both.received(B), [7]);
+    both.read(&packet);
+    assert_eq!(both.received(B), []);
+    assert_eq!(both.ends[B].stats().duplicates, 3);
+}
+
+/// A list of bytes: as long as one likes.
+type Text = [u8; 40];
+
+#[test]
+fn older_messages_go_first_and_one_that_fits_goes_instead_of_one_that_does_not() {
+    // Room for two texts, of 320 bits, but not for three.
+    let config = MessageConfig::new(&[RELIABLE]).unwrap().packet(100);
+    let mut both = Both::<Option<Text>>::with(config);
+    for message in [Some([1; 40]), Some([2; 40]), Some([3; 40]), None] {
+        both.ends[A].send(0, message).unwrap();
+    }
+    let first = both.write(A).unwrap();
+    assert!(first.bytes.len() <= 100);
+    both.read(&first);
+    assert_eq!(both.received(B), [Some([1; 40]), Some([2; 40])]);
+    let second = both.write(A).unwrap();
+    both.read(&second);
+    // The last one came in the first packet.
+    assert_eq!(both.received(B), [Some([3; 40]), None]);
+    assert_eq!(both.ends[B].stats().duplicates, 0);
+}
+
+#[test]
+fn nothing_is_sent_that_the_receiver_cannot_buffer() {
+    let mut both = Both::new(&[RELIABLE.window(4)]);
+    for number in 0..10_u32 {
+        both.ends[A].send(0, number).unwrap();
+    }
+    let first = both.write(A).unwrap();
+    both.read(&first);
+    both.ack(&first);
+    // Four are there, and acknowledged, but the application has not received them.
+    both.wait(100);
+    assert_eq!(both.write(A), None);
+    assert_eq!(both.received(B), [0, 1, 2, 3]);
+    let told = both.write(B).unwrap();
+    both.read(&told);
+    let second = both.write(A).unwrap();
+    both.read(&second);
+    assert_eq!(both.received(B), [4, 5, 6, 7]);
+}
+
+#[test]
+fn what_was_in_a_lost_packet_goes_at_once_unless_it_was_in_a_later_one() {
+    let mut both = Both::new(&[RELIABLE]);
+    both.ends[A].send(0, 7_u32).unwrap();
+    let first = both.write(A).unwrap();
+    both.wait(100);
+    let second = both.write(A).unwrap();
+    both.ends[A].packet_lost(first.sequence);
+    assert_eq!(both.write(A), None);
+    both.ends[A].packet_lost(second.sequence);
+    assert!(both.write(A).is_some());
+    // It was only late.
+    both.ack(&second);
+    both.wait(100);
+    assert_eq!(both.write(A), None);
+}
+
+#[test]
+fn ids_wrap_around_three_times() {
+    let mut both = Both::new(&[RELIABLE]);
+    let mut expected = 0_u32;
+    while expected < 3 * 65_536 + 100 {
+        for number in expected..expected + 200 {
+            both.ends[A].send(0, number).unwrap();
+        }
+        both.exchange();
+        for number in both.received(B) {
+            assert_eq!(number, expected);
+            expected += 1;
+        }
+        both.exchange();
+    }
+    assert_eq!(both.ends[A].queued(0), 0);
+}
+
+#[test]
+fn a_packet_has_as_many_messages_as_are_allowed() {
+    let config = MessageConfig::new(&[RELIABLE, RELIABLE]).unwrap();
+    let mut both = Both::with(config.messages_per_packet(3));
+    for _ in 0..2 {
+        both.ends[A].send(0, 1_u8).unwrap();
+        both.ends[A].send(1, 2_u8).unwrap();
+    }
+    let first = both.write(A).unwrap();
+    both.read(&first);
+    assert_eq!(both.received(B), [1, 1, 2]);
+}
+
+#[test]
+fn messages_of_a_packet_cost_two_bits_each_beside_their_own() {
+    let mut both = Both::new(&[RELIABLE]);
+    for _ in 0..100 {
+        both.ends[A].send(0, 200_u8).unwrap();
+    }
+    let packet = both.write(A).unwrap();
+    // A bit for what is told, 16 for the first id, a bit at the end; and of each message a bit
+    // before it, one for its id but of the first, and its own eight.
+    assert_eq!(
+        packet.bytes.len(),
+        (1 + 16 + 1 + 100 * (1 + 8) + 99_usize).div_ceil(8)
+    );
+}

@@ -1,0 +1,125 @@
+//! Sessions over two hosts: what the two must agree on, and whose receipts are whose.
+#![expect(clippy::unwrap_used, reason = "a test")]
+
+use core::time::Duration;
+
+use porous_message::{MessageChannel, MessageConfig, Session};
+use porous_proto::{
+    Channel, ChannelId, Config, DisconnectReason, Event, Instant, Listen, Outcome, Priority,
+    Refusal,
+};
+use porous_sim::{LinkConfig, Pair, Seed, World};
+
+const CHANNEL: ChannelId = ChannelId(0);
+
+/// What becomes of a client with these messages at a server with those.
+fn outcome(client: &MessageConfig, server: &MessageConfig) -> Option<Event<u32>> {
+    let mut world = World::new(Seed::new(1), LinkConfig::new());
+    world.add_host(1, Config::client().application_id(7 ^ client.fingerprint()));
+    world.add_host(2, Config::new().application_id(7 ^ server.fingerprint()));
+    world.host_mut(2).listen(Listen::Open).unwrap();
+    world.connect(1, 2).unwrap();
+    world.run_for(Duration::from_secs(1));
+    world.poll_event(1)
+}
+
+fn config(channels: &[MessageChannel]) -> MessageConfig {
+    MessageConfig::new(channels).unwrap()
+}
+
+#[test]
+fn who_has_other_channels_is_refused() {
+    let channel = MessageChannel::reliable().blocks(1000);
+    let ours = config(&[channel]);
+    let is_refused = |event| {
+        let reason = DisconnectReason::Refused(Refusal::Incompatible);
+        matches!(event, Some(Event::Disconnected { reason: r, .. }) if r == reason)
+    };
+    let others = [
+        config(&[channel, channel]),
+        config(&[MessageChannel::unreliable().blocks(1000)]),
+        config(&[channel.window(100)]),
+        config(&[channel.blocks(1001)]),
+        config(&[channel.fragment(100)]),
+        config(&[channel.block_window(1)]),
+        ours.clone().messages_per_packet(10),
+    ];
+    for theirs in &others {
+        assert!(is_refused(outcome(&ours, theirs)), "{theirs:?}");
+    }
+    let own_matter = config(&[channel.priority(3).budget(100).queue(5)]).packet(500);
+    for theirs in [&ours, &own_matter] {
+        let event = outcome(&ours, theirs);
+        assert!(matches!(event, Some(Event::Connected { .. })), "{event:?}");
+    }
+    assert_eq!(
+        ours.fingerprint(),
+        8_280_373_900_557_979_646,
+        "the same on every machine, for ever"
+    );
+}
+
+#[test]
+fn receipts_of_others_and_old_ones_change_nothing() {
+    let mut session = Session::with_tokens(config(&[MessageChannel::reliable()]), 100);
+    session.endpoint().send(0, 7_u8).unwrap();
+    assert!(session.packet(Instant::ZERO).unwrap().is_some());
+    for token in [0, 99, 101, 1 << 32, 100 + (1 << 16), u64::MAX] {
+        session.receipt(token, Outcome::Delivered);
+        session.receipt(token, Outcome::Lost);
+        assert_eq!(session.packet(Instant::ZERO).unwrap(), None, "{token}");
+    }
+    assert_eq!(session.endpoint().stats().packets_acked, 0);
+    session.receipt(100, Outcome::Delivered);
+    assert_eq!(session.endpoint().stats().packets_acked, 1);
+}
+
+#[test]
+fn a_lost_packet_is_made_up_for_when_its_receipt_says_so() {
+    let channel = Channel::new(Priority::High).unordered();
+    let host = |config: Config| config.channel(CHANNEL, channel).unwrap();
+    let line = LinkConfig::new().delay(Duration::from_millis(10));
+    let mut pair = Pair::new(
+        Seed::new(1),
+        line,
+        host(Config::client()),
+        host(Config::new()),
+    );
+    pair.connect_to_listener();
+    let config = config(&[MessageChannel::reliable()]);
+    let mut session = Session::new(config.resend(porous_message::Resend::After(
+        // Longer than this test.
+        Duration::from_secs(100),
+    )));
+    let mut other = Session::<u32>::new(self::config(&[MessageChannel::reliable()]));
+    let down = LinkConfig::new().down(true);
+    for number in 0..100_u32 {
+        // A hundred milliseconds without a line.
+        match number {
+            20 => pair.world.network_mut().set_all(down),
+            30 => pair.world.network_mut().set_all(line),
+            _ => {}
+        }
+        session.endpoint().send(0, number).unwrap();
+        while let Some(event) = pair.world.poll_event(Pair::A) {
+            if let Event::Receipt { token, outcome, .. } = event {
+                session.receipt(token, outcome);
+            }
+        }
+        if let Some((packet, options)) = session.packet(pair.world.now()).unwrap() {
+            let peer = pair.peer(Pair::A);
+            let host = pair.world.host_mut(Pair::A);
+            host.send(peer, CHANNEL, packet, options).unwrap();
+        }
+        for received in pair.receive_all(Pair::B) {
+            other.receive_packet(&received.payload).unwrap();
+        }
+        pair.world.run_for(Duration::from_millis(10));
+    }
+    let mut expected = 0;
+    while let Some(arrival) = other.endpoint().receive() {
+        assert_eq!(arrival.message, expected);
+        expected += 1;
+    }
+    assert!(expected > 90, "{expected}");
+}

@@ -1,0 +1,154 @@
+//! Two sessions over two hosts of porous.
+
+use core::time::Duration;
+
+use porous_message::{MessageStats, Resend, Session};
+use porous_proto::congestion::Congestion;
+use porous_proto::{Channel, ChannelId, Config, Event, Priority};
+use porous_sim::{LinkConfig, Pair, Seed};
+
+use crate::talk::{Numbered, Speaker, all_was_heard, config};
+
+const CHANNEL: ChannelId = ChannelId(0);
+
+/// A tick of a tenth of a second, as in the article's own soak test.
+const TICK: Duration = Duration::from_millis(100);
+
+/// When the article sends a message again.
+pub(crate) const ARTICLE: Resend = Resend::After(Duration::from_millis(100));
+
+/// Two hosts, each with a session and a speaker.
+struct Both {
+    pair: Pair,
+    sessions: [Session<Numbered>; 2],
+    speakers: [Speaker; 2],
+}
+
+impl Both {
+    fn new(seed: Seed, link: LinkConfig, resend: Resend) -> Self {
+        Self::on(Channel::new(Priority::High).unordered(), seed, link, resend)
+    }
+
+    fn on(channel: Channel, seed: Seed, link: LinkConfig, resend: Resend) -> Self {
+        // A controller that takes such losses for a full path would send next to nothing.
+        let congestion = Congestion::Fixed { rate: 16_000 };
+        let host = |config: Config| {
+            let config = config.congestion(congestion);
+            config.channel(CHANNEL, channel).unwrap()
+        };
+        let (a, b) = (host(Config::client()), host(Config::new()));
+        let mut pair = Pair::new(seed, LinkConfig::new(), a, b);
+        pair.connect_to_listener();
+        pair.world.network_mut().set_all(link);
+        Self {
+            pair,
+            sessions: [(); 2].map(|()| Session::new(config().resend(resend))),
+            speakers: ["a", "b"].map(|name| Speaker::new(seed, name)),
+        }
+    }
+
+    /// One tick of both ends. Each says something if it still talks.
+    fn tick(&mut self, talks: bool) {
+        for (index, address) in [Pair::A, Pair::B].into_iter().enumerate() {
+            let (session, speaker) = (&mut self.sessions[index], &mut self.speakers[index]);
+            for received in self.pair.receive_all(address) {
+                session
+                    .receive_packet(&received.payload)
+                    .expect("it is one of ours");
+            }
+            while let Some(event) = self.pair.world.poll_event(address) {
+                if let Event::Receipt { token, outcome, .. } = event {
+                    session.receipt(token, outcome);
+                }
+                assert!(!matches!(event, Event::Disconnected { .. }), "{event:?}");
+            }
+            let peer = self.pair.peer(address);
+            if let Some(peer) = self.pair.world.host(address).peer(peer) {
+                session.endpoint().set_rtt(peer.rtt());
+            }
+            speaker.hear(session.endpoint());
+            if talks {
+                speaker.speak(session.endpoint());
+            }
+            if let Some((packet, options)) = session.packet(self.pair.world.now()).unwrap() {
+                let host = self.pair.world.host_mut(address);
+                // What it does not take is lost, as far as the session knows.
+                let _ = host.send(peer, CHANNEL, packet, options);
+            }
+        }
+        self.pair.world.run_for(TICK);
+    }
+
+    fn is_done(&self) -> bool {
+        let [a, b] = &self.speakers;
+        all_was_heard(a, b) && all_was_heard(b, a)
+    }
+
+    fn stats(&mut self) -> [MessageStats; 2] {
+        self.sessions
+            .each_mut()
+            .map(|session| session.endpoint().stats())
+    }
+}
+
+/// Both talk for so many ticks, and then until all is heard.
+pub(crate) fn soak(seed: Seed, link: LinkConfig, resend: Resend, ticks: u32) {
+    let mut both = Both::new(seed, link, resend);
+    for _ in 0..ticks {
+        both.tick(true);
+    }
+    let mut left = 10_000;
+    while !both.is_done() {
+        both.tick(false);
+        left -= 1;
+        assert!(left > 0, "it never ends; replay with {seed}");
+    }
+    let [a, b] = &both.speakers;
+    // Of what is unreliable, as much as of the packets.
+    let heard = b.heard[2] as f32 / a.sent[2] as f32;
+    assert!((0.6..0.9).contains(&heard), "{heard} {seed}");
+    assert!(
+        a.sent[0] > 10_000 && a.sent[1] > 100 && b.heard[2] > 100,
+        "{:?} {seed}",
+        a.sent
+    );
+    let [a, b] = both.stats();
+    assert_eq!((a.packets_refused, b.packets_refused), (0, 0), "{seed}");
+    assert!(a.resent > 1000 && a.duplicates > 1000, "{a:?} {seed}");
+}
+
+/// 64 messages at once, and nine of ten datagrams lost.
+pub(crate) fn at_90_percent(seed: Seed) {
+    let link = LinkConfig::new()
+        .delay(Duration::from_millis(50))
+        .loss(90.0);
+    let mut both = Both::new(seed, link, ARTICLE);
+    for number in 0..64 {
+        let sent = both.sessions[0].endpoint().send(0, Numbered::new(number));
+        sent.expect("there is room");
+        both.speakers[0].sent[0] += 1;
+    }
+    let mut ticks = 0;
+    while !both.is_done() {
+        both.tick(false);
+        ticks += 1;
+        assert!(ticks <= 1000, "replay with {seed}");
+    }
+}
+
+/// Packets that were overtaken are acknowledged by the host, and not given out.
+pub(crate) fn on_an_ordered_channel(seed: Seed, link: LinkConfig) {
+    let channel = Channel::new(Priority::High);
+    let mut both = Both::on(channel, seed, link, Resend::ByRoundTrip);
+    for _ in 0..2000 {
+        both.tick(true);
+    }
+    let mut left = 10_000;
+    while !both.is_done() {
+        both.tick(false);
+        left -= 1;
+        assert!(left > 0, "it never ends; replay with {seed}");
+    }
+    let [a, b] = both.stats();
+    assert!(a.packets_acked > b.packets_read + 10, "{a:?} {b:?} {seed}");
+}

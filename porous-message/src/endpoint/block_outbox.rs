@@ -7,7 +7,7 @@ use core::ops::Range;
 
 use bytes::Bytes;
 
-use super::fragment::{Head, Shape};
+use super::fragment::{Head, Shape, narrow};
 use super::record::{Doubt, Fate, Turn};
 use super::space::Space;
 use crate::error::Error;
@@ -39,7 +39,7 @@ pub(super) struct BlockOutbox<M> {
     /// Where choosing goes on: a block, and one of its pieces.
     turn: (u16, usize),
     /// What goes into the packet that is being made.
-    chosen: Vec<(u16, usize)>,
+    chosen: Vec<(u16, u32)>,
 }
 
 impl<M: Serialize> BlockOutbox<M> {
@@ -120,7 +120,7 @@ impl<M: Serialize> BlockOutbox<M> {
             }
             let message = if index == 0 { block.bits } else { 0 };
             if space.take(self.shape.bits(block.data.len(), index) + message) {
-                self.chosen.push((id, index));
+                self.chosen.push((id, narrow(index)));
                 self.turn = (id, index + 1);
             } else if index > 0 {
                 // The others are as large.
@@ -143,7 +143,7 @@ impl<M: Serialize> BlockOutbox<M> {
         }
     }
 
-    pub(super) fn chosen(&self) -> &[(u16, usize)] {
+    pub(super) fn chosen(&self) -> &[(u16, u32)] {
         &self.chosen
     }
 
@@ -151,9 +151,12 @@ impl<M: Serialize> BlockOutbox<M> {
         id.wrapping_sub(self.oldest).into()
     }
 
-    fn piece(&mut self, id: u16, index: usize) -> Option<&mut Fate> {
+    fn piece(&mut self, id: u16, index: u32) -> Option<&mut Fate> {
         let position = self.position(id);
-        self.blocks.get_mut(position)?.pieces.get_mut(index)
+        self.blocks
+            .get_mut(position)?
+            .pieces
+            .get_mut(index as usize)
     }
 
     /// What was chosen, and a bit that tells that this is all.
@@ -164,7 +167,7 @@ impl<M: Serialize> BlockOutbox<M> {
                 continue;
             };
             stream.bool(&mut true)?;
-            let mut head = Head::new(*id, block.data.len(), *index);
+            let mut head = Head::new(*id, block.data.len(), *index as usize);
             head.write(stream, &self.shape, &mut block.message, &block.data)?;
         }
         stream.bool(&mut false)
@@ -184,19 +187,19 @@ impl<M: Serialize> BlockOutbox<M> {
     }
 
     /// The piece has arrived, and is not sent again.
-    pub(super) fn acked(&mut self, id: u16, index: usize) {
+    pub(super) fn acked(&mut self, id: u16, index: u32) {
         let position = self.position(id);
         let Some(block) = self.blocks.get_mut(position) else {
             return;
         };
-        if let Some(piece) = block.pieces.get_mut(index) {
+        if let Some(piece) = block.pieces.get_mut(index as usize) {
             block.missing -= usize::from(!piece.acked);
             piece.acked = true;
         }
     }
 
     /// The piece was in a packet that is lost.
-    pub(super) fn lost(&mut self, id: u16, index: usize, packet: u16) {
+    pub(super) fn lost(&mut self, id: u16, index: u32, packet: u16) {
         if let Some(piece) = self.piece(id, index) {
             piece.lost(packet);
         }

@@ -161,7 +161,7 @@ impl<M: Serialize> Channel<M> {
     }
 
     /// What was written is in this packet. Returns how much of it was in one before.
-    pub(super) fn sent(&mut self, position: usize, turn: &Turn, items: &mut Vec<Item>) -> u64 {
+    pub(super) fn sent(&mut self, position: u8, turn: &Turn, items: &mut Vec<Item>) -> u64 {
         match &mut self.kind {
             Kind::Reliable(reliable) => reliable.sent(position, turn, items),
             Kind::Unreliable(unreliable) => {

@@ -38,6 +38,11 @@ impl Shape {
     }
 }
 
+/// A number of bytes or of pieces: blocks are 16 MiB at most.
+pub(super) fn narrow(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
 /// Which piece of which block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Head {
@@ -49,8 +54,6 @@ pub(super) struct Head {
 
 impl Head {
     pub(super) fn new(block: u16, length: usize, index: usize) -> Self {
-        // Blocks are 16 MiB at most.
-        let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         Self {
             block,
             length: narrow(length),
@@ -62,7 +65,7 @@ impl Head {
         stream.ranged(&mut self.block, 0..=u16::MAX)?;
         stream.ranged(&mut self.length, 0..=shape.max_block)?;
         let pieces = shape.pieces(self.length as usize);
-        stream.kind(&mut self.index, u32::try_from(pieces).unwrap_or(u32::MAX))
+        stream.kind(&mut self.index, narrow(pieces))
     }
 
     fn range(&self, shape: &Shape) -> Range<usize> {

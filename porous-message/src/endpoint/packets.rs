@@ -83,7 +83,7 @@ impl<M: Serialize> Endpoint<M> {
     /// Remembers what is in a packet.
     fn note(&mut self, turn: &Turn) {
         let mut items = Vec::new();
-        for (position, channel) in self.channels.iter_mut().enumerate() {
+        for (position, channel) in (0..).zip(&mut self.channels) {
             self.stats.resent += channel.sent(position, turn, &mut items);
         }
         self.packets.insert(turn.packet, items);

@@ -4,31 +4,27 @@ use core::time::Duration;
 
 use porous_proto::Instant;
 
-/// One thing in a packet.
+/// One thing in a packet. Small, as there are many of them while nothing is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Item {
     /// A message.
-    Message { channel: usize, id: u16 },
+    Message { channel: u8, id: u16 },
     /// A piece of a block.
-    Fragment {
-        channel: usize,
-        block: u16,
-        index: usize,
-    },
+    Fragment { channel: u8, block: u16, index: u32 },
     /// The confirmation of all messages before `next`.
-    Messages { channel: usize, next: u16 },
+    Messages { channel: u8, next: u16 },
     /// The confirmation of all blocks before `next`.
-    Blocks { channel: usize, next: u16 },
+    Blocks { channel: u8, next: u16 },
 }
 
 impl Item {
     /// The channel that it belongs to.
-    pub(super) const fn channel(&self) -> usize {
+    pub(super) fn channel(&self) -> usize {
         match self {
             Self::Message { channel, .. }
             | Self::Fragment { channel, .. }
             | Self::Messages { channel, .. }
-            | Self::Blocks { channel, .. } => *channel,
+            | Self::Blocks { channel, .. } => (*channel).into(),
         }
     }
 }

@@ -111,7 +111,7 @@ impl<M: Serialize> Reliable<M> {
 
     /// What was written is in this packet: notes all of it. Returns how many messages and pieces
     /// were in one before.
-    pub(super) fn sent(&mut self, channel: usize, turn: &Turn, items: &mut Vec<Item>) -> u64 {
+    pub(super) fn sent(&mut self, channel: u8, turn: &Turn, items: &mut Vec<Item>) -> u64 {
         let [message, block] = self.told();
         if let Some(next) = message {
             self.inbox.echo.sent(next, turn);

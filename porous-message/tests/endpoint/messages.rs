@@ -126,6 +126,21 @@ fn what_was_in_a_lost_packet_goes_at_once_unless_it_was_in_a_later_one() {
 }
 
 #[test]
+fn what_was_in_packets_that_are_too_old_goes_again() {
+    let mut both = Both::new(&[RELIABLE, MessageChannel::unreliable()]);
+    both.ends[A].send(0, 7_u32).unwrap();
+    let first = both.write(A).unwrap();
+    for _ in 0..1024 {
+        both.ends[A].send(1, 8).unwrap();
+        assert!(both.write(A).is_some());
+    }
+    both.ack(&first);
+    assert_eq!(both.ends[A].stats().packets_acked, 0);
+    both.wait(100);
+    assert!(both.write(A).is_some());
+}
+
+#[test]
 fn ids_wrap_around_three_times() {
     let mut both = Both::new(&[RELIABLE]);
     let mut expected = 0_u32;

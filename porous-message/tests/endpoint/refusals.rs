@@ -126,6 +126,27 @@ fn a_message_ahead_of_the_window_refuses_the_whole_packet() {
 }
 
 #[test]
+fn a_packet_with_a_message_too_many_is_refused() {
+    let config = MessageConfig::new(&[MessageChannel::unreliable()]).unwrap();
+    let mut sender = Endpoint::new(config.clone().messages_per_packet(4));
+    let mut receiver = Endpoint::<u8>::new(config.messages_per_packet(3));
+    let mut buffer = [0; 100];
+    for count in [4_u8, 3] {
+        for number in 0..count {
+            sender.send(0, number).unwrap();
+        }
+        let packet = sender.write_packet(Instant::ZERO, 0, &mut buffer).unwrap();
+        let read = receiver.read_packet(packet.unwrap());
+        let expected = if count == 3 {
+            Ok(())
+        } else {
+            Err(Error::OutOfRange)
+        };
+        assert_eq!(read, expected, "{count}");
+    }
+}
+
+#[test]
 fn pieces_that_disagree_about_their_block_refuse_the_packet() {
     let channels = [MessageChannel::reliable().blocks(1000)];
     let config = MessageConfig::new(&channels).unwrap().packet(320);

@@ -209,9 +209,11 @@ emulated() {
     echo "    $passed tests passed"
 }
 
-# The traces whose digest stands in the code.
+# The traces whose digest stands in the code, and the bits that the document of messages shows.
 golden() {
     emulated "${S390X[@]}" --package porous-tests --test scenarios determinism::
+    emulated "${S390X[@]}" --package porous-message --test streams --test endpoint -- \
+        examples:: wire::
 }
 
 # Tests of the core and of several hosts. `wraps` starts programs, which an emulator of one program

@@ -72,8 +72,8 @@ use proc_macro::TokenStream;
 /// bound too, stands in `each(...)`.
 ///
 /// A type may hold itself, in a `Vec`, or in a `Box` that a variant or an `Option` has. How deep is
-/// bounded when it is read, by `MAX_DEPTH`. Of the parameters of a generic type, those that are sent
-/// have to be `Serialize`.
+/// bounded by `MAX_DEPTH`: each `Vec`, `Option` and `Box` counts. Of the parameters of a
+/// generic type, those that are sent have to be `Serialize`.
 ///
 /// A macro knows a type by its name only. So `Vec`, `String` and `Option` have to be written as such,
 /// and of other names, as `type Health = u8`, the compiler finds out later whether they fit.

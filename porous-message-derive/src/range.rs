@@ -1,6 +1,6 @@
 //! `a..=b` and other bounds, and what can be said of them before the program runs.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
 use syn::parse::ParseStream;
 use syn::spanned::Spanned;
@@ -24,10 +24,15 @@ pub(crate) struct Range {
 }
 
 impl Number {
-    /// The parts of `syn` that know every expression are left out.
+    /// What stands before a comma or a range's dots. The dots are looked for here: whether `syn` takes
+    /// `a..=b` for one expression depends on which of its features other crates ask for.
     pub(crate) fn parse(input: ParseStream<'_>, example: &str) -> Result<Self> {
         let start = input.span();
-        let expression: Expr = input.parse().map_err(|_| {
+        let mut tokens = TokenStream::new();
+        while !(input.is_empty() || input.peek(Token![..]) || input.peek(Token![,])) {
+            tokens.extend([input.parse::<TokenTree>()?]);
+        }
+        let expression: Expr = syn::parse2(tokens).map_err(|_| {
             let what = "with numbers, constants, and what is computed of them";
             Error::new(start, format!("write `{example}` {what}"))
         })?;

@@ -24,6 +24,9 @@ TESTS=(
     a_pair_keeps_its_promises
     small_windows_and_ids_that_wrap_keep_their_promises
     any_call_with_any_argument_does_what_is_documented
+    what_streams_write_is_measured_and_read_alike
+    endpoints_keep_their_promises
+    an_endpoint_stands_any_packets
 )
 seconds=${2:-60}
 # No sanitizer: there is no unsafe code of ours for one to look at.

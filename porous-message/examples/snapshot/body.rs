@@ -3,7 +3,7 @@
 
 use core::ops::RangeInclusive;
 
-use porous_message::{Error, Serialize, Stream};
+use porous_message::{Error, Message, Serialize, Stream};
 
 /// Steps of 1/512 m to either side of the middle, and above the ground.
 const ACROSS: RangeInclusive<i16> = -32_768..=32_767;
@@ -34,9 +34,11 @@ pub(crate) struct Body {
 }
 
 /// A rotation without its largest component, which is positive and follows from the other three.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Message, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rotation {
+    #[message(range = 0..=3)]
     pub(crate) largest: u8,
+    #[message(range = -255..=255)]
     pub(crate) others: [i16; 3],
 }
 
@@ -56,20 +58,6 @@ impl Serialize for Body {
             axes.try_for_each(|axis| stream.ranged(axis, SPEED))
         })?;
         stream.ranged(&mut self.health, HEALTH)
-    }
-}
-
-impl Serialize for Rotation {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn serialize<S: Stream>(&mut self, stream: &mut S) -> Result<(), Error> {
-        stream.ranged(&mut self.largest, 0..=3)?;
-        for component in &mut self.others {
-            stream.ranged(component, TURN)?;
-        }
-        Ok(())
     }
 }
 

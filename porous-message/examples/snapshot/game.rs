@@ -6,7 +6,8 @@ use core::time::Duration;
 use porous_message::{read, write};
 use porous_proto::congestion::{Advisor, BinaryMode};
 use porous_proto::{
-    Channel, ChannelId, Config, Event, Integrity, Mode, Outcome, Peer, Priority, SendOptions,
+    Channel, ChannelId, Config, Event, Integrity, Mode, Outcome, Peer, PeerStats, Priority,
+    SendOptions,
 };
 use porous_sim::{LinkConfig, Pair, Seed};
 
@@ -19,7 +20,7 @@ use crate::world::World;
 
 /// Sixty ticks are a second.
 const TICK: Duration = Duration::from_micros(16_667);
-const TICKS: u32 = 60;
+pub(crate) const TICKS: u32 = 60;
 
 /// What waits for longer than that has newer ones behind it.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -52,7 +53,7 @@ pub(crate) struct Settings {
 #[derive(Debug)]
 pub(crate) struct Game {
     pub(crate) pair: Pair,
-    settings: Settings,
+    pub(crate) settings: Settings,
     world: World,
     server: Server,
     client: Client,
@@ -116,11 +117,15 @@ impl Game {
         }
     }
 
-    /// Nothing moves any more, until all has been said. Whether both sides have the same world then.
+    /// Nothing moves any more: whether both sides have the same world within ten seconds.
     pub(crate) fn settle(&mut self) -> bool {
-        for _ in 0..10 * TICKS {
+        (0..10 * TICKS).any(|_| {
             self.tick();
-        }
+            self.is_same()
+        })
+    }
+
+    fn is_same(&self) -> bool {
         let there = self.world.quantised();
         (0..).zip(there).all(|(index, group)| {
             let shown = self.client.shown(index);
@@ -129,23 +134,31 @@ impl Game {
     }
 
     /// What both sides do in a tick.
-    fn tick(&mut self) {
+    pub(crate) fn tick(&mut self) {
         self.tick += 1;
         self.figures.ticks += 1;
-        let (now, peer) = (self.pair.world.now(), self.pair.peer(SERVER));
-        let peer = self.pair.world.host(SERVER).peer(peer);
-        let stats = peer.map(Peer::stats).unwrap_or_default();
-        let advice = self.advisor.update(&stats, now);
-        self.mode = advice.mode;
-        self.figures.bad_ticks += u32::from(advice.mode == BinaryMode::Bad);
-        let interval = TICKS.div_ceil(advice.packets);
-        if self.tick >= self.last_snapshot + interval {
+        if self.tick >= self.last_snapshot + self.interval() {
             self.last_snapshot = self.tick;
             self.send_snapshot();
         }
         self.pair.world.run_for(TICK);
         self.serve();
         self.show();
+    }
+
+    /// How many ticks are between two snapshots: more of them while the network is bad.
+    fn interval(&mut self) -> u32 {
+        let advice = self.advisor.update(&self.stats(), self.pair.world.now());
+        self.mode = advice.mode;
+        self.figures.bad_ticks += u32::from(advice.mode == BinaryMode::Bad);
+        TICKS.div_ceil(advice.packets)
+    }
+
+    /// What the server knows about its connection.
+    pub(crate) fn stats(&self) -> PeerStats {
+        let peer = self.pair.peer(SERVER);
+        let peer = self.pair.world.host(SERVER).peer(peer);
+        peer.map(Peer::stats).unwrap_or_default()
     }
 
     fn send_snapshot(&mut self) {

@@ -1,6 +1,6 @@
 //! What the world was like a moment ago: what differences refer to.
 
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
 
 use crate::body::Body;
 

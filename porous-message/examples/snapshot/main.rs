@@ -4,6 +4,8 @@
 //! Run it with `cargo run --release -p porous-message --example snapshot`. The exit status is 0 if
 //! both sides saw the same world. `docs/message.md`, "Snapshots", explains how it works.
 
+extern crate alloc;
+
 mod body;
 mod client;
 mod game;

@@ -1,12 +1,12 @@
 //! The side that knows the world: what it sends, and what it believes that the client has.
 
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
 
 use porous_message::Error;
 
 use crate::history::{GROUPS, Group, History};
 use crate::packing::Packing;
-use crate::part::{Entry, Header, LONGEST_AGE};
+use crate::part::{Entry, Header, LONGEST_AGE, Part};
 
 /// A group of which nothing is new is sent all the same when the last time is so many ticks ago: if
 /// the receipt was wrong, this is how it comes out.
@@ -39,7 +39,7 @@ pub(crate) struct Server {
 }
 
 /// A snapshot on its way out.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Snapshot {
     /// Each with its id.
     pub(crate) parts: Vec<(u64, Vec<u8>)>,
@@ -70,47 +70,48 @@ impl Server {
         for (index, group) in (0..).zip(world) {
             self.history.insert(tick, index, *group);
         }
-        let mut snapshot = Snapshot {
-            is_whole: true,
-            ..Snapshot::default()
-        };
         let mut packing = Packing::new(tick, most_parts);
-        for (index, group) in (0..)
-            .zip(world)
-            .cycle()
-            .skip(self.first.into())
-            .take(GROUPS)
-        {
-            let entry = self.entry(index);
-            let baseline = entry.baseline(tick, &self.history);
-            if self.is_old_news(index, group) {
-                continue;
-            }
-            if !packing.add(entry, *group, baseline)? {
-                snapshot.is_whole = false;
-                self.first = index;
-                break;
-            }
-        }
+        let is_whole = self.pack(&mut packing, world)?;
+        let mut parts = Vec::new();
         for mut part in packing.finish() {
             part.header.id = self.next_id;
             self.next_id += 1;
-            snapshot
-                .parts
-                .push((part.header.id, part.write(&self.history)?));
-            for (entry, group) in part.header.entries.iter().zip(&part.groups) {
-                let is_same = self.was_sent_last(entry.index, group);
-                let belief = &mut self.beliefs[usize::from(entry.index)];
-                belief.sent = Some(tick);
-                if !is_same {
-                    belief.same_since = Some(tick);
-                }
-            }
-            self.sent.insert(part.header.id, part.header);
+            parts.push((part.header.id, part.write(&self.history)?));
+            self.remember(part);
         }
         let oldest = tick.saturating_sub(LONGEST_AGE.into());
         self.sent.retain(|_, header| header.tick >= oldest);
-        Ok(snapshot)
+        Ok(Snapshot { parts, is_whole })
+    }
+
+    /// Packs what is new, in turns: whether all of it fitted.
+    fn pack(&mut self, packing: &mut Packing, world: &[Group; GROUPS]) -> Result<bool, Error> {
+        let turns = (0..).zip(world).cycle().skip(self.first.into());
+        for (index, group) in turns.take(GROUPS) {
+            if self.is_old_news(index, group) {
+                continue;
+            }
+            let entry = self.entry(index);
+            let baseline = entry.baseline(self.tick, &self.history);
+            if !packing.add(entry, *group, baseline)? {
+                self.first = index;
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// This part is sent now.
+    fn remember(&mut self, part: Part) {
+        for (entry, group) in part.header.entries.iter().zip(&part.groups) {
+            let is_same = self.was_sent_last(entry.index, group);
+            let belief = &mut self.beliefs[usize::from(entry.index)];
+            belief.sent = Some(self.tick);
+            if !is_same {
+                belief.same_since = belief.sent;
+            }
+        }
+        self.sent.insert(part.header.id, part.header);
     }
 
     /// A part has arrived: its groups can be referred to.

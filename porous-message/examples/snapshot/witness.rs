@@ -1,6 +1,6 @@
 //! Somebody who sees both sides, which nobody does in a real game, and compares them.
 
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
 
 use porous_message::write;
 
@@ -20,6 +20,8 @@ struct Sent {
 #[derive(Debug, Default)]
 pub(crate) struct Witness {
     sent: BTreeMap<u32, Sent>,
+    /// The newest tick of each group that the client was told.
+    newest: BTreeMap<u8, u32>,
     /// Groups that the client has as they were on the server at that tick, and others: there must
     /// be none of these.
     pub(crate) same: u64,
@@ -41,8 +43,13 @@ impl Witness {
         let tick = part.header.tick;
         for (entry, group) in part.header.entries.iter().zip(&part.groups) {
             self.compare(tick, entry.index, group);
-            if let Some((tick, group)) = client.shown(entry.index) {
-                self.compare(*tick, entry.index, group);
+            let newest = self.newest.entry(entry.index).or_default();
+            *newest = tick.max(*newest);
+            match client.shown(entry.index) {
+                Some((shown, group)) if shown == newest => {
+                    self.compare(*shown, entry.index, group);
+                }
+                _ => self.different += 1,
             }
         }
         if let Some(sent) = self.sent.get_mut(&tick) {

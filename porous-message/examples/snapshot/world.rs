@@ -1,4 +1,8 @@
 //! A thousand boxes that lie about, and are thrown up by blasts: about a third of them moves.
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "small numbers, drawn or counted"
+)]
 
 use porous_sim::rand_core::Rng;
 use porous_sim::{ChaCha8Rng, Seed, below};
@@ -14,7 +18,7 @@ const METRE: i32 = 512;
 const WALL: i32 = 60 * METRE;
 /// How far a blast reaches, and one in how many ticks has one.
 const REACH: i32 = 6 * METRE;
-const BLASTS: u64 = 6;
+const BLASTS: u64 = 7;
 
 /// A box. What has a direction is along two sides of the place, and up.
 #[derive(Clone, Copy, Debug)]
@@ -91,7 +95,7 @@ impl World {
             let mut around = |most: i32| below(rng.next_u64(), 2 * most as u64 + 1) as i32 - most;
             thing.velocity = [around(4 * METRE), around(4 * METRE), 5 * METRE];
             thing.velocity[2] += around(2 * METRE);
-            thing.spin = [0; 3].map(|_: u8| f64::from(around(100)) / 6000.0);
+            thing.spin = core::array::from_fn(|_| f64::from(around(100)) / 6000.0);
             thing.is_at_rest = false;
             thing.health = match thing.health {
                 0 => 100,

@@ -27,8 +27,8 @@ use crate::serialize::Serialize;
 /// How deep lists, options and boxes may be inside of each other.
 ///
 /// A value of a recursive type needs stack for each level, and whoever sends it chooses how many
-/// there are. So a type has to contain itself by way of a list or an option: what calls itself in
-/// other ways is not counted.
+/// there are. So a type has to contain itself by way of one of these: what calls itself in other
+/// ways is not counted.
 pub const MAX_DEPTH: u32 = 64;
 
 /// An error that is not expected. Without this, the compiler takes either way to be as likely, so after
@@ -112,7 +112,7 @@ pub trait Stream: Sized {
     /// ```
     fn align(&mut self) -> Result<(), Error>;
 
-    /// How deep it is in lists and options.
+    /// How deep it is in lists, options and boxes.
     #[doc(hidden)]
     fn depth(&mut self) -> &mut u32;
 

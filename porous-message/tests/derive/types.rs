@@ -167,18 +167,18 @@ fn types_that_hold_themselves_too_deep_are_neither_read_nor_written() {
 
 /// A field's type that comes out of a macro is in an invisible group.
 macro_rules! point {
-    ($name:ident, $axis:ty, $last:expr) => {
+    ($name:ident, $axis:ty, $more:ty, $last:expr) => {
         #[derive(Debug, PartialEq, Message)]
         struct $name {
             #[message(range = 0..=$last)]
             x: $axis,
             #[message(max = $last, range = 0..=$last)]
-            more: Vec<$axis>,
+            more: $more,
         }
     };
 }
 
-point!(Small, u8, 3);
+point!(Small, u8, Vec<u8>, 3);
 
 #[test]
 fn a_type_may_come_out_of_a_macro() {

@@ -31,6 +31,31 @@ fn a_packet_that_is_acknowledged_but_never_read_costs_a_second() {
 }
 
 #[test]
+fn each_message_is_given_its_second() {
+    let mut both = Both::new(&[RELIABLE]);
+    for number in 0..2_u32 {
+        both.ends[A].send(0, number).unwrap();
+    }
+    let packet = both.write(A).unwrap();
+    both.read(&packet);
+    both.ack(&packet);
+    assert_eq!(both.write(A), None);
+    both.wait(900);
+    assert_eq!(
+        both.ends[B].receive().map(|arrival| arrival.message),
+        Some(0)
+    );
+    let told = both.write(B).unwrap();
+    both.read(&told);
+    for _ in 0..9 {
+        assert_eq!(both.write(A), None);
+        both.wait(100);
+    }
+    both.wait(100);
+    assert!(both.write(A).is_some());
+}
+
+#[test]
 fn the_last_message_is_not_lost_either() {
     let mut both = Both::new(&[RELIABLE]);
     both.ends[A].send(0, 7_u32).unwrap();

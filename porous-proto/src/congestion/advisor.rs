@@ -240,6 +240,23 @@ mod tests {
     }
 
     #[test]
+    fn how_much_may_be_lost_can_be_said() {
+        for (highest, lost, mode) in [
+            (2000, 20, BinaryMode::Good),
+            (2000, 21, BinaryMode::Bad),
+            (0, 1, BinaryMode::Bad),
+            (0, 0, BinaryMode::Good),
+            (10_000, 100, BinaryMode::Good),
+            (u16::MAX, 100, BinaryMode::Good),
+        ] {
+            let mut advisor = Advisor::new().highest_loss(highest);
+            advisor.update(&stats(0, (0, 0, 0)), ms(0));
+            let advice = advisor.update(&stats(0, (100, lost, 0)), ms(1000));
+            assert_eq!(advice.mode, mode, "{lost} lost of 100, {highest} allowed");
+        }
+    }
+
+    #[test]
     fn no_rate_is_zero() {
         let mut advisor = Advisor::new().packets(0, 0);
         for rtt in [0, 1000] {

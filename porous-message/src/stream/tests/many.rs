@@ -1,5 +1,6 @@
 //! Bytes, strings, lists and options, and how deep they may be.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -134,6 +135,20 @@ fn room_is_made_for_what_may_be_there_only() {
     assert_eq!(read.capacity(), 0);
 }
 
+#[test]
+fn what_is_in_an_array_is_one_after_the_other() {
+    let mut buffer = [0; 4];
+    let written = crate::write(&mut [1_u8, 2, 255], &mut buffer);
+    assert_eq!(written, Ok(&mut [1, 2, 255][..]));
+    assert_eq!(crate::read::<[u8; 3]>(&[1, 2, 255]), Ok([1, 2, 255]));
+    assert_eq!(crate::read::<[u8; 3]>(&[1, 2]), Err(Error::End));
+    assert_eq!(crate::read::<[(); 9]>(&[]), Ok([(); 9]));
+    assert_eq!(
+        crate::read::<[Option<bool>; 2]>(&[0b011]),
+        Ok([Some(true), None])
+    );
+}
+
 /// A list in which lists are.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Tree(Vec<Self>);
@@ -189,6 +204,34 @@ fn what_claims_to_be_deeper_than_any_stack_is_refused() {
         crate::read::<Tree>(&vec![0xFF; 1 << 20]),
         Err(Error::TooDeep)
     );
+}
+
+/// A box in an option in a box: two levels for each link.
+#[derive(Debug, Default)]
+struct Chain(Option<Box<Self>>);
+
+impl Serialize for Chain {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn serialize<S: Stream>(&mut self, stream: &mut S) -> Result<(), Error> {
+        stream.option(&mut self.0, Box::serialize)
+    }
+}
+
+#[test]
+fn boxes_count_as_a_level_each() {
+    let mut chain = Chain::default();
+    for _ in 0..MAX_DEPTH / 2 {
+        assert!(measure(&mut chain).is_ok());
+        chain = Chain(Some(Box::new(chain)));
+    }
+    assert_eq!(measure(&mut chain), Ok(u64::from(MAX_DEPTH / 2) + 1));
+    let mut longer = Chain(Some(Box::new(chain)));
+    assert_eq!(measure(&mut longer), Err(Error::TooDeep));
+    let read = crate::read::<Chain>(&vec![0xFF; 1 << 20]);
+    assert_eq!(read.map(drop), Err(Error::TooDeep));
 }
 
 #[test]

@@ -96,6 +96,7 @@ pub trait Serialize: Sized {
 /// assert_eq!(write(&mut 513_u16, &mut [0; 8])?, [1, 2]);
 /// # Ok::<(), porous_message::Error>(())
 /// ```
+#[inline]
 pub fn write<'b, T: Serialize>(value: &mut T, buffer: &'b mut [u8]) -> Result<&'b mut [u8], Error> {
     let mut stream = WriteStream::new(buffer);
     value.serialize(&mut stream)?;
@@ -115,6 +116,7 @@ pub fn write<'b, T: Serialize>(value: &mut T, buffer: &'b mut [u8]) -> Result<&'
 /// assert_eq!(read::<u16>(&[1]), Err(Error::End));
 /// assert_eq!(read::<u16>(&[1, 2, 3]), Err(Error::Trailing));
 /// ```
+#[inline]
 pub fn read<T: Serialize>(data: &[u8]) -> Result<T, Error> {
     let mut stream = ReadStream::new(data);
     let mut value = T::blank();
@@ -134,6 +136,7 @@ pub fn read<T: Serialize>(data: &[u8]) -> Result<T, Error> {
 ///
 /// assert_eq!(measure(&mut [true; 3]), Ok(3));
 /// ```
+#[inline]
 pub fn measure<T: Serialize>(value: &mut T) -> Result<u64, Error> {
     let mut stream = MeasureStream::new();
     value.serialize(&mut stream)?;

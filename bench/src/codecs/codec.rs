@@ -14,6 +14,7 @@ const LENGTH: usize = 128;
 /// What all of them can write and read.
 pub(crate) trait Message:
     From<Integers>
+    + porous_message::Serialize
     + ByHand
     + serde::Serialize
     + DeserializeOwned
@@ -26,6 +27,7 @@ pub(crate) trait Message:
 
 impl<M> Message for M where
     M: From<Integers>
+        + porous_message::Serialize
         + ByHand
         + serde::Serialize
         + DeserializeOwned
@@ -44,12 +46,33 @@ pub(crate) trait Codec: Default {
     fn measure<M: Message>(&mut self, message: &mut M) -> u64;
 }
 
-/// Room for a message.
-pub(crate) struct Buffer([u8; LENGTH]);
+/// Room for a message. That it is enough is known only when it runs.
+pub(crate) struct Buffer(Vec<u8>);
 
 impl Default for Buffer {
     fn default() -> Self {
-        Self([0; LENGTH])
+        Self(vec![0; LENGTH])
+    }
+}
+
+/// porous-message, as it is derived.
+#[derive(Default)]
+pub(crate) struct Derived(Buffer);
+
+impl Codec for Derived {
+    #[inline]
+    fn write<M: Message>(&mut self, message: &mut M) -> &[u8] {
+        porous_message::write(message, &mut self.0.0).expect("room")
+    }
+
+    #[inline]
+    fn read<M: Message>(&mut self, bytes: &[u8]) -> M {
+        porous_message::read(bytes).expect("a message")
+    }
+
+    #[inline]
+    fn measure<M: Message>(&mut self, message: &mut M) -> u64 {
+        porous_message::measure(message).expect("bounds")
     }
 }
 

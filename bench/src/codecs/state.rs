@@ -33,6 +33,7 @@ pub(crate) const ROUNDS: u8 = 100;
     bincode::Decode,
     bitcode::Encode,
     bitcode::Decode,
+    porous_message::Message,
 )]
 pub(crate) enum Weapon {
     #[default]
@@ -71,23 +72,32 @@ impl Weapon {
     bincode::Decode,
     bitcode::Encode,
     bitcode::Decode,
+    porous_message::Message,
 )]
 pub(crate) struct Floats {
     pub(crate) tick: u16,
+    #[message(range = 0..=ENTITIES - 1)]
     pub(crate) entity: u16,
     /// Metres.
+    #[message(range = -EDGE..=EDGE, resolution = CENTIMETRE)]
     pub(crate) position: [f32; 3],
     /// Degrees, 0 to 360.
+    #[message(range = 0.0..=360.0, resolution = TENTH)]
     pub(crate) yaw: f32,
     /// Degrees, -90 to 90.
+    #[message(range = -90.0..=90.0, resolution = TENTH)]
     pub(crate) pitch: f32,
     /// Centimetres a second.
+    #[message(range = -SPEED..=SPEED)]
     pub(crate) velocity: [i16; 3],
+    #[message(range = 0..=HEALTH)]
     pub(crate) health: u8,
+    #[message(range = 0..=ROUNDS)]
     pub(crate) rounds: u8,
     pub(crate) weapon: Weapon,
     pub(crate) is_crouched: bool,
     pub(crate) is_firing: bool,
+    #[message(range = 0..=ENTITIES - 1)]
     pub(crate) target: Option<u16>,
 }
 
@@ -103,22 +113,31 @@ pub(crate) struct Floats {
     bincode::Decode,
     bitcode::Encode,
     bitcode::Decode,
+    porous_message::Message,
 )]
 pub(crate) struct Integers {
     pub(crate) tick: u16,
+    #[message(range = 0..=ENTITIES - 1)]
     pub(crate) entity: u16,
     /// Centimetres from the edge.
+    #[message(range = 0..=POSITIONS)]
     pub(crate) position: [u32; 3],
     /// Tenths of a degree.
+    #[message(range = 0..=YAWS)]
     pub(crate) yaw: u16,
     /// Tenths of a degree from straight down.
+    #[message(range = 0..=PITCHES)]
     pub(crate) pitch: u16,
+    #[message(range = -SPEED..=SPEED)]
     pub(crate) velocity: [i16; 3],
+    #[message(range = 0..=HEALTH)]
     pub(crate) health: u8,
+    #[message(range = 0..=ROUNDS)]
     pub(crate) rounds: u8,
     pub(crate) weapon: Weapon,
     pub(crate) is_crouched: bool,
     pub(crate) is_firing: bool,
+    #[message(range = 0..=ENTITIES - 1)]
     pub(crate) target: Option<u16>,
 }
 

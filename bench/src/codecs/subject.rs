@@ -5,7 +5,7 @@ use core::hint::black_box;
 
 use clap::ValueEnum;
 
-use super::codec::{Bincode, Bitcode, Codec, Hand, Message, Postcard};
+use super::codec::{Bincode, Bitcode, Codec, Derived, Hand, Message, Postcard};
 use super::state::{Floats, Integers, messages};
 
 /// How many messages there are.
@@ -35,13 +35,15 @@ impl fmt::Display for Subject {
     }
 }
 
-pub(crate) const SUBJECTS: [Subject; 10] = [
-    subject::<Hand, Floats>("porous-message", "floats"),
+pub(crate) const SUBJECTS: [Subject; 12] = [
+    subject::<Derived, Floats>("porous-message", "floats"),
+    subject::<Hand, Floats>("porous-by-hand", "floats"),
     subject::<Bitcode, Floats>("bitcode", "floats"),
     subject::<Postcard, Floats>("postcard", "floats"),
     subject::<Bincode<false>, Floats>("bincode", "floats"),
     subject::<Bincode<true>, Floats>("bincode-fixed", "floats"),
-    subject::<Hand, Integers>("porous-message", "integers"),
+    subject::<Derived, Integers>("porous-message", "integers"),
+    subject::<Hand, Integers>("porous-by-hand", "integers"),
     subject::<Bitcode, Integers>("bitcode", "integers"),
     subject::<Postcard, Integers>("postcard", "integers"),
     subject::<Bincode<false>, Integers>("bincode", "integers"),

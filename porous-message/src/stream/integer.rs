@@ -1,6 +1,6 @@
 //! Integers as distances from a bound.
 
-use super::Stream;
+use super::{Stream, rare};
 use crate::error::Error;
 
 /// The integers of Rust, but those whose width depends on the machine.
@@ -83,17 +83,18 @@ pub(super) fn ranged<S: Stream, T: Integer>(
     max: T,
 ) -> Result<(), Error> {
     if min > max {
-        return Err(Error::Bounds);
-    }
-    if !S::READS && (*value < min || *value > max) {
-        return Err(Error::OutOfRange);
+        return Err(rare(Error::Bounds));
     }
     let span = max.above(min);
+    // What is below `min` is above `max`, since it wraps.
     let mut distance = value.above(min);
+    if !S::READS && distance > span {
+        return Err(rare(Error::OutOfRange));
+    }
     wide(stream, &mut distance, u128::BITS - span.leading_zeros())?;
     if S::READS {
         if distance > span {
-            return Err(Error::OutOfRange);
+            return Err(rare(Error::OutOfRange));
         }
         *value = T::from_above(min, distance);
     }

@@ -31,6 +31,13 @@ use crate::serialize::Serialize;
 /// ways is not counted.
 pub const MAX_DEPTH: u32 = 64;
 
+/// An error that is not expected. Without this, the compiler takes either way to be as likely, so after
+/// a few fields all that follows is rare to it, and is not inlined.
+#[cold]
+const fn rare(error: Error) -> Error {
+    error
+}
+
 /// The lowest bits of a value.
 #[inline]
 const fn low(value: u64, bits: u32) -> u64 {

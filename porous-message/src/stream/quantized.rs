@@ -6,7 +6,7 @@
 use core::ops::RangeInclusive;
 
 use super::integer::ranged;
-use super::{Integer, Stream};
+use super::{Integer, Stream, rare};
 use crate::error::Error;
 
 /// The floats of Rust.
@@ -79,7 +79,7 @@ impl Steps {
         // Nothing of this is true for what is no number.
         let is_sound = span > 0.0 && span < f64::INFINITY && resolution >= finest;
         if !is_sound {
-            return Err(Error::Bounds);
+            return Err(rare(Error::Bounds));
         }
         let steps = span / resolution;
         let nearest = (steps + 0.5) as u64;
@@ -136,7 +136,7 @@ pub(super) fn quantized<S: Stream, F: Float>(
     if !S::READS {
         let value: f64 = (*value).into();
         if value.is_nan() {
-            return Err(Error::OutOfRange);
+            return Err(rare(Error::OutOfRange));
         }
         step = steps.step(value);
     }

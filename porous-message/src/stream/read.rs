@@ -1,6 +1,6 @@
 //! Bits to values.
 
-use super::{Stream, low};
+use super::{Stream, low, rare};
 use crate::error::Error;
 
 /// Reads what a [`WriteStream`](super::WriteStream) wrote, from bytes that anyone may have sent.
@@ -110,7 +110,7 @@ impl Stream for ReadStream<'_> {
     #[inline]
     fn bits(&mut self, value: &mut u64, bits: u32) -> Result<(), Error> {
         if bits > 64 {
-            return Err(Error::Bounds);
+            return Err(rare(Error::Bounds));
         }
         if bits <= self.waiting {
             *value = low(self.word, bits);
@@ -121,7 +121,7 @@ impl Stream for ReadStream<'_> {
         let (word, loaded, rest) = load(self.rest);
         let missing = bits - self.waiting;
         if loaded < missing {
-            return Err(Error::End);
+            return Err(rare(Error::End));
         }
         *value = low(self.word | word << self.waiting, bits);
         self.word = word.checked_shr(missing).unwrap_or(0);

@@ -1,6 +1,6 @@
 //! Values to bits.
 
-use super::{Stream, low};
+use super::{Stream, low, rare};
 use crate::error::Error;
 
 /// Writes bits into a buffer, from the lowest bit of its first byte on (`docs/message.md`).
@@ -116,12 +116,13 @@ impl Stream for WriteStream<'_> {
     fn bits(&mut self, value: &mut u64, bits: u32) -> Result<(), Error> {
         let value = *value;
         if bits > 64 {
-            return Err(Error::Bounds);
+            return Err(rare(Error::Bounds));
         }
         if value != low(value, bits) {
-            return Err(Error::OutOfRange);
+            return Err(rare(Error::OutOfRange));
         }
-        self.room = self.room.checked_sub(bits as usize).ok_or(Error::End)?;
+        let room = self.room.checked_sub(bits as usize);
+        self.room = room.ok_or_else(|| rare(Error::End))?;
         self.word |= value << self.waiting;
         let waiting = self.waiting + bits;
         if waiting >= 64 {

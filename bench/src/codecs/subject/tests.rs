@@ -46,11 +46,13 @@ fn gives_back<C: Codec, M: Message + Near>() {
 
 #[test]
 fn each_codec_gives_back_what_it_wrote() {
+    gives_back::<Derived, Floats>();
     gives_back::<Hand, Floats>();
     gives_back::<Bitcode, Floats>();
     gives_back::<Postcard, Floats>();
     gives_back::<Bincode<false>, Floats>();
     gives_back::<Bincode<true>, Floats>();
+    gives_back::<Derived, Integers>();
     gives_back::<Hand, Integers>();
     gives_back::<Bitcode, Integers>();
     gives_back::<Postcard, Integers>();
@@ -76,4 +78,10 @@ fn ours_is_the_shortest_of_each_message() {
             }
         }
     }
+}
+
+#[test]
+fn what_is_derived_writes_the_same_bytes_as_by_hand() {
+    assert_eq!(written::<Derived, Floats>(), written::<Hand, Floats>());
+    assert_eq!(written::<Derived, Integers>(), written::<Hand, Integers>());
 }

@@ -9,7 +9,7 @@ use porous_message::{
 use porous_proto::Instant;
 use porous_sim::{LinkConfig, Network, Seed};
 
-use crate::talk::{Numbered, Speaker, all_was_heard};
+use crate::talk::{Numbered, Speaker, all_was_heard, talk};
 
 const TICK: Duration = Duration::from_millis(100);
 
@@ -81,7 +81,7 @@ impl Both {
         }
     }
 
-    fn tick(&mut self, talks: bool) {
+    fn tick(&mut self, talks: bool) -> bool {
         while let Some((_, to, packet)) = self.network.receive(self.now) {
             self.players[to].receive(self.now, &packet);
         }
@@ -94,26 +94,15 @@ impl Both {
             self.network.send(self.now, index, 1 - index, packet);
         }
         self.now = self.now + TICK;
-    }
-
-    fn is_done(&self) -> bool {
-        let [a, b] = self.players.each_ref().map(|player| &player.speaker);
-        all_was_heard(a, b) && all_was_heard(b, a)
+        let [a, b] = &self.players;
+        all_was_heard(&a.speaker, &b.speaker)
     }
 }
 
 /// Both talk for so many ticks, and then until all is heard.
 pub(crate) fn soak(seed: Seed, link: LinkConfig, config: &MessageConfig, ticks: u32) {
     let mut both = Both::new(seed, link, config);
-    for _ in 0..ticks {
-        both.tick(true);
-    }
-    let mut left = 10_000;
-    while !both.is_done() {
-        both.tick(false);
-        left -= 1;
-        assert!(left > 0, "it never ends; replay with {seed}");
-    }
+    talk(seed, ticks, 10_000, |talks| both.tick(talks));
     for player in &both.players {
         let (stats, sent) = (player.endpoint.stats(), player.speaker.sent);
         assert!(sent[0] > 10_000 && sent[1] > 100, "{sent:?} {seed}");
@@ -136,10 +125,5 @@ pub(crate) fn at_90_percent(seed: Seed, config: &MessageConfig) {
         a.endpoint.send(0, Numbered::new(number)).unwrap();
         a.speaker.sent[0] += 1;
     }
-    let mut ticks = 0;
-    while !both.is_done() {
-        both.tick(false);
-        ticks += 1;
-        assert!(ticks <= 1000, "replay with {seed}");
-    }
+    talk(seed, 0, 1000, |talks| both.tick(talks));
 }

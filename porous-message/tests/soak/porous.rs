@@ -7,7 +7,7 @@ use porous_proto::congestion::Congestion;
 use porous_proto::{Channel, ChannelId, Config, Event, Priority};
 use porous_sim::{LinkConfig, Pair, Seed};
 
-use crate::talk::{Numbered, Speaker, all_was_heard, config};
+use crate::talk::{Numbered, Speaker, all_was_heard, config, talk};
 
 const CHANNEL: ChannelId = ChannelId(0);
 
@@ -47,8 +47,8 @@ impl Both {
         }
     }
 
-    /// One tick of both ends. Each says something if it still talks.
-    fn tick(&mut self, talks: bool) {
+    /// One tick of both ends. Each says something if it still talks. Returns whether all is heard.
+    fn tick(&mut self, talks: bool) -> bool {
         for (index, address) in [Pair::A, Pair::B].into_iter().enumerate() {
             let (session, speaker) = (&mut self.sessions[index], &mut self.speakers[index]);
             for received in self.pair.receive_all(address) {
@@ -77,11 +77,8 @@ impl Both {
             }
         }
         self.pair.world.run_for(TICK);
-    }
-
-    fn is_done(&self) -> bool {
         let [a, b] = &self.speakers;
-        all_was_heard(a, b) && all_was_heard(b, a)
+        all_was_heard(a, b)
     }
 
     fn stats(&mut self) -> [MessageStats; 2] {
@@ -94,15 +91,7 @@ impl Both {
 /// Both talk for so many ticks, and then until all is heard.
 pub(crate) fn soak(seed: Seed, link: LinkConfig, resend: Resend, ticks: u32) {
     let mut both = Both::new(seed, link, resend);
-    for _ in 0..ticks {
-        both.tick(true);
-    }
-    let mut left = 10_000;
-    while !both.is_done() {
-        both.tick(false);
-        left -= 1;
-        assert!(left > 0, "it never ends; replay with {seed}");
-    }
+    talk(seed, ticks, 10_000, |talks| both.tick(talks));
     let [a, b] = &both.speakers;
     // Of what is unreliable, as much as of the packets.
     let heard = b.heard[2] as f32 / a.sent[2] as f32;
@@ -128,27 +117,14 @@ pub(crate) fn at_90_percent(seed: Seed) {
         sent.expect("there is room");
         both.speakers[0].sent[0] += 1;
     }
-    let mut ticks = 0;
-    while !both.is_done() {
-        both.tick(false);
-        ticks += 1;
-        assert!(ticks <= 1000, "replay with {seed}");
-    }
+    talk(seed, 0, 1000, |talks| both.tick(talks));
 }
 
 /// Packets that were overtaken are acknowledged by the host, and not given out.
 pub(crate) fn on_an_ordered_channel(seed: Seed, link: LinkConfig) {
     let channel = Channel::new(Priority::High);
     let mut both = Both::on(channel, seed, link, Resend::ByRoundTrip);
-    for _ in 0..2000 {
-        both.tick(true);
-    }
-    let mut left = 10_000;
-    while !both.is_done() {
-        both.tick(false);
-        left -= 1;
-        assert!(left > 0, "it never ends; replay with {seed}");
-    }
+    talk(seed, 2000, 10_000, |talks| both.tick(talks));
     let [a, b] = both.stats();
     assert!(a.packets_acked > b.packets_read + 10, "{a:?} {b:?} {seed}");
 }

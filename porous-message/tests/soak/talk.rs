@@ -145,9 +145,19 @@ fn once(seen: &mut Vec<bool>, number: u32) {
     );
 }
 
-/// All that `from` sent reliably was heard by `to`.
-pub(crate) fn all_was_heard(from: &Speaker, to: &Speaker) -> bool {
-    from.sent[..2] == to.heard[..2]
+/// All that each sent reliably was heard by the other one.
+pub(crate) fn all_was_heard(a: &Speaker, b: &Speaker) -> bool {
+    a.sent[..2] == b.heard[..2] && b.sent[..2] == a.heard[..2]
+}
+
+/// Both talk for so many ticks, and then say nothing new until all is heard, `patience` ticks at most.
+/// A tick is told whether they talk, and tells whether all is heard.
+pub(crate) fn talk(seed: Seed, ticks: u32, patience: u32, mut tick: impl FnMut(bool) -> bool) {
+    for _ in 0..ticks {
+        tick(true);
+    }
+    let is_heard = (0..=patience).any(|_| tick(false));
+    assert!(is_heard, "it never ends; replay with {seed}");
 }
 
 #[test]

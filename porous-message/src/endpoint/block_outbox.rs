@@ -187,14 +187,15 @@ impl<M: Serialize> BlockOutbox<M> {
     }
 
     /// The piece has arrived, and is not sent again.
-    pub(super) fn acked(&mut self, id: u16, index: u32) {
+    pub(super) fn acked(&mut self, id: u16, index: u32, packet: u16) {
         let position = self.position(id);
         let Some(block) = self.blocks.get_mut(position) else {
             return;
         };
         if let Some(piece) = block.pieces.get_mut(index as usize) {
-            block.missing -= usize::from(!piece.acked);
-            piece.acked = true;
+            let was_missing = !piece.acked;
+            piece.acked(packet);
+            block.missing -= usize::from(was_missing && piece.acked);
         }
     }
 

@@ -206,19 +206,19 @@ impl<M: Serialize> Channel<M> {
         }
     }
 
-    /// A packet with this has arrived.
-    pub(super) fn acked(&mut self, item: Item) {
+    /// The packet with this has arrived.
+    pub(super) fn acked(&mut self, item: Item, packet: u16) {
         let Kind::Reliable(reliable) = &mut self.kind else {
             return;
         };
         match (item, &mut reliable.blocks) {
-            (Item::Message { id, .. }, _) => reliable.outbox.acked(id),
+            (Item::Message { id, .. }, _) => reliable.outbox.acked(id, packet),
             (Item::Messages { next, .. }, _) => {
                 let own = reliable.inbox.next();
                 reliable.inbox.echo.acked(next, own);
             }
             (Item::Fragment { block, index, .. }, Some(blocks)) => {
-                blocks.outbox.acked(block, index);
+                blocks.outbox.acked(block, index, packet);
             }
             (Item::Blocks { next, .. }, Some(blocks)) => {
                 let own = blocks.inbox.next();

@@ -131,9 +131,9 @@ impl<M: Serialize> Outbox<M> {
     }
 
     /// On packet ack: the message has arrived, and is not sent again.
-    pub(super) fn acked(&mut self, id: u16) {
+    pub(super) fn acked(&mut self, id: u16, packet: u16) {
         if let Some(outgoing) = self.messages.get_mut(id) {
-            outgoing.fate.acked = true;
+            outgoing.fate.acked(packet);
         }
     }
 

@@ -147,7 +147,7 @@ impl<M: Serialize> Endpoint<M> {
         };
         self.stats.packets_acked += 1;
         for item in items {
-            self.channels[item.channel()].acked(item);
+            self.channels[item.channel()].acked(item, sequence);
         }
     }
 

@@ -4,6 +4,8 @@ use core::time::Duration;
 
 use porous_proto::Instant;
 
+use crate::sequence::newer;
+
 /// One thing in a packet. Small, as there are many of them while nothing is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Item {
@@ -39,11 +41,12 @@ pub(super) struct Turn {
     pub(super) packet: u16,
 }
 
-/// When something was last sent, and in which packet, and whether such a packet has arrived.
+/// When something was last sent, in which packets it was first and last, and whether one of them has
+/// arrived.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Fate {
     last: Option<(Instant, u16)>,
-    was_sent: bool,
+    first: Option<u16>,
     pub(super) acked: bool,
 }
 
@@ -57,7 +60,15 @@ impl Fate {
     /// It is in this packet. Returns whether it was in one before.
     pub(super) fn sent(&mut self, turn: &Turn) -> bool {
         self.last = Some((turn.now, turn.packet));
-        core::mem::replace(&mut self.was_sent, true)
+        let was_sent = self.first.is_some();
+        self.first.get_or_insert(turn.packet);
+        was_sent
+    }
+
+    /// A packet has arrived that had something with this id. If this was not sent by then, it was
+    /// another thing, 65,536 before it.
+    pub(super) fn acked(&mut self, packet: u16) {
+        self.acked |= self.first.is_some_and(|first| !newer(first, packet));
     }
 
     /// A packet is lost: if it was in no later one, it need not wait.

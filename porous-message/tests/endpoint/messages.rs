@@ -159,6 +159,31 @@ fn ids_wrap_around_three_times() {
 }
 
 #[test]
+fn an_acknowledgement_that_comes_after_a_turn_of_the_ids_is_of_the_old_message() {
+    let mut both = Both::new(&[RELIABLE]);
+    both.ends[A].send(0, 0_u32).unwrap();
+    let late = both.write(A).unwrap();
+    both.read(&late);
+    let mut number = 1;
+    while number < 65_536 {
+        for _ in 0..255.min(65_536 - number) {
+            both.ends[A].send(0, number).unwrap();
+            number += 1;
+        }
+        both.exchange();
+        both.received(B);
+        both.exchange();
+    }
+    // Has the id of the first one.
+    both.ends[A].send(0, number).unwrap();
+    assert!(both.write(A).is_some(), "it is lost");
+    both.ack(&late);
+    both.wait(100);
+    both.exchange();
+    assert_eq!(both.received(B), [65_536]);
+}
+
+#[test]
 fn a_packet_has_as_many_messages_as_are_allowed() {
     let config = MessageConfig::new(&[RELIABLE, RELIABLE]).unwrap();
     let mut both = Both::with(config.messages_per_packet(3));

@@ -216,10 +216,11 @@ golden() {
         examples:: wire::
 }
 
-# Tests of the core and of several hosts. `wraps` starts programs, which an emulator of one program
+# Tests of the core, of messages, and of several hosts. `wraps` starts programs, which an emulator of one program
 # cannot; what it does is done here, where 32 bits end.
 all_tests() {
     emulated "$@" --package porous-proto --lib
+    emulated "$@" --package porous-message --lib --test streams --test endpoint
     emulated "$@" --package porous-tests --test scenarios -- --skip wraps::
     POROUS_FIRST_ID=$(((1 << 32) - 8)) \
         emulated "$@" --package porous-tests --test scenarios -- --skip wraps::

@@ -197,6 +197,20 @@ fn a_packet_has_as_many_messages_as_are_allowed() {
 }
 
 #[test]
+fn a_packet_is_filled_to_the_last_bits_and_not_beyond() {
+    let config = MessageConfig::new(&[RELIABLE]).unwrap().packet(64);
+    let mut both = Both::with(config);
+    for _ in 0..1000 {
+        both.ends[A].send(0, true).unwrap();
+    }
+    let packet = both.write(A).unwrap();
+    assert_eq!(packet.bytes.len(), 64);
+    both.read(&packet);
+    // 512 bits: two of the channel, 18 of the first message, and three of each other one.
+    assert_eq!(both.received(B).len(), 1 + (512 - 2 - 18) / 3);
+}
+
+#[test]
 fn messages_of_a_packet_cost_two_bits_each_beside_their_own() {
     let mut both = Both::new(&[RELIABLE]);
     for _ in 0..100 {

@@ -80,6 +80,22 @@ fn many_pieces_are_in_a_packet_and_many_packets_on_their_way() {
 }
 
 #[test]
+fn pieces_take_turns_while_no_acknowledgement_comes() {
+    let mut both = Both::new(&[channel()]);
+    for number in [1, 2] {
+        both.ends[A].send_block(0, number, data(5000)).unwrap();
+    }
+    // Twenty pieces each, and four in a packet. What was sent is due again at once.
+    for _ in 0..10 {
+        let packet = both.write(A).unwrap();
+        both.read(&packet);
+        both.wait(100);
+    }
+    assert_eq!(received(&mut both), [(1, Some(5000)), (2, Some(5000))]);
+    assert_eq!(both.ends[A].stats().resent, 0);
+}
+
+#[test]
 fn only_what_was_lost_of_a_block_is_sent_again() {
     let mut both = Both::new(&[channel()]);
     both.ends[A].send_block(0, 5, data(10_000)).unwrap();
@@ -101,10 +117,31 @@ fn messages_do_not_wait_for_a_block_nor_blocks_for_blocks() {
     let lost = both.write(A).unwrap();
     both.ends[A].send_block(0, 2, data(100)).unwrap();
     both.ends[A].send(0, 3).unwrap();
-    both.exchange();
+    let mut packets = Vec::new();
+    while let Some(packet) = both.write(A) {
+        both.read(&packet);
+        packets.push(packet);
+    }
     assert_eq!(received(&mut both), [(3, None), (2, Some(100))]);
+    for packet in &packets {
+        both.read(packet);
+    }
+    assert_eq!(received(&mut both), [], "once is enough");
     both.read(&lost);
     assert_eq!(received(&mut both), [(1, Some(20_000))]);
+}
+
+#[test]
+fn the_message_of_a_block_fits_into_a_packet_with_the_first_piece() {
+    fn is_sent<const N: usize>() -> bool {
+        let channel = channel().fragment(1000);
+        let mut both = Both::<[u8; N]>::new(&[channel]);
+        let is_sent = both.ends[A].send_block(0, [7; N], data(1000)).is_ok();
+        assert_eq!(both.write(A).is_some(), is_sent);
+        is_sent
+    }
+    // 36 bits of the channel, and 32 of the piece: a 1, 16 for its id, and 15 for the length.
+    assert!(is_sent::<91>() && !is_sent::<92>());
 }
 
 #[test]

@@ -149,6 +149,23 @@ fn a_confirmation_rides_in_every_packet_until_one_has_arrived() {
 }
 
 #[test]
+fn an_older_confirmation_that_arrives_later_is_nothing_new() {
+    let mut both = Both::new(&[RELIABLE]);
+    let mut told = Vec::new();
+    for number in 0..2_u32 {
+        both.ends[A].send(0, number).unwrap();
+        let packet = both.write(A).unwrap();
+        both.read(&packet);
+        assert_eq!(both.received(B), [number]);
+        told.push(both.write(B).unwrap());
+    }
+    both.ack(&told[1]);
+    both.ack(&told[0]);
+    both.wait(1000);
+    assert_eq!(both.write(B), None);
+}
+
+#[test]
 fn confirmations_of_what_was_never_sent_and_old_ones_change_nothing() {
     let mut both = Both::new(&[RELIABLE]);
     for number in 0..3_u32 {

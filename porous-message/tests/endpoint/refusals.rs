@@ -1,6 +1,8 @@
 //! What is no packet of the other end is refused as a whole; and what cannot be sent is given back.
 
-use porous_message::{Endpoint, Error, MessageChannel, MessageConfig, Reason, Serialize, Stream};
+use porous_message::{
+    Endpoint, Error, MessageChannel, MessageConfig, Reason, Serialize, Stream, WriteStream,
+};
 use porous_proto::Instant;
 
 use crate::carrier::{A, B, Both};
@@ -161,6 +163,54 @@ fn pieces_that_disagree_about_their_block_refuse_the_packet() {
         first.ends[B].read_packet(&other.bytes),
         Err(Error::OutOfRange)
     );
+}
+
+/// A packet with these pieces of block 0, of a channel of blocks up to 1000 bytes: the length that
+/// they say, which they are, and their bytes.
+fn pieces(pieces: &[(u32, u32, usize)]) -> Vec<u8> {
+    let mut buffer = [0; 1000];
+    let mut stream = WriteStream::new(&mut buffer);
+    stream.bits(&mut 0, 3).unwrap();
+    for (length, index, bytes) in pieces {
+        stream.bits(&mut 1, 17).unwrap();
+        stream.ranged(&mut length.clone(), 0..=1000).unwrap();
+        let count = length.div_ceil(256);
+        stream.kind(&mut index.clone(), count).unwrap();
+        if *index == 0 {
+            stream.ranged(&mut 5, 0..=u8::MAX).unwrap();
+        }
+        stream.bytes(&mut vec![7; *bytes]).unwrap();
+    }
+    stream.bool(&mut false).unwrap();
+    stream.finish().to_vec()
+}
+
+#[test]
+fn of_pieces_in_one_packet_that_disagree_the_first_one_counts() {
+    let channels = [MessageChannel::reliable().blocks(1000)];
+    let mut endpoint = Endpoint::<u8>::new(MessageConfig::new(&channels).unwrap());
+    let both = pieces(&[(300, 0, 256), (301, 1, 45)]);
+    endpoint.read_packet(&both).unwrap();
+    assert_eq!(endpoint.receive(), None);
+    endpoint.read_packet(&pieces(&[(300, 1, 44)])).unwrap();
+    let block = endpoint.receive().unwrap().block.unwrap();
+    assert_eq!(block.len(), 300);
+}
+
+#[test]
+fn a_piece_of_a_block_ahead_of_the_window_refuses_the_packet() {
+    let channel = MessageChannel::reliable().blocks(1000);
+    let config = |window| MessageConfig::new(&[channel.block_window(window)]).unwrap();
+    let mut sender = Endpoint::new(config(2));
+    let mut receiver = Endpoint::<u8>::new(config(1));
+    let mut buffer = [0; 1100];
+    for number in [0_u8, 1] {
+        sender.send_block(0, number, vec![1; 10]).unwrap();
+    }
+    let packet = sender.write_packet(Instant::ZERO, 0, &mut buffer).unwrap();
+    let read = receiver.read_packet(packet.unwrap());
+    assert_eq!(read, Err(Error::OutOfRange));
+    assert_eq!(receiver.receive(), None);
 }
 
 #[test]

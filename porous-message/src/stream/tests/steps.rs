@@ -23,7 +23,7 @@ fn becomes<F: Float>(mut value: F, range: &RangeInclusive<F>, resolution: F) -> 
 
 /// Every one of so many steps, from the number that it is read as, is the same step; those at the
 /// ends are the ends.
-fn every_step<F: Float>(range: RangeInclusive<F>, resolution: F, count: u64, every: usize) {
+fn every_step<F: Float>(range: RangeInclusive<F>, resolution: F, count: u64, every: u64) {
     let bits = u64::BITS - count.leading_zeros();
     assert_eq!(
         becomes(*range.start(), &range, resolution),
@@ -33,8 +33,8 @@ fn every_step<F: Float>(range: RangeInclusive<F>, resolution: F, count: u64, eve
         becomes(*range.end(), &range, resolution),
         (count, bits.into(), *range.end())
     );
-    for step in (0..=count)
-        .step_by(every)
+    for step in (0..=count / every)
+        .map(|nth| nth * every)
         .chain(count.saturating_sub(1000)..=count)
     {
         let mut read = *range.start();

@@ -174,6 +174,28 @@ fn a_block_whose_packets_are_acknowledged_but_never_read_comes_a_second_later() 
 }
 
 #[test]
+fn a_piece_that_is_acknowledged_twice_does_not_stand_for_another_one() {
+    let config = MessageConfig::new(&[channel()]).unwrap();
+    let mut both = Both::<u32>::with(config.packet(290));
+    both.ends[A].send_block(0, 5, data(300)).unwrap();
+    let longs = [(); 2].map(|()| {
+        let long = both.write(A).unwrap();
+        let short = both.write(A).unwrap();
+        assert!(long.bytes.len() > 256 && short.bytes.len() < 100);
+        both.wait(100);
+        long
+    });
+    for long in &longs {
+        both.ack(long);
+    }
+    for _ in 0..30 {
+        assert!(both.write(A).unwrap().bytes.len() < 100);
+        assert_eq!(both.write(A), None);
+        both.wait(100);
+    }
+}
+
+#[test]
 fn pieces_fill_what_messages_leave_and_messages_go_first() {
     let mut both = Both::new(&[channel()]);
     both.ends[A].send_block(0, 1, data(20_000)).unwrap();

@@ -22,8 +22,6 @@ struct Outgoing<M> {
     bits: u64,
     data: Bytes,
     pieces: Vec<Fate>,
-    /// How many of them are not acknowledged.
-    missing: usize,
 }
 
 /// The blocks of a channel that are not confirmed, by id.
@@ -72,7 +70,6 @@ impl<M: Serialize> BlockOutbox<M> {
             bits,
             data,
             pieces: vec![Fate::default(); pieces],
-            missing: pieces,
         });
     }
 
@@ -133,10 +130,9 @@ impl<M: Serialize> BlockOutbox<M> {
     /// All of the oldest is acknowledged, so it should have been confirmed at once.
     fn doubt_oldest(&mut self, turn: &Turn) {
         match self.blocks.front_mut() {
-            Some(block) if block.missing == 0 => {
+            Some(block) if block.pieces.iter().all(|piece| piece.acked) => {
                 if self.doubt.strikes(turn.now) {
                     block.pieces.iter_mut().for_each(Fate::doubt);
-                    block.missing = block.pieces.len();
                 }
             }
             _ => self.doubt.clear(),
@@ -188,14 +184,8 @@ impl<M: Serialize> BlockOutbox<M> {
 
     /// The piece has arrived, and is not sent again.
     pub(super) fn acked(&mut self, id: u16, index: u32, packet: u16) {
-        let position = self.position(id);
-        let Some(block) = self.blocks.get_mut(position) else {
-            return;
-        };
-        if let Some(piece) = block.pieces.get_mut(index as usize) {
-            let was_missing = !piece.acked;
+        if let Some(piece) = self.piece(id, index) {
             piece.acked(packet);
-            block.missing -= usize::from(was_missing && piece.acked);
         }
     }
 

@@ -1,5 +1,6 @@
-//! Peers whose remote hosts move (`docs/wire.md`, "Roaming"): a datagram of a connection from
-//! elsewhere is answered by a challenge, and the peer moves when that has been echoed from there.
+//! Peers whose remote hosts move (`docs/wire.md`, "Roaming"; `docs/deviations.md` D10): a datagram of
+//! a connection from elsewhere is answered by a challenge, and the peer moves when that has been
+//! echoed from there.
 
 use core::time::Duration;
 

@@ -1,5 +1,6 @@
 //! One socket, one host, one clock.
 
+use core::net::SocketAddr;
 use core::time::Duration;
 use std::io;
 
@@ -91,8 +92,10 @@ impl<S: SystemSocket> Endpoint<S> {
         } else {
             config
         };
+        let mut host = Host::new(config, UnwrapErr(SysRng));
+        host.set_same_host(|a: &SocketAddr, b| a.ip() == b.ip());
         Ok(Self {
-            host: Host::new(config, UnwrapErr(SysRng)),
+            host,
             socket: Socket::new(socket, path)?,
             clock: Clock::start(),
             conditioner: (),

@@ -324,16 +324,19 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let Some((address, peer)) = self.peers.at_mut(slot) else {
             return Err(Ignored::UnknownConnection);
         };
-        if *address != from {
+        let was = peer.state();
+        if *address != from && !(self.config.roaming && was == PeerState::Connected) {
             return Err(Ignored::WrongAddress);
         }
-        let was = peer.state();
         let result = peer.handle_short(short, ecn, &self.offer, tick);
         if let (PeerState::Connecting, PeerState::Connected) = (was, peer.state()) {
             self.retire_others(slot, tick, from);
         }
         match result {
-            Ok(()) => Ok(slot),
+            Ok(words) => {
+                self.on_path_words(slot, (from, words, short.bytes.len()), tick);
+                Ok(slot)
+            }
             Err(cause) => {
                 // An acknowledgement of a duplicate may be due.
                 self.settle(slot);

@@ -72,11 +72,17 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         loop {
             let tick = self.look_for_room(tick);
             let slot = self.schedule.first(!tick.is_full)?;
-            let Some((address, peer)) = self.peers.at_mut(slot) else {
+            let Some((&address, peer, roaming)) = self.peers.place_mut(slot) else {
                 self.schedule.turn_over(!tick.is_full, false);
                 continue;
             };
-            let (address, written) = (*address, peer.poll_transmit(&self.offer, tick, buf));
+            let elsewhere = roaming.as_mut();
+            let elsewhere =
+                elsewhere.and_then(|roaming| roaming.poll_transmit(peer, tick.now, buf));
+            let (address, written) = match elsewhere {
+                Some((elsewhere, written)) => (elsewhere, Some(written)),
+                None => (address, peer.poll_transmit(&self.offer, tick, buf)),
+            };
             let gate = peer.gate();
             self.schedule.set_deadline(slot, peer.next_deadline());
             self.schedule.turn_over(!tick.is_full, written.is_some());

@@ -10,6 +10,7 @@ mod handshake;
 mod inspect;
 mod limits;
 mod packets;
+mod path;
 mod request;
 mod reset;
 mod session;
@@ -37,6 +38,7 @@ use crate::frame::{Connect, ConnectionId, Offer, RefusalData, Short};
 use crate::sequencing::{Receipt, Receipts};
 use crate::stats::{PeerStats, Rate};
 use crate::time::Instant;
+use crate::transfer::PathWords;
 
 /// How long a disconnected peer answers for its connection: longer than a cookie lives, so that a
 /// delayed request of a dead connection creates nothing (`deviations.md` C7).
@@ -203,14 +205,14 @@ impl Peer {
 
     // Datagrams of the connection.
 
-    /// A short datagram with our connection id.
+    /// A short datagram with our connection id: what it says of the path that it came on.
     pub(crate) fn handle_short(
         &mut self,
         short: &Short<'_>,
         ecn: Ecn,
         ours: &Offer,
         tick: Tick,
-    ) -> Result<(), Ignored> {
+    ) -> Result<PathWords, Ignored> {
         match self.state {
             PeerState::Connected => {}
             PeerState::Connecting if self.asked => return Err(Ignored::WrongState),
@@ -222,7 +224,7 @@ impl Peer {
         let session = self.session.as_mut().ok_or(Ignored::WrongState)?;
         let result = session.handle_short(short, ecn, tick);
         match result {
-            Ok(()) => {
+            Ok(_) => {
                 if self.state == PeerState::Connecting {
                     self.establish(tick.now); // a newcomer has proved itself
                 }

@@ -8,12 +8,14 @@ mod commands;
 mod cookie;
 mod handle;
 mod limits;
+mod others;
 mod peers;
 mod rates;
 mod replies;
 mod reset;
 mod schedule;
 mod transmit;
+mod ways;
 
 use alloc::collections::VecDeque;
 use core::time::Duration;
@@ -239,6 +241,10 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// its end.
     fn settle(&mut self, slot: u32) {
         let id = self.peers.id(slot);
+        let ways = |(_, peer): &mut (A, Peer)| peer.take_ways();
+        if let Some(handshake) = self.peers.at_mut(slot).and_then(ways) {
+            self.choose_way(slot, &handshake);
+        }
         let Some((address, peer)) = self.peers.at_mut(slot) else {
             return;
         };

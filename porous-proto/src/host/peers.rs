@@ -4,6 +4,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::Address;
+use super::others::Other;
 use crate::frame::ConnectionId;
 use crate::peer::Peer;
 use crate::work;
@@ -60,7 +61,11 @@ pub(crate) struct Peers<A> {
     slots: Vec<Slot<A>>,
     free: Vec<u32>,
     by_connection_id: BTreeMap<ConnectionId, u32>,
-    by_address: BTreeSet<(A, u32)>,
+    /// Those that connected to us, by their nonces.
+    by_remote_nonce: BTreeMap<u64, u32>,
+    pub(super) by_address: BTreeSet<(A, u32)>,
+    /// The further addresses of those that have some.
+    pub(super) others: BTreeMap<u32, Vec<Other<A>>>,
 }
 
 impl<A: Address> Peers<A> {
@@ -69,7 +74,9 @@ impl<A: Address> Peers<A> {
             slots: Vec::new(),
             free: Vec::new(),
             by_connection_id: BTreeMap::new(),
+            by_remote_nonce: BTreeMap::new(),
             by_address: BTreeSet::new(),
+            others: BTreeMap::new(),
         }
     }
 
@@ -85,6 +92,9 @@ impl<A: Address> Peers<A> {
         if !peer.connection_id().is_empty() {
             self.by_connection_id.insert(peer.connection_id(), slot);
         }
+        if let (true, Some(nonce)) = (peer.is_inbound(), peer.remote_nonce()) {
+            self.by_remote_nonce.insert(nonce, slot);
+        }
         self.by_address.insert((address, slot));
         let place = &mut self.slots[slot as usize];
         place.peer = Some((address, peer));
@@ -99,6 +109,12 @@ impl<A: Address> Peers<A> {
         if let Some((address, peer)) = place.peer.take() {
             place.generation = place.generation.wrapping_add(1);
             self.by_connection_id.remove(&peer.connection_id());
+            if let Some(nonce) = peer.remote_nonce() {
+                if self.by_remote_nonce(nonce) == Some(slot) {
+                    self.by_remote_nonce.remove(&nonce);
+                }
+            }
+            self.forget_others(slot);
             self.by_address.remove(&(address, slot));
             self.free.push(slot);
         }
@@ -143,6 +159,11 @@ impl<A: Address> Peers<A> {
         self.by_connection_id.get(&id).copied()
     }
 
+    /// The peer that connected to us with this nonce.
+    pub(crate) fn by_remote_nonce(&self, nonce: u64) -> Option<u32> {
+        self.by_remote_nonce.get(&nonce).copied()
+    }
+
     /// The peers at an address: at most one that is live, newcomers that have yet to prove
     /// themselves, and those that ended a while ago.
     pub(crate) fn by_address(&self, address: A) -> impl Iterator<Item = (u32, &Peer)> {
@@ -168,7 +189,7 @@ impl<A: Address> Peers<A> {
             .filter(|(_, peer)| peer.connection_id().is_empty());
         [
             self.by_connection_id.len() + without_id.count(),
-            self.by_address.len(),
+            self.by_address.len() - self.count_others(),
         ]
     }
 

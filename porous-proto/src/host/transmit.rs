@@ -76,18 +76,22 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
                 self.schedule.turn_over(!tick.is_full, false);
                 continue;
             };
-            let (address, written) = (*address, peer.poll_transmit(&self.offer, tick, buf));
-            let gate = peer.gate();
+            let (main, written) = (*address, peer.poll_transmit(&self.offer, tick, buf));
+            let (gate, has_news) = (peer.gate(), peer.has_news());
             self.schedule.set_deadline(slot, peer.next_deadline());
             self.schedule.turn_over(!tick.is_full, written.is_some());
             if tick.is_full && gate.waits && written.is_none() {
                 self.schedule.set_waiting(slot);
             }
+            let address = match written {
+                Some((way, _)) => self.peers.address_at(slot, way).unwrap_or(main),
+                None => main,
+            };
             // Sending may end a peer, and may make the room that `Writable` is owed for.
-            if peer.has_news() {
+            if has_news {
                 self.settle(slot);
             }
-            if let Some(written) = written {
+            if let Some((_, written)) = written {
                 if gate.data {
                     self.cap.spend(written.len as u64, tick.now);
                 } else {

@@ -8,13 +8,16 @@ mod commands;
 mod cookie;
 mod handle;
 mod limits;
+mod others;
 mod peers;
 mod rates;
 mod replies;
 mod reset;
 mod roaming;
 mod schedule;
+mod short;
 mod transmit;
+mod ways;
 
 use alloc::collections::VecDeque;
 use core::time::Duration;
@@ -245,6 +248,10 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// its end.
     fn settle(&mut self, slot: u32) {
         let id = self.peers.id(slot);
+        let ways = |(_, peer): &mut (A, Peer)| peer.take_ways();
+        if let Some(handshake) = self.peers.at_mut(slot).and_then(ways) {
+            self.choose_way(slot, &handshake);
+        }
         let Some((address, peer)) = self.peers.at_mut(slot) else {
             return;
         };

@@ -15,6 +15,7 @@ mod reset;
 mod schedule;
 mod transmit;
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use core::time::Duration;
 
@@ -53,7 +54,8 @@ const LONG_PAUSE: u32 = 4;
 /// `R` is the source of randomness, `A` is how the driver names remote hosts.
 #[derive(Debug)]
 pub struct Host<R, A = core::net::SocketAddr> {
-    config: Config,
+    /// It is large, and hosts are moved.
+    config: Box<Config>,
     offer: Offer,
     rng: R,
     cookies: Cookies,
@@ -106,7 +108,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             replies: Replies::new(limits::burst(config.replies)),
             cap: Cap::new(config.host_send_rate),
             room_at: Instant::ZERO,
-            config,
+            config: Box::new(config),
             rng,
             listen: Listen::Closed,
             peers: Peers::new(),

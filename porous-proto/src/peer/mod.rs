@@ -167,7 +167,7 @@ impl Peer {
     pub(crate) fn outgoing(now: Instant, identity: Identity, config: &Config, ways: usize) -> Self {
         let mut peer = Self::new(now, identity, config);
         peer.outbox.told = true;
-        peer.handshake = Some(Box::new(Handshake::new(now, ways)));
+        peer.handshake = Some(Box::new(Handshake::new(ways)));
         peer.deadlines
             .set(Deadline::Attempt, now + config.connect_timeout);
         peer

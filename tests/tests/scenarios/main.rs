@@ -25,6 +25,7 @@ mod latency;
 mod limits;
 mod overhead;
 mod path_mtu;
+mod punch;
 mod quality;
 mod rates;
 mod readers;

@@ -3,6 +3,7 @@
 
 extern crate alloc;
 
+mod addresses;
 mod advisor;
 mod api;
 mod asking;
@@ -26,6 +27,7 @@ mod limits;
 mod overhead;
 mod path_mtu;
 mod punch;
+mod punch_kinds;
 mod quality;
 mod rates;
 mod readers;

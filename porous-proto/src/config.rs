@@ -1,6 +1,7 @@
 //! What a host is configured with before it connects to anyone (§2.1).
 
 mod channel;
+mod embedded;
 mod local;
 mod path;
 
@@ -70,8 +71,9 @@ pub enum Policy {
 ///
 /// - Peers that have ended are kept for 30 s, to answer for their connections: at most two for each
 ///   of [`max_peers`](Self::max_peers), the oldest go first.
-/// - 1024 answers to those who are no peers may wait to be sent; further ones are dropped and
-///   counted as [`TooManyReplies`](crate::Ignored::TooManyReplies).
+/// - As many answers to those who are no peers may wait to be sent as may go out at once, a quarter
+///   of a second's by [`reply_limits`](Self::reply_limits), and no more than 1024; further ones are
+///   dropped and counted as [`TooManyReplies`](crate::Ignored::TooManyReplies).
 /// - While 4096 events wait for the application, nobody is let in: requests are refused with
 ///   [`Full`](crate::Refusal::Full). Each peer that is there adds a handful of events at most, and
 ///   one for each packet that was sent to it with a receipt, which takes 64 bytes of the
@@ -85,6 +87,7 @@ pub struct Config {
     /// 0: the path is not searched.
     pub(crate) path_mtu: u16,
     pub(crate) ecn: bool,
+    pub(crate) roaming: bool,
     pub(crate) max_packet: u32,
     pub(crate) receive_budget: u32,
     pub(crate) send_budget: u32,
@@ -132,6 +135,7 @@ impl Config {
             max_datagram: 1200,
             path_mtu: 0,
             ecn: false,
+            roaming: false,
             max_packet: 1 << 20,
             receive_budget: 4 << 20,
             send_budget: 4 << 20,

@@ -348,20 +348,23 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let Some((_, peer)) = self.peers.at_mut(slot) else {
             return Err(Ignored::UnknownConnection);
         };
-        let way = way.ok_or(Ignored::WrongAddress)?;
-        let (was, first) = (peer.state(), peer.is_silent());
-        let result = peer.handle_short(way, short, ecn, &self.offer, tick);
-        if first && result.is_ok() && peer.is_inbound() {
-            self.peers.make_main(slot, way);
+        let (was, follows) = (peer.state(), peer.follows());
+        if way.is_none() && !(self.config.roaming && was == PeerState::Connected) {
+            return Err(Ignored::WrongAddress);
         }
-        let Some((_, peer)) = self.peers.at_mut(slot) else {
-            return Err(Ignored::UnknownConnection);
-        };
+        let way = way.unwrap_or(0);
+        let result = peer.handle_short(way, short, ecn, &self.offer, tick);
         if let (PeerState::Connecting, PeerState::Connected) = (was, peer.state()) {
             self.retire_others(slot, tick, from);
         }
         match result {
-            Ok(()) => Ok(slot),
+            Ok(words) => {
+                if follows && words.is_newest {
+                    self.peers.make_main(slot, way);
+                }
+                self.on_path_words(slot, (from, words, short.bytes.len()), tick);
+                Ok(slot)
+            }
             Err(cause) => {
                 // An acknowledgement of a duplicate may be due.
                 self.settle(slot);

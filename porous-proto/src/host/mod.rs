@@ -13,6 +13,7 @@ mod peers;
 mod rates;
 mod replies;
 mod reset;
+mod roaming;
 mod schedule;
 mod transmit;
 mod ways;
@@ -58,6 +59,8 @@ pub struct Host<R, A = core::net::SocketAddr> {
     config: Config,
     offer: Offer,
     rng: R,
+    /// Whether two addresses differ by no more than the port.
+    same_host: fn(&A, &A) -> bool,
     cookies: Cookies,
     listen: Listen,
     peers: Peers<A>,
@@ -105,17 +108,18 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             offer: config.offer(),
             cookies: Cookies::new(&mut rng),
             limits: Limits::new(&config),
+            replies: Replies::new(limits::burst(config.replies)),
             cap: Cap::new(config.host_send_rate),
             room_at: Instant::ZERO,
             config,
             rng,
+            same_host: |_, _| false,
             listen: Listen::Closed,
             peers: Peers::new(),
             inbound: 0,
             lingering: VecDeque::new(),
             forgetful_until: Instant::ZERO,
             schedule: Schedule::default(),
-            replies: Replies::new(),
             events: VecDeque::new(),
             receipts: 0,
             stats: HostStats::default(),
@@ -158,6 +162,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         while let Some(slot) = self.schedule.pop_due(tick.now) {
             if let Some((_, peer)) = self.peers.at_mut(slot) {
                 peer.handle_timeout(tick);
+                self.look_for(slot, tick);
                 self.settle(slot);
             }
         }
@@ -214,24 +219,25 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// }
     /// ```
     pub fn poll_event(&mut self) -> Option<Event<A>> {
-        let event = self.events.pop_front()?;
-        match event {
+        let mut event = self.events.pop_front()?;
+        match &mut event {
             Event::Readable { peer } => {
-                if let Some(peer) = self.peers.get_mut(peer) {
+                if let Some(peer) = self.peers.get_mut(*peer) {
                     peer.readable_taken();
                 }
             }
             Event::Writable { peer } => {
-                if let Some(peer) = self.peers.get_mut(peer) {
+                if let Some(peer) = self.peers.get_mut(*peer) {
                     peer.writable_taken();
                 }
             }
             Event::Receipt { peer, .. } => {
                 self.receipts -= 1;
-                if self.peers.get_mut(peer).is_some_and(Peer::receipt_taken) {
+                if self.peers.get_mut(*peer).is_some_and(Peer::receipt_taken) {
                     self.settle(peer.slot);
                 }
             }
+            Event::PeerMoved { peer, to, .. } => *to = self.moved_taken(*peer).unwrap_or(*to),
             Event::Request { .. } | Event::Connected { .. } | Event::Disconnected { .. } => {}
         }
         Some(event)

@@ -72,11 +72,17 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         loop {
             let tick = self.look_for_room(tick);
             let slot = self.schedule.first(!tick.is_full)?;
-            let Some((address, peer)) = self.peers.at_mut(slot) else {
+            let Some((&address, peer, roaming)) = self.peers.place_mut(slot) else {
                 self.schedule.turn_over(!tick.is_full, false);
                 continue;
             };
-            let (main, written) = (*address, peer.poll_transmit(&self.offer, tick, buf));
+            let elsewhere = roaming.as_mut();
+            let elsewhere =
+                elsewhere.and_then(|roaming| roaming.poll_transmit(peer, tick.now, buf));
+            let (main, written) = match elsewhere {
+                Some((elsewhere, written)) => (elsewhere, Some((0, written))),
+                None => (address, peer.poll_transmit(&self.offer, tick, buf)),
+            };
             let (gate, has_news) = (peer.gate(), peer.has_news());
             self.schedule.set_deadline(slot, peer.next_deadline());
             self.schedule.turn_over(!tick.is_full, written.is_some());
@@ -84,8 +90,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
                 self.schedule.set_waiting(slot);
             }
             let address = match written {
-                Some((way, _)) => self.peers.address_at(slot, way).unwrap_or(main),
-                None => main,
+                Some((way, _)) if way > 0 => self.peers.address_at(slot, way).unwrap_or(main),
+                Some(_) | None => main,
             };
             // Sending may end a peer, and may make the room that `Writable` is owed for.
             if has_news {

@@ -75,6 +75,9 @@ impl Peer {
         self.adopt(remote, agreement);
         if let Some(handshake) = &mut self.handshake {
             handshake.winner = way;
+            // Of a listener and who connects to it, the listener follows.
+            let nonce = remote.nonce_self;
+            self.follows = self.nonce < nonce && !handshake.is_cookie(nonce);
         }
         self.establish(now);
     }

@@ -211,6 +211,11 @@ impl Handshake {
             .is_some_and(|at| at.has_seen(nonce) || acknowledged(at))
     }
 
+    /// Whether the host with this nonce is a listener.
+    pub(crate) fn is_cookie(&self, nonce: u64) -> bool {
+        self.ways().any(|at| at.is_cookie(nonce))
+    }
+
     /// Strikes an address off, and all where this nonce was seen: whoever is there does not want
     /// us. Whether none is left.
     pub(crate) fn strike(&mut self, way: usize, nonce: Option<u64>) -> bool {

@@ -10,6 +10,7 @@ mod handshake;
 mod inspect;
 mod limits;
 mod packets;
+mod path;
 mod request;
 mod reset;
 mod session;
@@ -37,6 +38,7 @@ use crate::frame::{Connect, ConnectionId, Offer, RefusalData, Short};
 use crate::sequencing::{Receipt, Receipts};
 use crate::stats::{PeerStats, Rate};
 use crate::time::Instant;
+use crate::transfer::PathWords;
 
 /// How long a disconnected peer answers for its connection: longer than a cookie lives, so that a
 /// delayed request of a dead connection creates nothing (`deviations.md` C7).
@@ -61,6 +63,8 @@ pub struct Peer {
     connection_id: ConnectionId,
     /// It connected to us, and so counts against `max_peers`.
     inbound: bool,
+    /// If the two hosts have come to different addresses of each other, this one gives way.
+    follows: bool,
     limits: Limits,
     remote: Option<Remote>,
     handshake: Option<Box<Handshake>>,
@@ -143,6 +147,7 @@ impl Peer {
             nonce: identity.nonce,
             connection_id: identity.connection_id,
             inbound: false,
+            follows: false,
             limits: Limits::new(config, identity.secret),
             remote: None,
             handshake: None,
@@ -184,6 +189,7 @@ impl Peer {
     ) -> Self {
         let mut peer = Self::new(now, identity, config);
         peer.inbound = true;
+        peer.follows = true;
         peer.adopt(request, agreement);
         peer.deadlines
             .set(Deadline::Attempt, now + config.connect_timeout);
@@ -203,7 +209,8 @@ impl Peer {
 
     // Datagrams of the connection.
 
-    /// A short datagram with our connection id, from one of its addresses.
+    /// A short datagram with our connection id, from one of its addresses: what it says of the path
+    /// that it came on.
     pub(crate) fn handle_short(
         &mut self,
         way: usize,
@@ -211,7 +218,7 @@ impl Peer {
         ecn: Ecn,
         ours: &Offer,
         tick: Tick,
-    ) -> Result<(), Ignored> {
+    ) -> Result<PathWords, Ignored> {
         match self.state {
             PeerState::Connected => {}
             PeerState::Connecting if self.asked => return Err(Ignored::WrongState),
@@ -223,7 +230,7 @@ impl Peer {
         let session = self.session.as_mut().ok_or(Ignored::WrongState)?;
         let result = session.handle_short(short, ecn, tick);
         match result {
-            Ok(()) => {
+            Ok(_) => {
                 if self.state == PeerState::Connecting {
                     self.establish(tick.now); // a newcomer has proved itself
                 }

@@ -31,11 +31,15 @@ impl Peer {
             None
         });
         if let Some((_, Written { len, .. })) = written {
-            (self.traffic.send_rate).note(self.traffic.bytes_sent, tick.now);
-            self.traffic.datagrams_sent += 1;
-            self.traffic.bytes_sent += len as u64;
+            self.count_sent(len, tick.now);
         }
         written
+    }
+
+    pub(super) fn count_sent(&mut self, bytes: usize, now: Instant) {
+        (self.traffic.send_rate).note(self.traffic.bytes_sent, now);
+        self.traffic.datagrams_sent += 1;
+        self.traffic.bytes_sent += bytes as u64;
     }
 
     /// A datagram of so many bytes was taken.

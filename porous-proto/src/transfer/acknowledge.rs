@@ -20,6 +20,7 @@ impl Transfer {
     pub(crate) fn on_ack(&mut self, acked: &Acked<'_>, source: &mut impl Source, now: Instant) {
         let Acked { largest, block } = *acked;
         let newest = self.queue.waits_since(largest);
+        let newest = newest.filter(|_| largest >= self.path_began);
         let was_marked = self.queue.is_marked(largest);
         let (mut newly, in_flight) = (Newly::default(), self.queue.flight());
         acked.for_each_range(|low, high| self.acknowledge(low, high, &mut newly, source, now));
@@ -78,6 +79,8 @@ impl Transfer {
             }
             if record.bytes > 0 {
                 self.figures.on_acknowledged(now);
+            }
+            if record.bytes > 0 && id >= self.path_began {
                 newly.bytes += record.bytes;
                 newly.frames += 1;
                 newly.sent = newly.sent.max(record.sent);

@@ -27,6 +27,8 @@ pub(super) struct Plan {
     pub(super) messages: usize,
     /// Zeros at the end: it only tries whether the path carries so much.
     pub(super) padding: usize,
+    /// It is about a path alone, and what was received is to be acknowledged by another.
+    pub(super) is_aside: bool,
 }
 
 impl Plan {
@@ -43,6 +45,7 @@ impl Plan {
             layout: Layout::new(context),
             messages: 0,
             padding: 0,
+            is_aside: false,
         }
     }
 
@@ -80,7 +83,7 @@ impl Transfer {
         }))
     }
 
-    fn remember(&mut self, plan: Plan, (len, ecn): (usize, Ecn), now: Instant) {
+    pub(super) fn remember(&mut self, plan: Plan, (len, ecn): (usize, Ecn), now: Instant) {
         self.await_copies(&plan.contents, now);
         let is_large = self.note_length(&plan, len, now);
         let noop = plan.fresh.contains(&Control::Noop) && plan.padding == 0;
@@ -106,7 +109,7 @@ impl Transfer {
         if let (true, Recovery::Modern(modern)) = (tracked, &mut self.recovery) {
             modern.on_sent(now);
         }
-        if plan.padding == 0 {
+        if !plan.is_aside {
             self.ack_timer.on_sent();
         }
         self.widths.note(self.queue.next(), now);
@@ -270,7 +273,7 @@ impl Transfer {
     }
 
     /// Writes a frame as it was planned.
-    fn write(&self, plan: &Plan, buf: &mut [u8]) -> Result<usize, NoRoom> {
+    pub(super) fn write(&self, plan: &Plan, buf: &mut [u8]) -> Result<usize, NoRoom> {
         let ack = plan.ack.as_ref().map(|(block, _)| block);
         let mut writer = FrameWriter::new(buf, &plan.header, ack, self.params.context)?;
         let mut left = plan.messages + usize::from(plan.padding > 0);

@@ -1,7 +1,8 @@
 //! Marks of congestion (RFC 3168, RFC 9000 §13.4; `docs/deviations.md` D9): what the remote host's
 //! frames came with is told to it, and what it tells of ours is believed as far as it can be true.
 
-use super::Transfer;
+use super::{Transfer, TransferParams};
+use crate::config::Policy;
 use crate::event::Ecn;
 use crate::frame::Marks;
 use crate::time::Instant;
@@ -70,6 +71,12 @@ impl Marking {
             lost: 0,
             count: 0,
         }
+    }
+
+    /// Another path may treat marks otherwise. What was counted goes on.
+    pub(super) fn on_new_path(&mut self, params: &TransferParams) {
+        self.is_on = params.ecn && params.policy == Policy::Modern;
+        (self.has_passed, self.lost) = (false, 0);
     }
 
     pub(super) const fn is_on(&self) -> bool {

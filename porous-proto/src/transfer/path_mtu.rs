@@ -87,6 +87,11 @@ impl PathMtu {
         }
     }
 
+    /// What every path carries, this one does too.
+    pub(super) const fn on_new_path(&mut self) {
+        *self = Self::new(self.base, self.max);
+    }
+
     pub(super) const fn current(&self) -> u16 {
         self.current
     }
@@ -211,6 +216,7 @@ impl Transfer {
         let mut header = self.header(now);
         header.ack_now = true;
         let mut plan = Plan::new(header, None, self.params.context);
+        plan.is_aside = true;
         plan.fresh.push(Control::Noop);
         plan.control(Control::Noop);
         plan.padding = size.checked_sub(plan.len)?;

@@ -2,11 +2,11 @@
 
 use core::time::Duration;
 
-use porous_proto::{Disconnect, DisconnectReason, PeerId, PeerState};
+use porous_proto::{Config, Disconnect, DisconnectReason, Event, PeerId, PeerState};
 use porous_sim::rand_core::Rng;
 use porous_sim::{ChaCha8Rng, Intercept, LinkConfig, World, below};
 use porous_tests::players::{PLAYERS, assert_talk_between, meet, one_between, router};
-use porous_tests::{Kind, config, connected, ended, events, kind as kind_of, line, seed, state};
+use porous_tests::{Kind, config, ended, events, kind as kind_of, line, seed, state};
 
 const A: u32 = PLAYERS[0];
 const B: u32 = PLAYERS[1];
@@ -54,9 +54,9 @@ fn neighbours_meet_in_their_own_network() {
 
 /// A has come to the connection by the public addresses, B by the private ones: of the other two
 /// directions nothing but requests passed until then.
-fn crosswise() -> (World, [PeerId; 2], [u32; 2]) {
+fn crosswise(players: fn() -> Config) -> (World, [PeerId; 2], [u32; 2]) {
     let kind = |player| router(player).hairpins();
-    let (mut world, seen) = meet(seed(), line(), PLAYERS.map(kind), config::new);
+    let (mut world, seen) = meet(seed(), line(), PLAYERS.map(kind), players);
     world.join(&PLAYERS);
     let shut = [(B, A), (seen[0], seen[1])];
     world.intercept(move |passing| {
@@ -69,26 +69,51 @@ fn crosswise() -> (World, [PeerId; 2], [u32; 2]) {
     let peers = connect(&mut world, seen);
     world.run_for(SECOND);
     world.intercept(|_| Intercept::Pass);
-    assert_eq!(connected(&events(&mut world, A)), [peers[0]]);
-    assert_eq!(connected(&events(&mut world, B)), [peers[1]]);
-    assert_eq!(world.host(A).address(peers[0]), Some(seen[1]));
-    assert_eq!(world.host(B).address(peers[1]), Some(A));
+    for (n, won) in [(0, seen[1]), (1, A)] {
+        let told = events(&mut world, PLAYERS[n]);
+        let (peer, address) = (peers[n], won);
+        assert_eq!(told, [Event::Connected { peer, address }]);
+    }
     (world, peers, seen)
 }
 
+/// Whether both have come to the same way: within their network, or outside.
+fn one_way(world: &World, peers: [PeerId; 2], seen: [u32; 2]) -> bool {
+    let at = [(A, peers[0]), (B, peers[1])].map(|(host, peer)| world.host(host).address(peer));
+    [[Some(seen[1]), Some(seen[0])], [Some(B), Some(A)]].contains(&at)
+}
+
+/// A way that is used in one direction alone is shut by the router of the one who is silent.
 #[test]
-fn the_two_directions_may_go_by_different_addresses() {
-    let (mut world, peers, _) = crosswise();
+fn both_directions_come_to_one_way_that_stays_open() {
+    let (mut world, peers, seen) = crosswise(config::new);
     let ends = [(A, peers[0]), (B, peers[1])];
     assert_talk_between(&mut world, ends, "crosswise");
-    world.run_for(40 * SECOND);
+    assert!(one_way(&world, peers, seen));
+    world.run_for(600 * SECOND);
     assert_talk_between(&mut world, ends, "crosswise, later");
+}
+
+/// Each would follow the other to where that sends from, for ever.
+#[test]
+fn who_is_known_by_several_addresses_does_not_roam_between_them() {
+    let (mut world, peers, seen) = crosswise(|| config::new().roaming(true));
+    let ends = [(A, peers[0]), (B, peers[1])];
+    for _ in 0..5 {
+        assert_talk_between(&mut world, ends, "crosswise");
+    }
+    assert!(one_way(&world, peers, seen));
+    let moved = |event: &Event<u32>| matches!(event, Event::PeerMoved { .. });
+    for player in PLAYERS {
+        let told = events(&mut world, player);
+        assert!(!told.iter().any(moved), "{told:?}");
+    }
 }
 
 #[test]
 fn who_leaves_is_heard_whichever_address_it_leaves_by() {
     for (leaver, other) in [(0, 1), (1, 0)] {
-        let (mut world, peers, _) = crosswise();
+        let (mut world, peers, _) = crosswise(config::new);
         let how = Disconnect::Now { reason: 3 };
         let left = world.disconnect(PLAYERS[leaver], peers[leaver], how);
         assert_eq!(left, Ok(()));
@@ -106,7 +131,7 @@ fn who_leaves_is_heard_whichever_address_it_leaves_by() {
 #[test]
 fn who_forgot_the_connection_says_so_whichever_address_it_is_asked_at() {
     for (killed, other) in [(0, 1), (1, 0)] {
-        let (mut world, peers, _) = crosswise();
+        let (mut world, peers, _) = crosswise(config::new);
         world.add_host(PLAYERS[killed], config::new());
         world.run_for(4 * SECOND);
         let told = ended(&events(&mut world, PLAYERS[other]));

@@ -20,16 +20,8 @@ const REMEMBERED_MAX: usize = 64;
 /// How many frames outside the windows (acknowledgements, signalling) may follow the oldest one
 /// that is waited for (`deviations.md` P2): as many as there may be others. The remote host has no
 /// more on their way either, so there is not much more to acknowledge in a round trip.
-const fn exempt(window: u64) -> u64 {
-    const LEAST: u64 = 64;
-    const MOST: u64 = 1024;
-    if window < LEAST {
-        LEAST
-    } else if window > MOST {
-        MOST
-    } else {
-        window
-    }
+fn exempt(window: u64) -> u64 {
+    window.clamp(64, 1024)
 }
 
 /// One transmission of a frame.

@@ -75,7 +75,11 @@ fn serve(mut node: Node) -> usize {
                     }
                 }
                 Event::Disconnected { .. } => left += 1,
-                Event::Request { .. } | Event::Connected { .. } | Event::Writable { .. } | _ => {}
+                Event::Request { .. }
+                | Event::Connected { .. }
+                | Event::Writable { .. }
+                | Event::PeerMoved { .. }
+                | _ => {}
             }
         }
     }
@@ -105,7 +109,11 @@ fn play(mut node: Node) -> DisconnectReason {
                     node.host.disconnect(now, peer, flush).expect("it is there");
                 }
                 Event::Disconnected { reason, .. } => return reason,
-                Event::Request { .. } | Event::Readable { .. } | Event::Writable { .. } | _ => {}
+                Event::Request { .. }
+                | Event::Readable { .. }
+                | Event::Writable { .. }
+                | Event::PeerMoved { .. }
+                | _ => {}
             }
         }
     }

@@ -84,7 +84,7 @@ fn play(client: &mut Node, server: &mut Option<PeerId>, fired: &mut u32) -> u32 
                 }
             }
             Event::Disconnected { reason, .. } => panic!("the server is gone: {reason:?}"),
-            Event::Request { .. } | Event::Writable { .. } | _ => {}
+            Event::Request { .. } | Event::Writable { .. } | Event::PeerMoved { .. } | _ => {}
         }
     }
     if let Some(server) = server.filter(|_| *fired < SHOTS) {

@@ -87,6 +87,7 @@ pub struct Config {
     /// 0: the path is not searched.
     pub(crate) path_mtu: u16,
     pub(crate) ecn: bool,
+    pub(crate) roaming: bool,
     pub(crate) max_packet: u32,
     pub(crate) receive_budget: u32,
     pub(crate) send_budget: u32,
@@ -134,6 +135,7 @@ impl Config {
             max_datagram: 1200,
             path_mtu: 0,
             ecn: false,
+            roaming: false,
             max_packet: 1 << 20,
             receive_budget: 4 << 20,
             send_budget: 4 << 20,

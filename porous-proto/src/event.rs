@@ -51,6 +51,17 @@ pub enum Event<A> {
         /// What became of it.
         outcome: Outcome,
     },
+    /// The peer's host has another address: its network, or the router in front of it, has changed.
+    /// Only with [`Config::roaming`](crate::Config::roaming). Everything goes on as before; comes
+    /// not again while it waits to be polled.
+    PeerMoved {
+        /// The peer.
+        peer: PeerId,
+        /// Where it was.
+        from: A,
+        /// Where it is; this is proved.
+        to: A,
+    },
     /// The peer has ended, or never came to be. Packets that had arrived can still be received.
     Disconnected {
         /// The peer.
@@ -214,7 +225,7 @@ pub enum Ignored {
     /// A short datagram with a connection id that no peer here has, answered by a reset; or a
     /// reset of a connection that is not here.
     UnknownConnection,
-    /// A known connection id from another address.
+    /// A known connection id from another address, without [`Config::roaming`](crate::Config::roaming).
     WrongAddress,
     /// A handshake or disconnection whose nonces belong to nobody here.
     UnknownNonce,

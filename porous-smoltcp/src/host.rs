@@ -54,7 +54,8 @@ impl<R: CryptoRng> SmolHost<R> {
     /// # let _ = host;
     /// ```
     pub fn new(config: Config, rng: R) -> Self {
-        let host = Host::new(config, rng);
+        let mut host = Host::new(config, rng);
+        host.set_same_host(|a: &IpEndpoint, b| a.addr == b.addr);
         let buffer = vec![0; host.max_datagram_size()].into_boxed_slice();
         Self {
             host,

@@ -130,7 +130,7 @@ impl Client {
                 }
                 Event::Disconnected { reason, .. } => self.ended(reason),
                 // What waits for room is tried again at each tick.
-                Event::Writable { .. } | _ => {}
+                Event::Writable { .. } | Event::PeerMoved { .. } | _ => {}
             }
         }
     }

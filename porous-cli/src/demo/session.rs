@@ -149,7 +149,7 @@ impl Session {
                         client.ended(reason);
                     }
                 }
-                Event::Request { .. } | _ => {}
+                Event::Request { .. } | Event::PeerMoved { .. } | _ => {}
             }
         }
     }

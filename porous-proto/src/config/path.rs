@@ -68,4 +68,28 @@ impl Config {
         self.ecn = yes;
         self
     }
+
+    /// Follows a peer whose host has got another address, because its network has changed or the
+    /// router in front of it has given it another port: [`Event::PeerMoved`](crate::Event::PeerMoved)
+    /// tells. A server wants this for its clients; what they connect to stays where it is. Default
+    /// `false`: what comes from elsewhere is dropped.
+    ///
+    /// The peer moves when a challenge that was sent to the new address has been echoed from there,
+    /// never before, and at most once a second; until then little is sent there: three bytes for each
+    /// one that came (`docs/wire.md`, "Roaming"). So nobody can turn a stream at somebody else's
+    /// address who does not see what is sent there. Whoever sees the datagrams of both directions
+    /// and can send some of their own is believed, as in all else of a connection that is not
+    /// encrypted: that is why this is off by default.
+    ///
+    /// It takes connection ids: has no effect where
+    /// [`connection_id_len`](Self::connection_id_len) is 0.
+    ///
+    /// ```
+    /// let _config = porous_proto::Config::new().roaming(true);
+    /// ```
+    #[must_use]
+    pub const fn roaming(mut self, yes: bool) -> Self {
+        self.roaming = yes;
+        self
+    }
 }

@@ -8,12 +8,16 @@ mod commands;
 mod cookie;
 mod handle;
 mod limits;
+mod others;
 mod peers;
 mod rates;
 mod replies;
 mod reset;
+mod roaming;
 mod schedule;
+mod short;
 mod transmit;
+mod ways;
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -58,6 +62,8 @@ pub struct Host<R, A = core::net::SocketAddr> {
     config: Box<Config>,
     offer: Offer,
     rng: R,
+    /// Whether two addresses differ by no more than the port.
+    same_host: fn(&A, &A) -> bool,
     cookies: Cookies,
     listen: Listen,
     peers: Peers<A>,
@@ -110,6 +116,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             room_at: Instant::ZERO,
             config: Box::new(config),
             rng,
+            same_host: |_, _| false,
             listen: Listen::Closed,
             peers: Peers::new(),
             inbound: 0,
@@ -158,6 +165,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         while let Some(slot) = self.schedule.pop_due(tick.now) {
             if let Some((_, peer)) = self.peers.at_mut(slot) {
                 peer.handle_timeout(tick);
+                self.look_for(slot, tick);
                 self.settle(slot);
             }
         }
@@ -214,24 +222,25 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// }
     /// ```
     pub fn poll_event(&mut self) -> Option<Event<A>> {
-        let event = self.events.pop_front()?;
-        match event {
+        let mut event = self.events.pop_front()?;
+        match &mut event {
             Event::Readable { peer } => {
-                if let Some(peer) = self.peers.get_mut(peer) {
+                if let Some(peer) = self.peers.get_mut(*peer) {
                     peer.readable_taken();
                 }
             }
             Event::Writable { peer } => {
-                if let Some(peer) = self.peers.get_mut(peer) {
+                if let Some(peer) = self.peers.get_mut(*peer) {
                     peer.writable_taken();
                 }
             }
             Event::Receipt { peer, .. } => {
                 self.receipts -= 1;
-                if self.peers.get_mut(peer).is_some_and(Peer::receipt_taken) {
+                if self.peers.get_mut(*peer).is_some_and(Peer::receipt_taken) {
                     self.settle(peer.slot);
                 }
             }
+            Event::PeerMoved { peer, to, .. } => *to = self.moved_taken(*peer).unwrap_or(*to),
             Event::Request { .. } | Event::Connected { .. } | Event::Disconnected { .. } => {}
         }
         Some(event)
@@ -241,6 +250,10 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// its end.
     fn settle(&mut self, slot: u32) {
         let id = self.peers.id(slot);
+        let ways = |(_, peer): &mut (A, Peer)| peer.take_ways();
+        if let Some(handshake) = self.peers.at_mut(slot).and_then(ways) {
+            self.choose_way(slot, &handshake);
+        }
         let Some((address, peer)) = self.peers.at_mut(slot) else {
             return;
         };

@@ -1,9 +1,12 @@
 //! The peers of a host: slots with generations, found by id, by connection id and by address.
 
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::Address;
+use super::others::Other;
+use super::roaming::Roaming;
 use crate::frame::ConnectionId;
 use crate::peer::Peer;
 use crate::work;
@@ -52,6 +55,8 @@ impl PeerId {
 struct Slot<A> {
     generation: u32,
     peer: Option<(A, Peer)>,
+    /// Only of a peer that was heard of from elsewhere.
+    roaming: Option<Box<Roaming<A>>>,
 }
 
 /// The table.
@@ -60,7 +65,11 @@ pub(crate) struct Peers<A> {
     slots: Vec<Slot<A>>,
     free: Vec<u32>,
     by_connection_id: BTreeMap<ConnectionId, u32>,
-    by_address: BTreeSet<(A, u32)>,
+    /// Those that connected to us, by their nonces.
+    by_remote_nonce: BTreeMap<u64, u32>,
+    pub(super) by_address: BTreeSet<(A, u32)>,
+    /// The further addresses of those that have some.
+    pub(super) others: BTreeMap<u32, Vec<Other<A>>>,
 }
 
 impl<A: Address> Peers<A> {
@@ -69,7 +78,9 @@ impl<A: Address> Peers<A> {
             slots: Vec::new(),
             free: Vec::new(),
             by_connection_id: BTreeMap::new(),
+            by_remote_nonce: BTreeMap::new(),
             by_address: BTreeSet::new(),
+            others: BTreeMap::new(),
         }
     }
 
@@ -78,12 +89,16 @@ impl<A: Address> Peers<A> {
             self.slots.push(Slot {
                 generation: 0,
                 peer: None,
+                roaming: None,
             });
             // Memory ends before numbers do.
             u32::try_from(self.slots.len() - 1).unwrap_or(u32::MAX)
         });
         if !peer.connection_id().is_empty() {
             self.by_connection_id.insert(peer.connection_id(), slot);
+        }
+        if let (true, Some(nonce)) = (peer.is_inbound(), peer.remote_nonce()) {
+            self.by_remote_nonce.insert(nonce, slot);
         }
         self.by_address.insert((address, slot));
         let place = &mut self.slots[slot as usize];
@@ -98,7 +113,14 @@ impl<A: Address> Peers<A> {
         let place = &mut self.slots[slot as usize];
         if let Some((address, peer)) = place.peer.take() {
             place.generation = place.generation.wrapping_add(1);
+            place.roaming = None;
             self.by_connection_id.remove(&peer.connection_id());
+            if let Some(nonce) = peer.remote_nonce() {
+                if self.by_remote_nonce(nonce) == Some(slot) {
+                    self.by_remote_nonce.remove(&nonce);
+                }
+            }
+            self.forget_others(slot);
             self.by_address.remove(&(address, slot));
             self.free.push(slot);
         }
@@ -139,12 +161,38 @@ impl<A: Address> Peers<A> {
         self.slots.get_mut(slot as usize)?.peer.as_mut()
     }
 
+    /// A peer, with its address and where else it may be.
+    #[expect(clippy::type_complexity, reason = "the parts of a slot")]
+    pub(super) fn place_mut(
+        &mut self,
+        slot: u32,
+    ) -> Option<(&A, &mut Peer, &mut Option<Box<Roaming<A>>>)> {
+        let place = self.slots.get_mut(slot as usize)?;
+        let (address, peer) = place.peer.as_mut()?;
+        Some((address, peer, &mut place.roaming))
+    }
+
+    /// A peer has moved.
+    pub(super) fn relocate(&mut self, slot: u32, to: A) {
+        self.release(slot, to);
+        if let Some((address, _)) = self.at_mut(slot) {
+            let from = core::mem::replace(address, to);
+            self.by_address.remove(&(from, slot));
+            self.by_address.insert((to, slot));
+        }
+    }
+
     pub(crate) fn by_connection_id(&self, id: ConnectionId) -> Option<u32> {
         self.by_connection_id.get(&id).copied()
     }
 
-    /// The peers at an address: at most one that is live, newcomers that have yet to prove
-    /// themselves, and those that ended a while ago.
+    /// The peer that connected to us with this nonce.
+    pub(crate) fn by_remote_nonce(&self, nonce: u64) -> Option<u32> {
+        self.by_remote_nonce.get(&nonce).copied()
+    }
+
+    /// The peers at an address: one that is live, newcomers that have yet to prove themselves, those
+    /// that ended a while ago, and those that were there before a live one moved to it.
     pub(crate) fn by_address(&self, address: A) -> impl Iterator<Item = (u32, &Peer)> {
         let range = self.by_address.range((address, 0)..=(address, u32::MAX));
         range.filter_map(|&(_, slot)| {
@@ -168,7 +216,7 @@ impl<A: Address> Peers<A> {
             .filter(|(_, peer)| peer.connection_id().is_empty());
         [
             self.by_connection_id.len() + without_id.count(),
-            self.by_address.len(),
+            self.by_address.len() - self.count_others(),
         ]
     }
 

@@ -10,6 +10,7 @@ mod handshake;
 mod inspect;
 mod limits;
 mod packets;
+mod path;
 mod request;
 mod reset;
 mod session;
@@ -23,7 +24,7 @@ use core::time::Duration;
 pub(crate) use self::agreement::Agreement;
 use self::deadlines::{Deadline, Deadlines};
 use self::disconnect::Closing;
-use self::handshake::Handshake;
+pub(crate) use self::handshake::Handshake;
 pub(crate) use self::limits::Identity;
 use self::limits::Limits;
 use self::reset::Doubt;
@@ -37,6 +38,7 @@ use crate::frame::{Connect, ConnectionId, Offer, RefusalData, Short};
 use crate::sequencing::{Receipt, Receipts};
 use crate::stats::{PeerStats, Rate};
 use crate::time::Instant;
+use crate::transfer::PathWords;
 
 /// How long a disconnected peer answers for its connection: longer than a cookie lives, so that a
 /// delayed request of a dead connection creates nothing (`deviations.md` C7).
@@ -163,11 +165,11 @@ impl Peer {
         }
     }
 
-    /// A peer that we connect to.
-    pub(crate) fn outgoing(now: Instant, identity: Identity, config: &Config) -> Self {
+    /// A peer that we connect to, at one of so many addresses.
+    pub(crate) fn outgoing(now: Instant, identity: Identity, config: &Config, ways: usize) -> Self {
         let mut peer = Self::new(now, identity, config);
         peer.outbox.told = true;
-        peer.handshake = Some(Box::new(Handshake::new(now)));
+        peer.handshake = Some(Box::new(Handshake::new(now, ways)));
         peer.deadlines
             .set(Deadline::Attempt, now + config.connect_timeout);
         peer
@@ -203,18 +205,20 @@ impl Peer {
 
     // Datagrams of the connection.
 
-    /// A short datagram with our connection id.
+    /// A short datagram with our connection id, from one of its addresses: what it says of the path
+    /// that it came on.
     pub(crate) fn handle_short(
         &mut self,
+        way: usize,
         short: &Short<'_>,
         ecn: Ecn,
         ours: &Offer,
         tick: Tick,
-    ) -> Result<(), Ignored> {
+    ) -> Result<PathWords, Ignored> {
         match self.state {
             PeerState::Connected => {}
             PeerState::Connecting if self.asked => return Err(Ignored::WrongState),
-            PeerState::Connecting => self.take_for_acknowledgement(short, ours, tick)?,
+            PeerState::Connecting => self.take_for_acknowledgement(way, short, ours, tick)?,
             PeerState::Disconnecting | PeerState::Disconnected | PeerState::Zombie => {
                 return Err(Ignored::WrongState);
             }
@@ -222,7 +226,7 @@ impl Peer {
         let session = self.session.as_mut().ok_or(Ignored::WrongState)?;
         let result = session.handle_short(short, ecn, tick);
         match result {
-            Ok(()) => {
+            Ok(_) => {
                 if self.state == PeerState::Connecting {
                     self.establish(tick.now); // a newcomer has proved itself
                 }
@@ -241,6 +245,7 @@ impl Peer {
     /// request has told who it is (`deviations.md` C9).
     fn take_for_acknowledgement(
         &mut self,
+        way: usize,
         short: &Short<'_>,
         ours: &Offer,
         tick: Tick,
@@ -251,7 +256,7 @@ impl Peer {
         let sole = self
             .handshake
             .as_ref()
-            .and_then(|handshake| handshake.sole_candidate());
+            .and_then(|handshake| handshake.sole_candidate(way));
         let remote = sole.cloned().ok_or(Ignored::WrongState)?;
         let agreement = Agreement::new(ours, &remote.offer).ok_or(Ignored::WrongState)?;
         let nonces = [self.nonce, remote.nonce_self];
@@ -261,7 +266,7 @@ impl Peer {
             Ecn::NotEct,
             tick,
         )?;
-        self.accept_remote(&remote, ours, tick.now);
+        self.accept_remote(way, &remote, ours, tick.now);
         Ok(())
     }
 
@@ -342,7 +347,10 @@ impl Peer {
         if self.is_excused(ends, tick) {
             self.deadlines.set(Deadline::Attempt, ends);
         } else {
-            self.end(Cause::TimedOut, DisconnectReason::TimedOut, tick.now);
+            // One of several addresses may have said why not.
+            let refusal = self.handshake.as_ref().and_then(|it| it.refusal);
+            let reason = refusal.map_or(DisconnectReason::TimedOut, DisconnectReason::Refused);
+            self.end(Cause::TimedOut, reason, tick.now);
         }
     }
 
@@ -350,7 +358,7 @@ impl Peer {
         match self.state {
             PeerState::Connecting => {
                 if let Some(handshake) = &mut self.handshake {
-                    handshake.request_due = true;
+                    handshake.begin_round();
                 }
             }
             PeerState::Disconnecting => self.disconnect_due = true,

@@ -1,6 +1,7 @@
 //! A connection that is established: the two layers of §3, and what passes between them
 //! (Figure 4).
 
+mod check;
 mod upward;
 
 use alloc::boxed::Box;
@@ -13,14 +14,12 @@ use super::limits::Limits;
 use super::tick::Tick;
 use crate::canary::{Bug, strikes};
 use crate::event::{Ecn, Ignored};
-use crate::frame::{
-    ConnectionId, Context, Control, MAX_MESSAGES, Message, Mode, Packet, Short, verify,
-};
+use crate::frame::{ConnectionId, Context, Control, MAX_MESSAGES, Message, Mode, Short, verify};
 use crate::options::SendOptions;
-use crate::sequencing::{Delivered, Receipt, Receipts, Sequencing, Totals, Verdict, cost};
+use crate::sequencing::{Delivered, Receipt, Receipts, Sequencing, Totals, cost};
 use crate::stats::{ChannelStats, ModeCounts};
 use crate::time::Instant;
-use crate::transfer::{Arrival, Transfer, TransferParams, Written};
+use crate::transfer::{Arrival, PathWords, Transfer, TransferParams, Written};
 use crate::wire::NoRoom;
 
 /// Packets, and the bytes in them.
@@ -121,6 +120,26 @@ impl Session {
     /// Reliable and passive packets that are not acknowledged.
     pub(crate) const fn undelivered(&self) -> u32 {
         self.sequencing.totals().undelivered
+    }
+
+    /// The remote host asks whether we are where it sends to.
+    pub(crate) fn answer_challenge(&mut self, data: u64, now: Instant) {
+        self.transfer.answers.on_path_challenge(data, now);
+    }
+
+    /// Writes a datagram that goes elsewhere than the others: see [`Transfer::write_path_words`].
+    pub(crate) fn write_path_words(
+        &mut self,
+        words: &[Control],
+        now: Instant,
+        buf: &mut [u8],
+    ) -> Result<Option<Written>, NoRoom> {
+        self.transfer.write_path_words(words, now, buf)
+    }
+
+    /// The remote host has moved: see [`Transfer::on_moved`].
+    pub(crate) fn on_moved(&mut self, same_host: bool) {
+        self.transfer.on_moved(same_host);
     }
 
     /// Whether everything was sent, and acknowledged if it must be, both ways: the remote host is to
@@ -227,13 +246,14 @@ impl Session {
             .poll_transmit(&mut Upward(&mut self.sequencing), tick.now, buf)
     }
 
-    /// Takes a datagram in. It is checked whole before anything changes.
+    /// Takes a datagram in: what it says of the path that it came on. It is checked whole before
+    /// anything changes.
     pub(crate) fn handle_short(
         &mut self,
         short: &Short<'_>,
         ecn: Ecn,
         tick: Tick,
-    ) -> Result<(), Ignored> {
+    ) -> Result<PathWords, Ignored> {
         let id = self.transfer.expand(short.id_low, short.id_width, tick.now);
         let id = id.ok_or(Ignored::TooOld)?;
         if self.context.tag > 0 {
@@ -262,6 +282,7 @@ impl Session {
             }
         }
         // From here on the datagram is taken.
+        let mut words = self.transfer.path_words(id);
         self.transfer.set_step(tick.step, tick.lag);
         self.transfer
             .on_frame((id, ecn), short, !messages.is_empty(), tick.now);
@@ -273,73 +294,16 @@ impl Session {
                 .on_ack(acked, &mut Upward(&mut self.sequencing), tick.now);
         }
         for message in &messages {
-            self.take(message, tick);
+            self.take(message, &mut words, tick);
         }
-        Ok(())
+        Ok(words)
     }
 
-    /// Checks the messages of a datagram, and makes room for them in the receive budget. What is
-    /// thrown out may be the packet that one of them would have joined, which then begins it anew
-    /// and needs more: each time around, at least one packet is gone.
-    fn make_room(&mut self, messages: &[Message<&[u8]>]) -> Result<(), Ignored> {
-        let mut room = 0;
-        loop {
-            let needed = self.needed(messages)?;
-            if needed <= room {
-                return Ok(());
-            }
-            if !self.sequencing.make_room(needed) {
-                return Err(Ignored::OverBudget);
-            }
-            room = needed;
-        }
-    }
-
-    /// Checks the messages of a datagram: what they take of the receive budget.
-    fn needed(&self, messages: &[Message<&[u8]>]) -> Result<u64, Ignored> {
-        let mut needed = 0;
-        for (n, message) in messages.iter().enumerate() {
-            let packet = packet_of(message);
-            let len = packet.map_or(0, |packet| packet.payload.len());
-            needed += match self.check(message) {
-                Verdict::Begin if follows(packet, &messages[..n]) => len as u64,
-                Verdict::Begin => cost(len),
-                Verdict::Join => len as u64,
-                Verdict::Stale => 0,
-                Verdict::Violation => return Err(Ignored::BadMessage),
-            };
-        }
-        Ok(needed)
-    }
-
-    fn check(&self, message: &Message<&[u8]>) -> Verdict {
-        let valid = |valid| {
-            if valid {
-                Verdict::Stale
-            } else {
-                Verdict::Violation
-            }
-        };
-        match *message {
-            Message::Packet(ref packet) => self.sequencing.check_packet(packet),
-            Message::Control(Control::Window { channel, id }) => valid(
-                channel < self.agreement.channels && self.sequencing.check_window(channel, id),
-            ),
-            Message::Control(Control::Sentinel { channel, id, .. }) => {
-                self.sequencing.check_sentinel(channel, id)
-            }
-            Message::Control(Control::Tombstone { channel, id, .. }) => {
-                self.sequencing.check_tombstone(channel, id)
-            }
-            Message::Control(_) => Verdict::Stale,
-        }
-    }
-
-    fn take(&mut self, message: &Message<&[u8]>, tick: Tick) {
+    fn take(&mut self, message: &Message<&[u8]>, words: &mut PathWords, tick: Tick) {
         match *message {
             Message::Packet(ref packet) => self.sequencing.on_packet(packet, tick.now),
             Message::Control(control) => match control {
-                Control::Noop | Control::PathResponse(_) => {}
+                Control::Noop => {}
                 Control::Ping(id) => self.transfer.answers.on_ping(id, tick.now),
                 Control::Pong(id) => self.transfer.on_pong(id, tick.now),
                 Control::Window { channel, id } => self.sequencing.on_window(channel, id),
@@ -363,28 +327,11 @@ impl Session {
                 } => {
                     self.transfer.on_limits(serial, receive_rate);
                 }
-                Control::PathChallenge(data) => {
-                    self.transfer.answers.on_path_challenge(data, tick.now)
-                }
+                Control::PathChallenge(data) => words.challenge = Some(data),
+                Control::PathResponse(data) => words.response = Some(data),
             },
         }
     }
-}
-
-const fn packet_of<'m, 'p>(message: &'m Message<&'p [u8]>) -> Option<&'m Packet<&'p [u8]>> {
-    match message {
-        Message::Packet(packet) => Some(packet),
-        Message::Control(_) => None,
-    }
-}
-
-/// Whether a fragment follows another one of its packet in the same datagram. The packet is charged
-/// once, or the largest one that is allowed would not fit.
-fn follows(packet: Option<&Packet<&[u8]>>, before: &[Message<&[u8]>]) -> bool {
-    packet.is_some_and(|packet| {
-        let same = |other: &Packet<&[u8]>| (other.channel, other.id) == (packet.channel, packet.id);
-        packet.fragment.is_some() && before.iter().filter_map(packet_of).any(same)
-    })
 }
 
 /// What a packet takes of the send budget.

@@ -27,11 +27,13 @@ pub(super) struct Plan {
     pub(super) messages: usize,
     /// Zeros at the end: it only tries whether the path carries so much.
     pub(super) padding: usize,
+    /// It is about a path alone, and what was received is to be acknowledged by another.
+    pub(super) is_aside: bool,
 }
 
 impl Plan {
     /// A frame without messages.
-    fn new(header: Header, context: Context) -> Self {
+    pub(super) fn new(header: Header, context: Context) -> Self {
         Self {
             len: header.length(None) + context.tag,
             ack: None,
@@ -43,6 +45,7 @@ impl Plan {
             layout: Layout::new(context),
             messages: 0,
             padding: 0,
+            is_aside: false,
         }
     }
 
@@ -89,7 +92,7 @@ impl Transfer {
         }))
     }
 
-    fn remember(&mut self, plan: &mut Plan, (len, ecn): (usize, Ecn), now: Instant) {
+    pub(super) fn remember(&mut self, plan: &mut Plan, (len, ecn): (usize, Ecn), now: Instant) {
         self.await_copies(&plan.contents, now);
         let is_large = self.note_length(plan, len, now);
         let noop = plan.fresh.contains(&Control::Noop) && plan.padding == 0;
@@ -116,7 +119,7 @@ impl Transfer {
         if let (true, Recovery::Modern(modern)) = (tracked, &mut self.recovery) {
             modern.on_sent(now);
         }
-        if plan.padding == 0 {
+        if !plan.is_aside {
             self.ack_timer.on_sent();
         }
         self.widths.note(self.queue.next(), now);
@@ -273,7 +276,7 @@ impl Transfer {
     }
 
     /// The head of the next frame.
-    fn header(&mut self, now: Instant) -> Header {
+    pub(super) fn header(&mut self, now: Instant) -> Header {
         let id = self.queue.next();
         Header {
             connection_id: self.params.connection_id,
@@ -285,7 +288,7 @@ impl Transfer {
     }
 
     /// Writes a frame as it was planned.
-    fn write(&self, plan: &Plan, buf: &mut [u8]) -> Result<usize, NoRoom> {
+    pub(super) fn write(&self, plan: &Plan, buf: &mut [u8]) -> Result<usize, NoRoom> {
         let ack = plan.ack.as_ref().map(|(block, _)| block);
         let mut writer = FrameWriter::new(buf, &plan.header, ack, self.params.context)?;
         let mut left = plan.messages + usize::from(plan.padding > 0);

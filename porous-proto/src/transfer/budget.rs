@@ -130,6 +130,14 @@ impl Budget {
         self.controller.on_mtu(mtu.into());
     }
 
+    /// Of the path that the connection takes now, nothing is known.
+    pub(super) fn on_new_path(&mut self, params: &TransferParams) {
+        self.controller = params.congestion.controller(params.max_datagram.into());
+        if let Some(limits) = &mut self.limits {
+            limits.peak = Peak::new();
+        }
+    }
+
     /// Nothing was lost in the last episode.
     pub(super) fn on_spurious(&mut self) {
         self.controller.on_spurious();
@@ -259,6 +267,9 @@ impl Transfer {
             }
         };
         self.last_lost = id;
+        if id < self.path_began {
+            return;
+        }
         self.budget.controller.on_trouble(&Trouble {
             now,
             signal,

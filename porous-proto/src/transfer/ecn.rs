@@ -1,7 +1,8 @@
 //! Marks of congestion (RFC 3168, RFC 9000 §13.4; `docs/deviations.md` D9): what the remote host's
 //! frames came with is told to it, and what it tells of ours is believed as far as it can be true.
 
-use super::Transfer;
+use super::{Transfer, TransferParams};
+use crate::config::Policy;
 use crate::event::Ecn;
 use crate::frame::Marks;
 use crate::time::Instant;
@@ -72,6 +73,12 @@ impl Marking {
         }
     }
 
+    /// Another path may treat marks otherwise. What was counted goes on.
+    pub(super) fn on_new_path(&mut self, params: &TransferParams) {
+        self.is_on = params.ecn && params.policy == Policy::Modern;
+        (self.has_passed, self.lost) = (false, 0);
+    }
+
     pub(super) const fn is_on(&self) -> bool {
         self.is_on
     }
@@ -127,7 +134,7 @@ impl Transfer {
         sent: Option<Instant>,
         now: Instant,
     ) {
-        if self.marking.on_ack(was_marked, marks) {
+        if self.marking.on_ack(was_marked, marks) && largest >= self.path_began {
             self.tell_marked(largest, sent.unwrap_or(now), now);
         }
     }

@@ -53,6 +53,11 @@ impl Figures {
         self.minimum.sample(rtt, now);
     }
 
+    /// The shortest round trip was another path's.
+    pub(super) const fn on_new_path(&mut self) {
+        self.minimum = Minimum::new();
+    }
+
     /// A frame with data was acknowledged.
     pub(super) fn on_acknowledged(&mut self, now: Instant) {
         self.acknowledged += 1;

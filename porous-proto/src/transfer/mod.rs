@@ -16,6 +16,7 @@ mod limits;
 mod loss;
 mod nonces;
 mod pacer;
+mod path;
 mod path_mtu;
 mod ping;
 mod probe;
@@ -45,6 +46,7 @@ pub(crate) use self::gate::Gate;
 use self::limits::Limits;
 use self::loss::LaterAcks;
 use self::nonces::Nonces;
+pub(crate) use self::path::PathWords;
 use self::path_mtu::PathMtu;
 use self::ping::Pings;
 use self::probe::{Asked, Probe};
@@ -150,6 +152,8 @@ pub(crate) struct Transfer {
     recovery: Recovery,
     /// The newest frame that was considered dropped.
     last_lost: u64,
+    /// The first frame on this path: what becomes of older ones tells nothing of it.
+    path_began: u64,
     probe: Option<Probe>,
     asked: Option<Asked>,
     copies: Copies,
@@ -188,6 +192,7 @@ impl Transfer {
             later_acks: LaterAcks::new(first),
             recovery: Recovery::new(params.policy),
             last_lost: first,
+            path_began: first,
             probe: None,
             asked: None,
             copies: Copies::new(),

@@ -87,6 +87,11 @@ impl PathMtu {
         }
     }
 
+    /// What every path carries, this one does too.
+    pub(super) const fn on_new_path(&mut self) {
+        *self = Self::new(self.base, self.max);
+    }
+
     pub(super) const fn current(&self) -> u16 {
         self.current
     }
@@ -212,6 +217,7 @@ impl Transfer {
         if size > room || size < least + MIN_PADDING {
             return false;
         }
+        plan.is_aside = true;
         plan.header.ack_now = true;
         plan.fresh.push(Control::Noop);
         plan.control(Control::Noop);

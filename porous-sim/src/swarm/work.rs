@@ -50,7 +50,10 @@ impl Stage {
                 }
                 Event::Connected { peer, address } => self.connected(index, peer, address),
                 Event::Disconnected { peer, .. } => self.ended(index, peer),
-                Event::Readable { .. } | Event::Writable { .. } | Event::Receipt { .. } => {}
+                Event::Readable { .. }
+                | Event::Writable { .. }
+                | Event::Receipt { .. }
+                | Event::PeerMoved { .. } => {}
                 _ => panic!("another event: {event:?}"),
             }
         }

@@ -35,6 +35,7 @@ mod reliability;
 mod resets;
 mod restart;
 mod restart_moments;
+mod roaming;
 mod silence;
 mod slow;
 mod stall;

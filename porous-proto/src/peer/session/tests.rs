@@ -9,7 +9,7 @@ use core::time::Duration;
 use super::*;
 use crate::audit::Audit;
 use crate::config::Config;
-use crate::frame::{Fragment, FrameWriter, Header, Rest, decode};
+use crate::frame::{Fragment, FrameWriter, Header, Packet, Rest, decode};
 
 const FRAGMENT: usize = 1200 - 48;
 
@@ -69,7 +69,11 @@ fn deliver(session: &mut Session, id: u64, messages: &[Message<Vec<u8>>]) -> Res
         awake_since: Instant::ZERO,
         back_since: Instant::ZERO,
     };
-    session.handle_short(&short, Ecn::NotEct, tick)
+    let words = session.handle_short(&short, Ecn::NotEct, tick)?;
+    if let Some(data) = words.challenge {
+        session.answer_challenge(data, tick.now); // as the host does
+    }
+    Ok(())
 }
 
 /// The first part of an unreliable packet makes room for a frame with its last part and a reliable

@@ -88,6 +88,14 @@ impl Recovery {
         }
     }
 
+    /// The connection takes another path, of which nothing is known.
+    pub(crate) fn on_new_path(&mut self) {
+        match self {
+            Self::Paper(paper) => paper.rtt = Rtt::new(),
+            Self::Modern(modern) => modern.on_new_path(),
+        }
+    }
+
     /// A frame was acknowledged, for the first time.
     pub(crate) fn on_acknowledged(&mut self, id: u64, counted: bool) {
         match self {

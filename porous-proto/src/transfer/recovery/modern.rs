@@ -118,6 +118,22 @@ impl Modern {
         self.lossy_since.is_some_and(lately)
     }
 
+    /// All that was measured is forgotten. What goes on with the ids of frames stays.
+    pub(crate) fn on_new_path(&mut self) {
+        let Self {
+            last_sent,
+            lossy_since,
+            ..
+        } = *self;
+        let episodes = core::mem::replace(&mut self.episodes, Episodes::new());
+        *self = Self {
+            last_sent,
+            lossy_since,
+            episodes,
+            ..Self::new()
+        };
+    }
+
     /// A frame that wants an acknowledgement is sent.
     pub(crate) const fn on_sent(&mut self, now: Instant) {
         self.last_sent = now;

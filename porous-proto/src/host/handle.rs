@@ -292,6 +292,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         if remote == Some(ack.nonce_self) {
             self.peers.confirm(slot, from);
         }
+        self.choose_way(slot);
         Ok(slot)
     }
 
@@ -357,6 +358,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         if let (PeerState::Connecting, PeerState::Connected) = (was, peer.state()) {
             self.retire_others(slot, tick, from);
         }
+        self.choose_way(slot);
         match result {
             Ok(words) => {
                 if follows && words.is_newest {

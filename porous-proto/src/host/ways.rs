@@ -10,7 +10,7 @@ use super::{Address, Host, PeerId};
 use crate::error::ConnectError;
 use crate::event::Ignored;
 use crate::frame::Connect;
-use crate::peer::{Handshake, Peer};
+use crate::peer::Peer;
 use crate::time::Instant;
 
 impl<R: CryptoRng, A: Address> Host<R, A> {
@@ -103,10 +103,13 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         remotes.filter_map(at).take(ADDRESSES_MAX).collect()
     }
 
-    /// An attempt at several addresses has come to one of them. Whoever else was met at the others
-    /// is told, once, that nothing comes of it.
-    pub(super) fn choose_way(&mut self, slot: u32, handshake: &Handshake) {
-        let Some((_, peer)) = self.peers.at(slot) else {
+    /// If an attempt at several addresses has come to one of them: from now on that is where the peer
+    /// is. Whoever else was met at the others is told, once, that nothing comes of it.
+    pub(super) fn choose_way(&mut self, slot: u32) {
+        let Some((_, peer)) = self.peers.at_mut(slot) else {
+            return;
+        };
+        let Some(handshake) = peer.take_ways() else {
             return;
         };
         let (nonce_self, theirs) = (peer.nonce(), peer.remote_nonce());

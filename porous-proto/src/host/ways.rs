@@ -1,5 +1,5 @@
 //! Connecting to a host that may be at any of several addresses (`docs/wire.md`, "Several
-//! addresses"): one attempt, one random id, one connection.
+//! addresses"; `docs/deviations.md` D11): one attempt, one random id, one connection.
 
 use arrayvec::ArrayVec;
 use rand_core::CryptoRng;

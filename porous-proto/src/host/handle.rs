@@ -8,7 +8,7 @@ use super::replies::Reply;
 use super::{Address, Host};
 use crate::event::{Disposition, Ecn, Ignored, Listen, Refusal};
 use crate::frame::{
-    Connect, Datagram, REQUEST_SIZE, Refuse, Request, Rest, Short, VERSION, decode,
+    Connect, Datagram, Disconnect, REQUEST_SIZE, Refuse, Request, Rest, VERSION, decode,
 };
 use crate::peer::{Agreement, Peer, PeerState, Tick};
 use crate::time::Instant;
@@ -303,9 +303,14 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         })
     }
 
-    fn on_disconnect(&mut self, tick: Tick, from: A, bye: &crate::frame::Disconnect) -> Taken {
-        if let Some(slot) = self.peers.find(from, |p| p.nonce() == bye.nonce_peer) {
-            self.may_answer_for(slot, from)?;
+    fn on_disconnect(&mut self, tick: Tick, from: A, bye: &Disconnect) -> Taken {
+        match self.peers.find(from, |p| p.nonce() == bye.nonce_peer) {
+            Some(slot) => self.may_answer_for(slot, from)?,
+            None => {
+                if let Some(taken) = self.on_goodbye_elsewhere(from, bye, tick) {
+                    return taken;
+                }
+            }
         }
         let slot = self.with_nonces(from, bye.nonce_peer, |peer, way| {
             peer.on_disconnect(way, bye.nonce_self, bye.reason, tick.now)
@@ -339,59 +344,5 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let (_, peer) = self.peers.at_mut(slot).ok_or(Ignored::UnknownNonce)?;
         act(peer)?;
         Ok(slot)
-    }
-
-    fn on_short(&mut self, tick: Tick, from: A, ecn: Ecn, short: &Short<'_>) -> Taken {
-        let Some(slot) = self.find_connection(from, short.connection_id) else {
-            return Err(self.on_unknown_connection(from, short.connection_id));
-        };
-        let way = self.peers.way_in(slot, from);
-        let Some((_, peer)) = self.peers.at_mut(slot) else {
-            return Err(Ignored::UnknownConnection);
-        };
-        let (was, follows) = (peer.state(), peer.follows());
-        if way.is_none() && !(self.config.roaming && was == PeerState::Connected) {
-            return Err(Ignored::WrongAddress);
-        }
-        let way = way.unwrap_or(0);
-        let result = peer.handle_short(way, short, ecn, &self.offer, tick);
-        if let (PeerState::Connecting, PeerState::Connected) = (was, peer.state()) {
-            self.retire_others(slot, tick, from);
-        }
-        self.choose_way(slot);
-        match result {
-            Ok(words) => {
-                if follows && words.is_newest {
-                    self.peers.make_main(slot, way);
-                }
-                self.on_path_words(slot, (from, words, short.bytes.len()), tick);
-                Ok(slot)
-            }
-            Err(cause) => {
-                // An acknowledgement of a duplicate may be due.
-                self.settle(slot);
-                Err(cause)
-            }
-        }
-    }
-
-    /// A newcomer has proved itself: whoever else was connected at its address is gone
-    /// (`deviations.md` C5).
-    fn retire_others(&mut self, newcomer: u32, tick: Tick, address: A) {
-        loop {
-            let next = self
-                .peers
-                .by_address(address)
-                .find(|&(slot, peer)| {
-                    let is_at = self.peers.way(slot, address) == Some(0);
-                    slot != newcomer && is_at && peer.state().is_live() && !peer.is_attempt()
-                })
-                .map(|(slot, _)| slot);
-            let Some(slot) = next else { return };
-            if let Some((_, peer)) = self.peers.at_mut(slot) {
-                peer.replace(tick.now);
-            }
-            self.settle(slot);
-        }
     }
 }

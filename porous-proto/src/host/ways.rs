@@ -145,7 +145,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     }
 
     /// A request has brought its cookie back, from a host that has done so from another address: it
-    /// tries several of ours. That makes no second peer.
+    /// tries several of ours. That makes no second peer. Once the host has said anything else it has
+    /// come to one of them: then whoever knows its nonce must not get what is sent to it.
     pub(super) fn on_proved_again(
         &mut self,
         slot: u32,
@@ -158,6 +159,9 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         }
         if !peer.sends_as(request.connection_id) {
             return None; // somebody else, by chance or by malice
+        }
+        if !peer.is_silent() {
+            return Some(Err(Ignored::WrongState));
         }
         peer.on_repeated_request();
         if !self.peers.add_same(slot, from) {

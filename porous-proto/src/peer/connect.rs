@@ -88,12 +88,8 @@ impl Peer {
         self.remote = Some(Remote {
             nonce: remote.nonce_self,
         });
-        self.session = Some(Box::new(Session::new(
-            agreement,
-            nonces,
-            remote.connection_id,
-            &self.limits,
-        )));
+        let id = remote.connection_id;
+        self.session = Some(Session::new(agreement, nonces, id, &self.limits));
     }
 
     pub(super) fn establish(&mut self, now: Instant) {

@@ -264,8 +264,12 @@ impl Peer {
         let remote = sole.cloned().ok_or(Ignored::WrongState)?;
         let agreement = Agreement::new(ours, &remote.offer).ok_or(Ignored::WrongState)?;
         let nonces = [self.nonce, remote.nonce_self];
-        let mut probe = Session::new(agreement, nonces, remote.connection_id, &self.limits);
-        probe.handle_short(short, Ecn::NotEct, tick)?;
+        // It only tries whether the datagram is valid, and is gone before the real one is made.
+        Session::new(agreement, nonces, remote.connection_id, &self.limits).handle_short(
+            short,
+            Ecn::NotEct,
+            tick,
+        )?;
         self.accept_remote(way, &remote, ours, tick.now);
         Ok(())
     }

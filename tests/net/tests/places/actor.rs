@@ -38,7 +38,7 @@ pub(crate) struct Actor {
     process: Child,
     input: Option<ChildStdin>,
     output: Receiver<Line>,
-    /// Whom it connected with at last.
+    /// Whom it connected with at last, and where that is.
     peer: String,
     /// For when a test fails.
     told: Vec<Line>,
@@ -115,7 +115,8 @@ impl Actor {
         Ok(self.peer.clone())
     }
 
-    /// Waits until it has so many answers more than it had, from whom it connected with at last.
+    /// Waits until it has so many answers more than it had, from whom it connected with
+    /// at last, or followed.
     pub(crate) fn hears(&mut self, answers: u64) {
         let peer = self.peer.clone();
         let heard = |line: &Line| {
@@ -123,14 +124,17 @@ impl Actor {
             is_peer.then(|| line.value::<u64>("answers"))
         };
         self.told.extend(self.output.try_iter());
-        let before = self.told.iter().rev().find_map(heard).unwrap_or(0);
-        let enough = |line: &Line| heard(line).is_some_and(|now| now >= before + answers);
-        self.until("answers", enough);
+        let before = self.until("answers", |line| heard(line).is_some());
+        let enough = heard(&before).unwrap_or(0) + answers;
+        self.until("answers", |line| {
+            heard(line).is_some_and(|now| now >= enough)
+        });
     }
 
     /// Waits until it follows its peer, and says where from and where to.
     pub(crate) fn moved(&mut self) -> [String; 2] {
         let line = self.until("a move", |line| line.is("moved"));
+        self.peer = line.value("to");
         ["from", "to"].map(|name| line.value(name))
     }
 

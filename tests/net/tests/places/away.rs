@@ -1,8 +1,13 @@
 //! A client whose network is away for a while.
 
+use core::time::Duration;
+
+use porous_sim::LinkConfig;
+
 use crate::actor::Actor;
 use crate::lab::Lab;
 use crate::space::Space;
+use crate::wan::Wan;
 
 /// A client, a router and a server.
 fn path(lab: &Lab) -> [Space; 3] {
@@ -94,4 +99,50 @@ fn a_client_with_a_new_address_keeps_its_connection_to_a_server_that_roams() {
     client_space.run("ip route add default via 10.1.0.1");
     assert_eq!(server.moved(), ["10.1.0.2:7000", "10.1.0.77:7000"]);
     client.hears(50);
+}
+
+/// As systems do once a day, so that nobody can follow them through the web (RFC 8981).
+#[test]
+fn a_client_that_prefers_another_of_its_addresses_keeps_its_connection() {
+    let Some(lab) = Lab::open("prefers") else {
+        return;
+    };
+    let [client_space, server] = ["c", "s"].map(|name| lab.space(name));
+    lab.wire((&client_space, &["fd01::1/64"]), (&server, &["fd01::2/64"]));
+    let mut server = server.host("[::]:7000 listen roaming");
+    let mut client = client_space.host("[::]:7000 talk connect=[fd01::2]:7000");
+    client.connected();
+    assert_eq!(server.connected(), "[fd01::1]:7000");
+    client.hears(50);
+    client_space.run("ip address add fd01::77/64 dev to-s");
+    client_space.run("ip address change fd01::1/64 dev to-s preferred_lft 0");
+    assert_eq!(server.moved(), ["[fd01::1]:7000", "[fd01::77]:7000"]);
+    client.hears(50);
+}
+
+/// The server has an address on each line, and goes on to answer from the one that was asked.
+#[test]
+fn a_client_whose_wire_is_cut_goes_on_over_another_line_that_is_slower() {
+    let Some(lab) = Lab::open("lines") else {
+        return;
+    };
+    let [client_space, _router, server_space] = path(&lab);
+    let slow = LinkConfig::new().delay(Duration::from_millis(50));
+    let ends = [
+        (&client_space, "10.3.0.1/24"),
+        (&server_space, "10.3.0.2/24"),
+    ];
+    let _wan = Wan::open(ends, slow, 1);
+    let mut server = server_space.host("0.0.0.0:7000 listen roaming");
+    let mut client = client_space.host("0.0.0.0:7000 talk connect=10.2.0.2:7000");
+    client.connected();
+    server.connected();
+    client.hears(50);
+    client_space.run("ip link set to-r down");
+    client_space.run("ip route add 10.2.0.2 via 10.3.0.2 dev wan");
+    assert_eq!(server.moved(), ["10.1.0.2:7000", "10.3.0.1:7000"]);
+    client.hears(50);
+    server.until("the new round-trip time", |line| {
+        line.is("peer") && line.value::<u64>("rtt") >= 100
+    });
 }

@@ -113,6 +113,23 @@ fn a_router_that_draws_another_port_costs_no_connection_of_a_server_that_roams()
     client.hears(50);
 }
 
+/// It is found when it sends: an acknowledgement, or a ping at the latest.
+#[test]
+fn a_router_that_forgets_costs_no_connection_of_a_client_that_only_listens() {
+    let Some(lab) = Lab::open("quiet") else {
+        return;
+    };
+    let [client, router, server] = behind_nat(&lab, Mapping::To(20_000));
+    let mut server = server.host("0.0.0.0:7000 listen roaming talk");
+    let mut client = client.host("0.0.0.0:7000 connect=192.0.2.2:7000");
+    client.connected();
+    server.connected();
+    server.hears(50);
+    remap(&router, Mapping::To(30_000));
+    assert_eq!(server.moved(), ["192.0.2.1:20000", "192.0.2.1:30000"]);
+    server.hears(50);
+}
+
 /// A server in a home: its router passes on what comes to a port.
 #[test]
 fn a_server_behind_a_router_may_restart_and_clients_behind_another_come_back() {
@@ -131,7 +148,7 @@ fn a_server_behind_a_router_may_restart_and_clients_behind_another_come_back() {
     outside.firewall("add rule ip n pre iifname to-r udp dport 7000 dnat to 10.1.0.2:7000");
 
     let server = home.host("0.0.0.0:7000 listen");
-    let mut client = client.host("0.0.0.0:7000 talk connect=192.0.2.2:7000");
+    let mut client = client.host("0.0.0.0:7000 talk connect=192.0.2.2:7000 timeout=60");
     assert_eq!(client.connected(), "192.0.2.2:7000");
     client.hears(50);
     drop(server);

@@ -104,7 +104,7 @@ impl Player {
         Ok(())
     }
 
-    fn on_disconnected(&mut self, peer: PeerId, reason: DisconnectReason) -> Result<(), Failure> {
+    fn on_disconnected(&self, peer: PeerId, reason: DisconnectReason) -> Result<(), Failure> {
         let left = matches!(
             reason,
             DisconnectReason::ByUs(0) | DisconnectReason::ByPeer(0)

@@ -292,6 +292,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         if remote == Some(ack.nonce_self) {
             self.peers.confirm(slot, from);
         }
+        self.choose_way(slot);
         Ok(slot)
     }
 

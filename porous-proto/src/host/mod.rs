@@ -250,10 +250,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// its end.
     fn settle(&mut self, slot: u32) {
         let id = self.peers.id(slot);
-        let ways = |(_, peer): &mut (A, Peer)| peer.take_ways();
-        if let Some(handshake) = self.peers.at_mut(slot).and_then(ways) {
-            self.choose_way(slot, &handshake);
-        }
+        self.choose_way(slot);
         let Some((address, peer)) = self.peers.at_mut(slot) else {
             return;
         };

@@ -31,6 +31,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         if let (PeerState::Connecting, PeerState::Connected) = (was, peer.state()) {
             self.retire_others(slot, tick, from);
         }
+        self.choose_way(slot);
         match result {
             Ok(words) => {
                 if let (true, true, Some(way)) = (follows, words.is_newest, way) {

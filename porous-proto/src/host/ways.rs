@@ -1,5 +1,5 @@
 //! Connecting to a host that may be at any of several addresses (`docs/wire.md`, "Several
-//! addresses"): one attempt, one random id, one connection.
+//! addresses"; `docs/deviations.md` D11): one attempt, one random id, one connection.
 
 use arrayvec::ArrayVec;
 use rand_core::CryptoRng;
@@ -10,7 +10,7 @@ use super::{Address, Host, PeerId};
 use crate::error::ConnectError;
 use crate::event::Ignored;
 use crate::frame::Connect;
-use crate::peer::{Handshake, Peer};
+use crate::peer::Peer;
 use crate::time::Instant;
 
 impl<R: CryptoRng, A: Address> Host<R, A> {
@@ -103,10 +103,13 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         remotes.filter_map(at).take(ADDRESSES_MAX).collect()
     }
 
-    /// An attempt at several addresses has come to one of them. Whoever else was met at the others
-    /// is told, once, that nothing comes of it.
-    pub(super) fn choose_way(&mut self, slot: u32, handshake: &Handshake) {
-        let Some((_, peer)) = self.peers.at(slot) else {
+    /// If an attempt at several addresses has come to one of them: from now on that is where the peer
+    /// is. Whoever else was met at the others is told, once, that nothing comes of it.
+    pub(super) fn choose_way(&mut self, slot: u32) {
+        let Some((_, peer)) = self.peers.at_mut(slot) else {
+            return;
+        };
+        let Some(handshake) = peer.take_ways() else {
             return;
         };
         let (nonce_self, theirs) = (peer.nonce(), peer.remote_nonce());
@@ -142,7 +145,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     }
 
     /// A request has brought its cookie back, from a host that has done so from another address: it
-    /// tries several of ours. That makes no second peer.
+    /// tries several of ours. That makes no second peer. Once the host has said anything else it has
+    /// come to one of them: then whoever knows its nonce must not get what is sent to it.
     pub(super) fn on_proved_again(
         &mut self,
         slot: u32,
@@ -155,6 +159,9 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         }
         if !peer.sends_as(request.connection_id) {
             return None; // somebody else, by chance or by malice
+        }
+        if !peer.is_silent() {
+            return Some(Err(Ignored::WrongState));
         }
         peer.on_repeated_request();
         if !self.peers.add_same(slot, from) {

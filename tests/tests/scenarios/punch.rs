@@ -158,13 +158,14 @@ fn one_may_begin_up_to_five_seconds_later() {
     }
 }
 
-/// Where the other may be: among other addresses, in any order.
-fn shuffled(chance: &mut ChaCha8Rng, other: u32, seen: u32) -> Vec<u32> {
-    let nobody = below(chance.next_u64(), 7);
-    let mut list: Vec<u32> = (0..nobody)
-        .map(|n| 700 + u32::try_from(n).expect("a few"))
-        .collect();
-    for address in [other, seen] {
+/// Where the other may be: among other addresses, our own among them, in any order.
+fn shuffled(chance: &mut ChaCha8Rng, own: [u32; 2], others: [u32; 2]) -> Vec<u32> {
+    let nobody = 700..700 + u32::try_from(below(chance.next_u64(), 5)).expect("a few");
+    let own = own
+        .into_iter()
+        .take(usize::try_from(below(chance.next_u64(), 3)).expect("a few"));
+    let mut list = Vec::new();
+    for address in nobody.chain(own).chain(others) {
         let place = below(chance.next_u64(), list.len() as u64 + 1);
         list.insert(usize::try_from(place).expect("a few"), address);
     }
@@ -196,9 +197,10 @@ fn one_connection_comes_of_any_order_of_addresses_and_any_loss() {
         for (from, to) in [(A, B), (seen[0], seen[1])] {
             world.network_mut().set_both(from, to, links);
         }
+        let [at_a, at_b] = [[A, seen[0]], [B, seen[1]]];
         let lists = [
-            shuffled(&mut chance, B, seen[1]),
-            shuffled(&mut chance, A, seen[0]),
+            shuffled(&mut chance, at_a, at_b),
+            shuffled(&mut chance, at_b, at_a),
         ];
         let context = format!("{lists:?}, {lossy} % lost, {delay:?}, {wait:?} later; {seed}");
         for (player, list) in PLAYERS.into_iter().zip(&lists) {

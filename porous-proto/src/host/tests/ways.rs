@@ -110,6 +110,32 @@ fn a_late_request_from_another_address_revives_nothing() {
     assert_eq!(host.peers().count(), 1);
 }
 
+/// Who has listened in knows the nonce and the connection ids.
+#[test]
+fn nobody_joins_a_connection_by_asking_for_it() {
+    let mut host = server();
+    let Disposition::Accepted(peer) = prove(&mut host, 10, 5) else {
+        panic!()
+    };
+    sent(&mut host);
+    let mut frame = alloc::vec![0x40];
+    frame.extend(host.peer(peer).unwrap().connection_id().as_bytes());
+    frame.extend([0, 0xC0, 0]);
+    let taken = host.handle_datagram(Instant::ZERO, 10, Ecn::NotEct, &frame);
+    assert_eq!(taken, Disposition::Handled(peer));
+    sent(&mut host);
+    assert_eq!(
+        prove(&mut host, 66, 5),
+        Disposition::Ignored(Ignored::WrongState)
+    );
+    let frame_id = frame.len() - 3;
+    frame[frame_id] = 1;
+    let taken = host.handle_datagram(Instant::ZERO, 66, Ecn::NotEct, &frame);
+    assert_eq!(taken, Disposition::Ignored(Ignored::WrongAddress));
+    assert_eq!(host.address(peer), Some(10));
+    assert_eq!((sent(&mut host), host.peers().count()), (Vec::new(), 1));
+}
+
 /// Somebody else who was asked as well would use the same connection id.
 #[test]
 fn datagrams_are_taken_from_where_the_remote_host_was_heard_and_from_nowhere_else() {

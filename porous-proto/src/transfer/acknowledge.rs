@@ -63,9 +63,7 @@ impl Transfer {
             };
             self.later_acks.on_acknowledged(id);
             self.note_passed(id, record.is_large);
-            if record.is_marked {
-                self.marking.on_passed();
-            }
+            self.marking.on_passed(id, record.is_marked);
             self.recovery.on_acknowledged(id, record.bytes > 0);
             if let Some(largest) = record.reported {
                 self.received.confirm(id, largest);
@@ -217,7 +215,7 @@ impl Transfer {
             self.note_vanished(id, now);
         }
         if record.is_marked {
-            self.marking.on_lost();
+            self.marking.on_lost(id);
         }
         if record.bytes > 0 {
             self.figures.on_lost(now);

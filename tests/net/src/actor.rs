@@ -132,10 +132,12 @@ impl Actor {
             let stats = state.stats();
             tell(&format!(
                 "peer address={address} answers={answers} questions={questions} mtu={} lost={} \
-                 rtt={}",
+                 rtt={} ecn={} marked={}",
                 stats.path_mtu,
                 stats.frames_lost,
                 stats.rtt.as_millis(),
+                stats.ecn,
+                stats.frames_marked,
             ))?;
         }
         let stats = self.host.socket_stats();

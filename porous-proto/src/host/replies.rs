@@ -6,7 +6,7 @@ use alloc::collections::VecDeque;
 
 use crate::canary::{Bug, strikes};
 use crate::event::Refusal;
-use crate::frame::{Connect, ConnectionId, Disconnect, Offer, Refuse, Reset};
+use crate::frame::{Connect, ConnectionId, Disconnect, DisconnectAck, Offer, Refuse, Reset};
 use crate::wire::NoRoom;
 
 /// How many replies may wait to be sent (told in `Config`), if so many may go out at once. A driver
@@ -35,6 +35,11 @@ pub(crate) enum Reply {
         nonce_peer: u64,
         reason: u32,
     },
+    /// Somebody has given up with whom we go on connecting elsewhere.
+    DisconnectAck {
+        nonce_self: u64,
+        nonce_peer: u64,
+    },
 }
 
 impl Reply {
@@ -61,6 +66,14 @@ impl Reply {
                 nonce_self,
                 nonce_peer,
                 reason,
+            }
+            .encode(buf),
+            Self::DisconnectAck {
+                nonce_self,
+                nonce_peer,
+            } => DisconnectAck {
+                nonce_self,
+                nonce_peer,
             }
             .encode(buf),
         }

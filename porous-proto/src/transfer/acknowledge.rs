@@ -63,7 +63,9 @@ impl Transfer {
             };
             self.later_acks.on_acknowledged(id);
             self.note_passed(id, record.is_large);
-            self.marking.on_passed(id, record.is_marked);
+            if id >= self.path_began {
+                self.marking.on_passed(id, record.is_marked);
+            }
             self.recovery.on_acknowledged(id, record.bytes > 0);
             if let Some(largest) = record.reported {
                 self.received.confirm(id, largest);
@@ -97,7 +99,8 @@ impl Transfer {
             Recovery::Paper(paper) => paper.rtt.sample(now.saturating_duration_since(late.sent)),
             // What is outside the windows is no loss to them, and excuses none.
             Recovery::Modern(modern) if late.counted => {
-                if modern.on_spurious(id, self.later_acks.next().saturating_sub(1)) {
+                let newest = self.later_acks.next().saturating_sub(1);
+                if modern.on_spurious(id, newest) && id >= self.path_began {
                     self.budget.on_spurious();
                 }
             }
@@ -211,10 +214,11 @@ impl Transfer {
             return;
         };
         self.queue.settle();
-        if record.is_large {
+        let is_here = id >= self.path_began;
+        if record.is_large && is_here {
             self.note_vanished(id, now);
         }
-        if record.is_marked {
+        if record.is_marked && is_here {
             self.marking.on_lost(id);
         }
         if record.bytes > 0 {

@@ -147,7 +147,7 @@ impl Transfer {
         sent: Option<Instant>,
         now: Instant,
     ) {
-        if self.marking.on_ack(was_marked, marks) {
+        if self.marking.on_ack(was_marked, marks) && largest >= self.path_began {
             self.tell_marked(largest, sent.unwrap_or(now), now);
         }
     }

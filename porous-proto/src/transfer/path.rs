@@ -43,7 +43,7 @@ impl Transfer {
         buf: &mut [u8],
     ) -> Result<Option<Written>, NoRoom> {
         self.gate.ask();
-        let mut plan = Plan::new(self.header(now), None, self.params.context);
+        let mut plan = Plan::new(self.header(now), self.params.context);
         plan.is_aside = true;
         for &word in words {
             plan.fresh.push(word);
@@ -53,22 +53,22 @@ impl Transfer {
             return Ok(None);
         }
         let len = self.write(&plan, buf)?;
-        self.remember(plan, (len, Ecn::NotEct), now);
+        self.remember(&mut plan, (len, Ecn::NotEct), now);
         Ok(Some(Written::plain(len)))
     }
 
     /// The remote host has moved. Of what was sent to where it was, that is lost which is not
-    /// acknowledged, so that what is reliable is repeated at once. `same_host`: only its port is
-    /// another, which is the doing of a router on the same path. Otherwise nothing is known of the
-    /// path, and what becomes of older frames tells nothing of it (RFC 9000 §9.4).
+    /// acknowledged, so that what is reliable is repeated at once; and what becomes of it tells
+    /// nothing of where it is (RFC 9000 §9.4). `same_host`: only its port is another, which is the
+    /// doing of a router on the same path. Otherwise nothing is known of the path.
     pub(crate) fn on_moved(&mut self, same_host: bool) {
         if matches!(self.recovery, Recovery::Modern(_)) && self.queue.base() < self.queue.next() {
             self.probe = Some(Probe::late(self.queue.base(), self.queue.next()));
         }
+        self.path_began = self.queue.next();
         if same_host {
             return;
         }
-        self.path_began = self.queue.next();
         self.recovery.on_new_path();
         self.budget.on_new_path(&self.params);
         self.path.on_new_path();

@@ -2,6 +2,13 @@
 //! behind a router, B a server that follows it.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
+mod attackers;
+mod bulk;
+mod moments;
+mod neighbours;
+mod paths;
+mod places;
+
 use core::time::Duration;
 
 use porous_proto::{ChannelId, Config, Event, Listen, Mode, PeerId};
@@ -31,6 +38,23 @@ fn connect(seed: u64, link: LinkConfig, server: Config) -> (World, PeerId, PeerI
     let server = connected(&events(&mut world, B))[0];
     events(&mut world, A);
     (world, client, server)
+}
+
+/// The same with links that only have this delay, and a server as it comes.
+fn simple(seed: u64) -> (World, PeerId, PeerId) {
+    connect(seed, LinkConfig::new(), config::new().roaming(true))
+}
+
+fn send(world: &mut World, from: u32, peer: PeerId, payload: impl Into<Vec<u8>>) {
+    let host = world.host_mut(from);
+    let sent = host.send(peer, ChannelId(0), payload.into(), Mode::Reliable);
+    sent.unwrap();
+}
+
+/// The first bytes of all that a peer was sent.
+fn receive(world: &mut World, at: u32, peer: PeerId) -> Vec<u8> {
+    let host = world.host_mut(at);
+    core::iter::from_fn(|| Some(host.receive(peer)?.payload[0])).collect()
 }
 
 /// All that B hears of moves.

@@ -40,6 +40,12 @@ const ROUTER: Ipv4Address = Ipv4Address::new(10, 0, 2, 2);
 /// How many datagrams the socket holds, each way.
 const DATAGRAMS: usize = 4;
 
+/// Two KiB that are made when the program is built.
+const CONFIG: Config = match talk::configured(Config::embedded()) {
+    Ok(config) => config,
+    Err(_) => panic!("a valid configuration"),
+};
+
 #[entry]
 fn main() -> ! {
     heap::init();
@@ -56,13 +62,7 @@ fn run() -> bool {
     device.start(MAC);
     let mut interface = interface(device, clock.now());
 
-    // A product takes the seed from the generator of true random numbers that its chip has: who can
-    // guess it can guess cookies and connection ids. This board has none.
-    let rng = ChaCha20Rng::seed_from_u64(semihosting::seed());
-    let config = talk::configured(Config::embedded()).expect("a valid configuration");
-    let mut host = SmolHost::new(config, rng);
-    host.host_mut().listen(Listen::Open).expect("it may listen");
-
+    let mut host = host();
     let mut sockets = SocketSet::new(Vec::with_capacity(1));
     let buffer = || host.packet_buffer(DATAGRAMS);
     let mut socket = udp::Socket::new(buffer(), buffer());
@@ -88,6 +88,19 @@ fn run() -> bool {
     }
 }
 
+/// A host that listens. In a function of its own, so that `run` does not keep the stack that it takes
+/// to make one.
+#[inline(never)]
+fn host() -> SmolHost<ChaCha20Rng> {
+    // A product takes the seed from the generator of true random numbers that its chip has: who can
+    // guess it can guess cookies and connection ids. This board has none.
+    let rng = ChaCha20Rng::seed_from_u64(semihosting::seed());
+    let mut host = SmolHost::new(CONFIG, rng);
+    host.host_mut().listen(Listen::Open).expect("it may listen");
+    host
+}
+
+#[inline(never)]
 fn interface(device: &mut Lan9118, now: Instant) -> Interface {
     let config = InterfaceConfig::new(EthernetAddress(MAC).into());
     let mut interface = Interface::new(config, device, now);

@@ -59,7 +59,10 @@ impl Actor {
         if command != "connect" {
             return Err(format!("no such command: {line}").into());
         }
-        self.host.connect(argument.parse::<SocketAddr>()?)?;
+        let addresses = argument.split(' ').map(str::parse::<SocketAddr>);
+        let addresses = addresses.collect::<Result<Vec<_>, _>>()?;
+        let now = self.host.now();
+        self.host.host_mut().connect_any(now, &addresses)?;
         Ok(())
     }
 

@@ -18,8 +18,11 @@ use crate::work;
 const REMEMBERED_MAX: usize = 64;
 
 /// How many frames outside the windows (acknowledgements, signalling) may follow the oldest one
-/// that is waited for (`deviations.md` P2).
-const EXEMPT_MAX: u64 = 1024;
+/// that is waited for (`deviations.md` P2): as many as there may be others. The remote host has no
+/// more on their way either, so there is not much more to acknowledge in a round trip.
+fn exempt(window: u64) -> u64 {
+    window.clamp(64, 1024)
+}
 
 /// One transmission of a frame.
 #[derive(Debug)]
@@ -145,7 +148,7 @@ impl TransferQueue {
 
     /// Whether the ring is full, so that the oldest record must be forgotten before the next.
     pub(crate) fn is_full(&self) -> bool {
-        self.records.len() as u64 >= self.window.size() + EXEMPT_MAX
+        self.records.len() as u64 >= self.window.size() + exempt(self.window.size())
     }
 
     /// The oldest frame whose acknowledgement is awaited.

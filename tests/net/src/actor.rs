@@ -61,8 +61,7 @@ impl Actor {
         }
         let addresses = argument.split(' ').map(str::parse::<SocketAddr>);
         let addresses = addresses.collect::<Result<Vec<_>, _>>()?;
-        let now = self.host.now();
-        self.host.host_mut().connect_any(now, &addresses)?;
+        self.host.connect_any(&addresses)?;
         Ok(())
     }
 

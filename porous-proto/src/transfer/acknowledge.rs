@@ -63,8 +63,8 @@ impl Transfer {
             };
             self.later_acks.on_acknowledged(id);
             self.note_passed(id, record.is_large);
-            if record.is_marked && id >= self.path_began {
-                self.marking.on_passed();
+            if id >= self.path_began {
+                self.marking.on_passed(id, record.is_marked);
             }
             self.recovery.on_acknowledged(id, record.bytes > 0);
             if let Some(largest) = record.reported {
@@ -219,7 +219,7 @@ impl Transfer {
             self.note_vanished(id, now);
         }
         if record.is_marked && is_here {
-            self.marking.on_lost();
+            self.marking.on_lost(id);
         }
         if record.bytes > 0 {
             self.figures.on_lost(now);

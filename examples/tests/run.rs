@@ -20,6 +20,15 @@ fn threads_talk_without_sockets() {
     assert_eq!(said, "200 of 200 packets arrived\n");
 }
 
+/// All on one machine, in a second or so.
+#[test]
+fn two_players_meet_by_a_rendezvous() {
+    let said = said_by(env!("CARGO_BIN_EXE_punch"));
+    let lines: Vec<&str> = said.lines().collect();
+    let met = |line: &&str| line.starts_with("met the other player at 127.0.0.1:");
+    assert_eq!((lines.len(), lines.iter().all(met)), (2, true), "{said}");
+}
+
 #[test]
 fn the_page_explains_the_code_as_it_is() {
     let page = include_str!("../../docs/own-socket.md");

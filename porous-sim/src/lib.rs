@@ -17,7 +17,7 @@
 //! |---|---|---|
 //! | on a line | loss, by chance or in bursts; copies; reordering; changed bits; missing ends; delay and jitter; a limited rate with a queue that drops or controls its delay; a size limit | [`LinkConfig`] |
 //! | | the networks of players, in numbers | [`Preset`] |
-//! | between lines | partitions, either way alone; routers that hide a host, and forget | [`Network::partition`], [`World::add_nat`], [`World::rebind`] |
+//! | between lines | partitions, either way alone; routers of all kinds that hide a host, and forget; local networks | [`Network::partition`], [`World::add_nat`], [`World::add_router`], [`World::rebind`], [`World::join`] |
 //! | at a host | ticks; hitches; clocks that drift and jump; a small socket buffer; a program that is killed | [`Service`], [`World::hitch`], [`World::set_clock_drift`], [`World::jump_clock`], [`World::set_socket_buffer`], [`World::remove_host`] |
 //! | to one datagram | whatever a test wants | [`World::intercept`], [`World::inject`] |
 //!
@@ -74,6 +74,7 @@ mod network;
 mod pair;
 mod presets;
 mod rate;
+mod router;
 mod seed;
 mod service;
 mod station;
@@ -95,6 +96,7 @@ pub use model::Model;
 pub use network::{Network, SimAddress};
 pub use pair::Pair;
 pub use presets::Preset;
+pub use router::{NatRule, Router};
 pub use seed::{ParseSeedError, Seed};
 pub use service::Service;
 pub use stats::LinkStats;

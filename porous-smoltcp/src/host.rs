@@ -229,6 +229,8 @@ impl<R> SmolHost<R> {
     /// let mut host = SmolHost::new(Config::client(), example_rng());
     /// let server = (IpAddress::v4(10, 0, 0, 1), 7777).into();
     /// host.host_mut().connect(time::to_porous(Instant::ZERO), server)?;
+    /// let elsewhere = [1, 2].map(|n| (IpAddress::v4(10, 0, 1, n), 7777).into());
+    /// host.host_mut().connect_any(time::to_porous(Instant::ZERO), &elsewhere)?;
     /// # Ok::<(), porous_smoltcp::ConnectError>(())
     /// ```
     pub const fn host_mut(&mut self) -> &mut Host<R, IpEndpoint> {

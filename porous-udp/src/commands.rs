@@ -86,6 +86,27 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
         self.host.connect(self.clock.now(), normalise(to))
     }
 
+    /// Begins to connect to a host that may be at any of up to 8 addresses: see
+    /// [`Host::connect_any`]. An address of a family that the socket does not have is tried in vain.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Host::connect_any`].
+    ///
+    /// ```
+    /// use porous_udp::{Config, Endpoint, bind};
+    ///
+    /// let mut client = Endpoint::new(bind("[::]:0")?, Config::client())?;
+    /// let server = ["[::1]:4000".parse()?, "127.0.0.1:4000".parse()?];
+    /// let peer = client.connect_any(&server)?;
+    /// assert!(client.peer(peer).is_some());
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn connect_any(&mut self, to: &[SocketAddr]) -> Result<PeerId, ConnectError> {
+        let to: Vec<_> = to.iter().copied().map(normalise).collect();
+        self.host.connect_any(self.clock.now(), &to)
+    }
+
     /// Queues a packet. It leaves with the driver's next `step` or `wait`.
     ///
     /// # Errors

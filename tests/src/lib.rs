@@ -8,6 +8,7 @@ pub mod config;
 pub mod encoder;
 mod events;
 mod parting;
+pub mod players;
 pub mod remote;
 pub mod sources;
 mod tape;

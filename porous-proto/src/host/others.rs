@@ -56,6 +56,13 @@ impl<A: Address> Peers<A> {
         }
     }
 
+    /// An address is no longer one of the others.
+    pub(super) fn forget_other(&mut self, slot: u32, address: A) {
+        if let Some(others) = self.others.get_mut(&slot) {
+            others.retain(|other| other.address != address);
+        }
+    }
+
     /// Takes away an address of which it is not known that the peer is there. Whether it was one.
     pub(super) fn release(&mut self, slot: u32, address: A) -> bool {
         let Some(others) = self.others.get_mut(&slot) else {

@@ -174,7 +174,7 @@ impl<A: Address> Peers<A> {
 
     /// A peer has moved.
     pub(super) fn relocate(&mut self, slot: u32, to: A) {
-        self.release(slot, to);
+        self.forget_other(slot, to);
         if let Some((address, _)) = self.at_mut(slot) {
             let from = core::mem::replace(address, to);
             self.by_address.remove(&(from, slot));

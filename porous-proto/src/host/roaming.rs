@@ -227,8 +227,30 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         self.same_host = same_host;
     }
 
-    /// A datagram was taken that came from where its peer is.
-    pub(super) fn on_words_here(&mut self, slot: u32, words: PathWords, tick: Tick) {
+    /// A datagram of so many bytes was taken.
+    pub(super) fn on_path_words(
+        &mut self,
+        slot: u32,
+        (from, words, bytes): (A, PathWords, usize),
+        tick: Tick,
+    ) {
+        // Two hosts that know several addresses of each other may send by one and receive by
+        // another. But a challenge is answered where it came from.
+        let is_answered_here = words.challenge.is_none() || !self.config.roaming;
+        let is_here = match self.peers.way_in(slot, from) {
+            Some(0) => true,
+            Some(_) => is_answered_here,
+            None => false,
+        };
+        if is_here {
+            self.on_words_here(slot, words, tick);
+        } else {
+            self.on_words_elsewhere(slot, (from, words, bytes), tick);
+        }
+    }
+
+    /// One that came from where its peer is.
+    fn on_words_here(&mut self, slot: u32, words: PathWords, tick: Tick) {
         let Some((_, peer, roaming)) = self.peers.place_mut(slot) else {
             return;
         };
@@ -240,8 +262,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         }
     }
 
-    /// A datagram of so many bytes was taken that came from elsewhere: the peer may have moved.
-    pub(super) fn on_words_elsewhere(
+    /// One that came from elsewhere: the peer may have moved.
+    fn on_words_elsewhere(
         &mut self,
         slot: u32,
         (from, words, bytes): (A, PathWords, usize),

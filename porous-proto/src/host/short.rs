@@ -23,29 +23,20 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let Some((_, peer)) = self.peers.at_mut(slot) else {
             return Err(Ignored::UnknownConnection);
         };
-        let (was, first) = (peer.state(), peer.is_silent());
-        let is_elsewhere = way.is_none();
-        if is_elsewhere && !(self.config.roaming && was == PeerState::Connected) {
+        let (was, follows) = (peer.state(), peer.follows());
+        if way.is_none() && !(self.config.roaming && was == PeerState::Connected) {
             return Err(Ignored::WrongAddress);
         }
-        let way = way.unwrap_or(0);
-        let result = peer.handle_short(way, short, ecn, &self.offer, tick);
-        if first && result.is_ok() && peer.is_inbound() {
-            self.peers.make_main(slot, way);
-        }
-        let Some((_, peer)) = self.peers.at_mut(slot) else {
-            return Err(Ignored::UnknownConnection);
-        };
+        let result = peer.handle_short(way.unwrap_or(0), short, ecn, &self.offer, tick);
         if let (PeerState::Connecting, PeerState::Connected) = (was, peer.state()) {
             self.retire_others(slot, tick, from);
         }
         match result {
             Ok(words) => {
-                if is_elsewhere {
-                    self.on_words_elsewhere(slot, (from, words, short.bytes.len()), tick);
-                } else {
-                    self.on_words_here(slot, words, tick);
+                if let (true, true, Some(way)) = (follows, words.is_newest, way) {
+                    self.peers.make_main(slot, way);
                 }
+                self.on_path_words(slot, (from, words, short.bytes.len()), tick);
                 Ok(slot)
             }
             Err(cause) => {

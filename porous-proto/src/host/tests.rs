@@ -6,6 +6,7 @@ mod endings;
 mod handshake;
 mod news;
 mod steps;
+mod ways;
 mod work;
 
 use core::time::Duration;

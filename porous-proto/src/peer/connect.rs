@@ -15,6 +15,11 @@ impl Peer {
         let own = self.nonce;
         if let Some(handshake) = self.attempt() {
             handshake.on_request(way, request, own, now);
+            let soon = (!request.cookie).then(|| handshake.begin_to_punch(now));
+            if let Some(soon) = soon.flatten() {
+                let retry = self.deadlines.get(Deadline::Retry);
+                self.deadlines.set(Deadline::Retry, retry.min(soon));
+            }
             self.try_establish(ours, now);
         }
     }
@@ -70,6 +75,9 @@ impl Peer {
         self.adopt(remote, agreement);
         if let Some(handshake) = &mut self.handshake {
             handshake.winner = way;
+            // Of a listener and who connects to it, the listener follows.
+            let nonce = remote.nonce_self;
+            self.follows = self.nonce < nonce && !handshake.is_cookie(nonce);
         }
         self.establish(now);
     }

@@ -41,8 +41,7 @@ impl Deadlines {
         self.0[which as usize] = Instant::NEVER;
     }
 
-    /// Whether this one is to come.
-    #[cfg(any(test, feature = "audit"))]
+    /// When this one is to come.
     pub(crate) const fn get(&self, which: Deadline) -> Instant {
         self.0[which as usize]
     }

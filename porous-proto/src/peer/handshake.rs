@@ -30,10 +30,9 @@ const ALONE: Duration = Duration::from_millis(250);
 /// A handshake under way.
 #[derive(Debug)]
 pub(crate) struct Handshake {
-    started: Instant,
     interval: Duration,
-    /// The remote host connects to us, as we to it.
-    punching: bool,
+    /// The remote host connects to us, as we to it: until when we ask often.
+    punching: Option<Instant>,
     /// The address that brought the first cookie, and until when it is alone.
     favourite: Option<(usize, Instant)>,
     first: Way,
@@ -57,11 +56,10 @@ pub(crate) struct DueRequest {
 
 impl Handshake {
     /// An attempt at so many addresses, at least one.
-    pub(crate) fn new(now: Instant, ways: usize) -> Self {
+    pub(crate) fn new(ways: usize) -> Self {
         Self {
-            started: now,
             interval: INTERVAL_MIN,
-            punching: false,
+            punching: None,
             favourite: None,
             first: Way::new(),
             others: (1..ways).map(|_| Way::new()).collect(),
@@ -129,7 +127,7 @@ impl Handshake {
 
     /// The time of the round after the one that ends now.
     fn next_retry(&mut self, now: Instant) -> Instant {
-        if self.punching && now.saturating_duration_since(self.started) < PUNCH_TIME {
+        if self.punching.is_some_and(|until| now < until) {
             return now + PUNCH_INTERVAL;
         }
         let interval = self.interval;
@@ -151,9 +149,15 @@ impl Handshake {
         at.remember(request, echoed);
         if request.cookie {
             self.favourite.get_or_insert((way, now + ALONE));
-        } else {
-            self.punching = true;
         }
+    }
+
+    /// A request without a cookie has come: the time of our next one at the latest, if it is the
+    /// first such request.
+    pub(crate) fn begin_to_punch(&mut self, now: Instant) -> Option<Instant> {
+        let is_first = self.punching.is_none();
+        self.punching.get_or_insert(now + PUNCH_TIME);
+        is_first.then(|| now + PUNCH_INTERVAL)
     }
 
     /// The next acknowledgement to be sent: where, and of which nonce.
@@ -205,6 +209,11 @@ impl Handshake {
         let acknowledged = |at: &Way| at.locked.as_ref().map(|ack| ack.nonce_self) == Some(nonce);
         self.way(way)
             .is_some_and(|at| at.has_seen(nonce) || acknowledged(at))
+    }
+
+    /// Whether the host with this nonce is a listener.
+    pub(crate) fn is_cookie(&self, nonce: u64) -> bool {
+        self.ways().any(|at| at.is_cookie(nonce))
     }
 
     /// Strikes an address off, and all where this nonce was seen: whoever is there does not want

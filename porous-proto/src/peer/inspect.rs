@@ -139,6 +139,11 @@ impl Peer {
         matches!(self.state, PeerState::Connecting) && self.handshake.is_some()
     }
 
+    /// Whether it is sent to that one of its addresses where the newest datagram came from.
+    pub(crate) const fn follows(&self) -> bool {
+        self.follows
+    }
+
     /// Whether no datagram of the connection has come yet.
     pub(crate) fn is_silent(&self) -> bool {
         let session = self.session.as_deref();

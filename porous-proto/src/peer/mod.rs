@@ -63,6 +63,8 @@ pub struct Peer {
     connection_id: ConnectionId,
     /// It connected to us, and so counts against `max_peers`.
     inbound: bool,
+    /// If the two hosts have come to different addresses of each other, this one gives way.
+    follows: bool,
     limits: Limits,
     remote: Option<Remote>,
     handshake: Option<Box<Handshake>>,
@@ -145,6 +147,7 @@ impl Peer {
             nonce: identity.nonce,
             connection_id: identity.connection_id,
             inbound: false,
+            follows: false,
             limits: Limits::new(config, identity.secret),
             remote: None,
             handshake: None,
@@ -169,7 +172,7 @@ impl Peer {
     pub(crate) fn outgoing(now: Instant, identity: Identity, config: &Config, ways: usize) -> Self {
         let mut peer = Self::new(now, identity, config);
         peer.outbox.told = true;
-        peer.handshake = Some(Box::new(Handshake::new(now, ways)));
+        peer.handshake = Some(Box::new(Handshake::new(ways)));
         peer.deadlines
             .set(Deadline::Attempt, now + config.connect_timeout);
         peer
@@ -186,6 +189,7 @@ impl Peer {
     ) -> Self {
         let mut peer = Self::new(now, identity, config);
         peer.inbound = true;
+        peer.follows = true;
         peer.adopt(request, agreement);
         peer.deadlines
             .set(Deadline::Attempt, now + config.connect_timeout);

@@ -75,6 +75,35 @@ impl<A: SimAddress> World<A> {
         self.host_mut(from).connect(now, to)
     }
 
+    /// The host at `from` connects to one that may be at any of these addresses, now.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Host::connect_any`].
+    ///
+    /// # Panics
+    ///
+    /// If there is no host at `from`.
+    ///
+    /// ```
+    /// use porous_proto::Config;
+    /// use porous_sim::{LinkConfig, Seed, World};
+    ///
+    /// let mut world = World::new(Seed::new(1), LinkConfig::new());
+    /// world.add_host(1, Config::client());
+    /// let server = world.connect_any(1, &[2, 3])?;
+    /// assert_eq!(world.host(1).address(server), Some(2));
+    /// # Ok::<(), porous_proto::ConnectError>(())
+    /// ```
+    pub fn connect_any(&mut self, from: A, to: &[A]) -> Result<PeerId, ConnectError> {
+        let now = self.time_at(from);
+        #[cfg(feature = "swarm")]
+        for &to in to {
+            self.station_mut(from).watch.names(to);
+        }
+        self.host_mut(from).connect_any(now, to)
+    }
+
     /// The host at `address` disconnects a peer, now.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use core::time::Duration;
 use porous_proto::Instant;
 
 use super::World;
-use crate::SimAddress;
+use crate::{Router, SimAddress};
 
 impl<A: SimAddress> World<A> {
     /// What the clock of this host shows: the time to give to the methods of
@@ -130,7 +130,37 @@ impl<A: SimAddress> World<A> {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn add_nat(&mut self, inside: A, outside: A, timeout: Duration) {
-        self.nats.set(inside, outside, timeout);
+        self.add_router(inside, Router::new(&[outside]).timeout(timeout));
+    }
+
+    /// Puts the host at the address `inside` behind a router of any kind; see
+    /// [`add_nat`](Self::add_nat).
+    ///
+    /// ```
+    /// use porous_sim::{LinkConfig, NatRule, Router, Seed, World};
+    ///
+    /// let mut world: World = World::new(Seed::new(1), LinkConfig::new());
+    /// let full_cone = Router::new(&[100]).filtering(NatRule::EndpointIndependent);
+    /// world.add_router(1, full_cone);
+    /// ```
+    pub fn add_router(&mut self, inside: A, router: Router<A>) {
+        self.nats.set(inside, router);
+    }
+
+    /// Puts hosts into one local network: they reach each other by their inside addresses, past
+    /// their routers. A host is in one network at most.
+    ///
+    /// ```
+    /// use porous_sim::{LinkConfig, Router, Seed, World};
+    ///
+    /// let mut world: World = World::new(Seed::new(1), LinkConfig::new());
+    /// for inside in [1, 2] {
+    ///     world.add_router(inside, Router::new(&[100 + inside]));
+    /// }
+    /// world.join(&[1, 2]);
+    /// ```
+    pub fn join(&mut self, hosts: &[A]) {
+        self.nats.join(hosts);
     }
 
     /// Gives the host behind a router another outside address, as if the router was restarted, or
@@ -150,9 +180,10 @@ impl<A: SimAddress> World<A> {
     /// world.rebind(1, 101);
     /// ```
     pub fn rebind(&mut self, inside: A, outside: A) {
-        let timeout = self.nats.timeout(inside);
-        let timeout = timeout.unwrap_or_else(|| panic!("{inside:?} is behind no router"));
-        if let Some(before) = self.nats.set(inside, outside, timeout) {
+        let router = self.nats.router(inside).cloned();
+        let mut router = router.unwrap_or_else(|| panic!("{inside:?} is behind no router"));
+        router.outside = [outside].into();
+        if let Some(before) = self.nats.set(inside, router) {
             self.network.copy_links(before, outside);
         }
     }

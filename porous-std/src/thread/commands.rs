@@ -51,6 +51,24 @@ impl HostThread {
         self.command(Command::Connect(to))
     }
 
+    /// As [`connect`](Self::connect), to a host that may be at any of these addresses: see
+    /// [`connect_any`](porous_udp::Endpoint::connect_any). Answers name the first of them.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if it was not queued.
+    ///
+    /// ```
+    /// use porous_std::{Config, UdpHost};
+    ///
+    /// let mut client = UdpHost::bind("127.0.0.1:0", Config::client())?.spawn()?;
+    /// client.connect_any(&["127.0.0.1:4000".parse()?, "127.0.0.1:4001".parse()?])?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn connect_any(&mut self, to: &[SocketAddr]) -> Result<(), ThreadError> {
+        self.command(Command::ConnectAny(to.into()))
+    }
+
     /// Lets a peer in that asked by [`Event::Request`](crate::Event::Request).
     /// [`Output::NotAnswered`](crate::Output::NotAnswered) tells if that was too late.
     ///

@@ -31,12 +31,12 @@ pub enum Output {
     Connecting {
         /// The peer to be.
         peer: PeerId,
-        /// The address, as it was given.
+        /// The address, as it was given; of several, the first.
         address: SocketAddr,
     },
     /// [`connect`](crate::HostThread::connect) was refused.
     NotConnecting {
-        /// The address, as it was given.
+        /// The address, as it was given; of several, the first, and of none `0.0.0.0:0`.
         address: SocketAddr,
         /// Why.
         error: ConnectError,
@@ -148,6 +148,7 @@ impl core::error::Error for Unsent {}
 pub(crate) enum Command {
     Listen(Listen),
     Connect(SocketAddr),
+    ConnectAny(Box<[SocketAddr]>),
     Accept(PeerId),
     Refuse(PeerId, RefusalData),
     Send(Outgoing),

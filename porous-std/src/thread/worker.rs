@@ -5,7 +5,7 @@ use core::net::SocketAddr;
 use core::time::Duration;
 use std::io;
 
-use porous_udp::{Conditioner, Disconnect, Event, PeerId, PeerState, SendError};
+use porous_udp::{Conditioner, ConnectError, Disconnect, Event, PeerId, PeerState, SendError};
 
 use super::bell::Bell;
 use super::output::{Command, Item, Outgoing, Output, Terms, Unsent, UnsentError};
@@ -127,10 +127,12 @@ impl<C: Conditioner> Worker<C> {
         let host = &mut self.host;
         match command {
             Command::Listen(policy) => host.listen(policy).err().map(Output::NotListening),
-            Command::Connect(address) => Some(match host.connect(address) {
-                Ok(peer) => Output::Connecting { peer, address },
-                Err(error) => Output::NotConnecting { address, error },
-            }),
+            Command::Connect(address) => Some(begun(address, host.connect(address))),
+            Command::ConnectAny(to) => {
+                let nowhere = || SocketAddr::from(([0, 0, 0, 0], 0));
+                let address = to.first().copied().unwrap_or_else(nowhere);
+                Some(begun(address, host.connect_any(&to)))
+            }
             Command::Accept(peer) => {
                 let error = host.accept(peer).err()?;
                 Some(Output::NotAnswered { peer, error })
@@ -278,5 +280,13 @@ impl<C: Conditioner> Worker<C> {
         };
         let mut peers = self.host.peers();
         !self.host.is_blocked() && !peers.any(|(_, peer)| is_live(peer.state()))
+    }
+}
+
+/// How an attempt has begun.
+fn begun(address: SocketAddr, result: Result<PeerId, ConnectError>) -> Output {
+    match result {
+        Ok(peer) => Output::Connecting { peer, address },
+        Err(error) => Output::NotConnecting { address, error },
     }
 }

@@ -2,7 +2,7 @@
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 
-use crate::hosts::{client, connected, converse, server, until};
+use crate::hosts::{TICK, client, connected, converse, server, until};
 use porous_std::{ConnectError, Ignored, UdpHost};
 
 const V4: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -121,5 +121,29 @@ fn a_socket_for_one_family_loses_what_goes_to_the_other() {
             client.step().unwrap();
             assert_eq!(client.socket_stats().send_lost, 1, "{bind}");
         }
+    }
+}
+
+#[test]
+fn a_server_with_addresses_of_both_families_gets_one_connection() {
+    if !has_dual_stack() {
+        return;
+    }
+    for bind in ["[::]:0", "127.0.0.1:0"] {
+        let (mut server, mut client) = (server("[::]:0"), client(bind));
+        let port = server.local_addr().unwrap().port();
+        let mapped = IpAddr::V6(Ipv4Addr::LOCALHOST.to_ipv6_mapped());
+        let at = [V6, V4, mapped].map(|ip| SocketAddr::new(ip, port));
+        let peer = client.connect_any(&at).unwrap();
+        let (connected_peer, address) = until(&mut client, &mut server, connected);
+        assert_eq!(connected_peer, peer);
+        assert!(at[..2].contains(&address), "{address}");
+        until(&mut server, &mut client, connected);
+        for _ in 0..50 {
+            server.step().unwrap();
+            client.wait(TICK).unwrap();
+        }
+        assert_eq!(server.stats().connected, 1, "{bind}");
+        assert_eq!(server.peers().count(), 1, "{bind}");
     }
 }

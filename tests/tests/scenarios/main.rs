@@ -3,6 +3,7 @@
 
 extern crate alloc;
 
+mod addresses;
 mod advisor;
 mod api;
 mod asking;
@@ -25,6 +26,8 @@ mod latency;
 mod limits;
 mod overhead;
 mod path_mtu;
+mod punch;
+mod punch_kinds;
 mod quality;
 mod rates;
 mod readers;

@@ -91,6 +91,12 @@ impl Way {
             .any(|candidate| candidate.request.nonce_self == nonce)
     }
 
+    /// Whether a request has come in which this was a cookie.
+    pub(super) fn is_cookie(&self, nonce: u64) -> bool {
+        let is = |request: &Connect| request.cookie && request.nonce_self == nonce;
+        self.candidates.iter().any(|it| is(&it.request))
+    }
+
     /// An acknowledgement of our own nonce came: the newest one decides who the remote host is.
     pub(super) fn on_acknowledge(&mut self, ack: &Connect) {
         self.locked = Some(ack.clone());

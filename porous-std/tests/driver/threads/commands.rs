@@ -7,7 +7,7 @@ use porous_std::{
     Listen, ListenError, Mode, Output, PeerId, Refusal, RefusalData, SendError, UnsentError,
 };
 
-use super::{Pair, soon, spawn, wait_connected, wait_disconnected, wait_for};
+use super::{Pair, listening, soon, spawn, wait_connected, wait_disconnected, wait_for};
 
 fn next(host: &mut HostThread) -> Output {
     soon("an output", || host.poll())
@@ -158,4 +158,29 @@ fn what_was_counted_can_be_asked_for() {
         });
         assert_eq!(stats.is_some(), known);
     }
+}
+
+#[test]
+fn an_attempt_at_several_addresses_is_told_by_the_first() {
+    let mut server = listening(Config::new());
+    let mut client = spawn(Config::client());
+    client.connect_any(&[]).unwrap();
+    let nowhere = next(&mut client);
+    let Output::NotConnecting { address, error } = nowhere else {
+        panic!("{nowhere:?}");
+    };
+    assert_eq!(address, ([0, 0, 0, 0], 0).into());
+    assert_eq!(error, ConnectError::NoAddress);
+    let (dead, to) = (([127, 0, 0, 1], 9).into(), server.local_addr());
+    client.connect_any(&[dead, to]).unwrap();
+    let Output::Connecting { peer, address } = next(&mut client) else {
+        panic!("it does not connect");
+    };
+    assert_eq!(address, dead);
+    let came = next(&mut client);
+    let Output::Event(Event::Connected { peer: who, address }) = came else {
+        panic!("{came:?}");
+    };
+    assert_eq!((who, address), (peer, to));
+    wait_connected(&mut server);
 }

@@ -1,0 +1,72 @@
+//! The server that everybody reaches. Who comes first waits for the next one; then each is told where
+//! the other is, and both a token.
+
+use core::net::SocketAddr;
+use core::time::Duration;
+use std::io;
+
+use getrandom::SysRng;
+use porous_std::{ChannelId, Config, Event, Listen, Mode, PeerId, UdpHost};
+use rand_core::{Rng, UnwrapErr};
+
+use crate::Failure;
+use crate::words::{Match, read_addresses};
+
+/// Someone who wants to play.
+struct Player {
+    peer: PeerId,
+    /// Where it says that it is, and where it is seen.
+    addresses: Vec<SocketAddr>,
+}
+
+pub(crate) fn bind(address: SocketAddr) -> io::Result<UdpHost> {
+    UdpHost::bind(address, Config::new())
+}
+
+/// Serves for ever, or until all have left so many matches.
+pub(crate) fn serve(mut server: UdpHost, matches: Option<u32>) -> Result<(), Failure> {
+    server.listen(Listen::Open)?;
+    let mut waiting: Option<Player> = None;
+    let (mut made, mut gone) = (0, 0);
+    while matches != Some(made) || gone < 2 * made {
+        server.wait(Duration::from_secs(1))?;
+        while let Some(event) = server.poll_event() {
+            match event {
+                Event::Readable { peer } => {
+                    while let Some(packet) = server.receive(peer) {
+                        let mut addresses = read_addresses(&packet.payload);
+                        addresses.truncate(7);
+                        addresses.extend(server.address(peer));
+                        let player = Player { peer, addresses };
+                        match waiting.take().filter(|first| first.peer != peer) {
+                            None => waiting = Some(player),
+                            Some(first) => {
+                                introduce(&mut server, &first, &player)?;
+                                made += 1;
+                            }
+                        }
+                    }
+                }
+                Event::Disconnected { peer, .. } => {
+                    waiting = waiting.filter(|player| player.peer != peer);
+                    gone += 1;
+                }
+                Event::Request { .. } | Event::Connected { .. } | _ => {}
+            }
+        }
+    }
+    // The last one still waits to hear that we know.
+    server.step()?;
+    Ok(())
+}
+
+/// Tells each where the other is.
+fn introduce(server: &mut UdpHost, a: &Player, b: &Player) -> Result<(), Failure> {
+    let token = UnwrapErr(SysRng).next_u64();
+    for (player, other) in [(a, b), (b, a)] {
+        let addresses = other.addresses.clone();
+        let told = Match { token, addresses }.write();
+        server.send(player.peer, ChannelId(0), told, Mode::Reliable)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,183 @@
+//! What a router that hides a host is like, in the words of RFC 4787.
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use crate::SimAddress;
+
+/// How much of the other end a router looks at (RFC 4787 §4.1, §5).
+///
+/// ```
+/// use porous_sim::NatRule;
+///
+/// assert_eq!(NatRule::ALL.len(), 3);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NatRule {
+    /// Nothing: the same for all.
+    EndpointIndependent,
+    /// Its machine.
+    AddressDependent,
+    /// Its machine and its port.
+    AddressAndPortDependent,
+}
+
+impl NatRule {
+    /// All of them, the most permissive first.
+    ///
+    /// ```
+    /// use porous_sim::NatRule;
+    ///
+    /// assert_eq!(NatRule::ALL[0], NatRule::EndpointIndependent);
+    /// ```
+    pub const ALL: [Self; 3] = [
+        Self::EndpointIndependent,
+        Self::AddressDependent,
+        Self::AddressAndPortDependent,
+    ];
+}
+
+/// A router for [`World::add_router`](crate::World::add_router). At first it maps without looking
+/// at the other end, filters by its machine and port, as most at home do, forgets after 2 min, and
+/// sends nothing back in that comes from within.
+///
+/// ```
+/// use core::time::Duration;
+/// use porous_sim::{NatRule, Router};
+///
+/// const fn same_machine(a: u32, b: u32) -> bool {
+///     a / 10 == b / 10
+/// }
+/// let symmetric = Router::new(&[100, 101, 102])
+///     .mapping(NatRule::AddressAndPortDependent)
+///     .filtering(NatRule::AddressDependent)
+///     .machines(same_machine)
+///     .timeout(Duration::from_secs(30));
+/// # let _ = symmetric;
+/// ```
+#[derive(Clone, Debug)]
+pub struct Router<A> {
+    pub(crate) outside: Vec<A>,
+    pub(crate) mapping: NatRule,
+    pub(crate) filtering: NatRule,
+    pub(crate) same_machine: fn(A, A) -> bool,
+    pub(crate) timeout: Duration,
+    pub(crate) hairpins: bool,
+    pub(crate) forwards: bool,
+}
+
+impl<A: SimAddress> Router<A> {
+    /// A router that shows its host by these addresses, one for each mapping, in turn.
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    ///
+    /// ```
+    /// use porous_sim::Router;
+    ///
+    /// let router = Router::new(&[100]);
+    /// # let _ = router;
+    /// ```
+    #[must_use]
+    pub fn new(outside: &[A]) -> Self {
+        assert!(!outside.is_empty(), "a router has an address");
+        Self {
+            outside: outside.to_vec(),
+            mapping: NatRule::EndpointIndependent,
+            filtering: NatRule::AddressAndPortDependent,
+            same_machine: |a, b| a == b,
+            timeout: Duration::from_secs(120),
+            hairpins: false,
+            forwards: false,
+        }
+    }
+
+    /// What is shown to whom: the same address to all, to all ports of a machine, or to each port
+    /// another one.
+    ///
+    /// ```
+    /// use porous_sim::{NatRule, Router};
+    ///
+    /// let symmetric = Router::new(&[100, 101]).mapping(NatRule::AddressAndPortDependent);
+    /// # let _ = symmetric;
+    /// ```
+    #[must_use]
+    pub const fn mapping(mut self, rule: NatRule) -> Self {
+        self.mapping = rule;
+        self
+    }
+
+    /// Who gets in at an address that is shown to somebody: all, all ports of a machine that was
+    /// written to, or only those that were.
+    ///
+    /// ```
+    /// use porous_sim::{NatRule, Router};
+    ///
+    /// let full_cone = Router::new(&[100]).filtering(NatRule::EndpointIndependent);
+    /// # let _ = full_cone;
+    /// ```
+    #[must_use]
+    pub const fn filtering(mut self, rule: NatRule) -> Self {
+        self.filtering = rule;
+        self
+    }
+
+    /// Which addresses are ports of one machine. Default: each is a machine of its own.
+    ///
+    /// ```
+    /// use porous_sim::Router;
+    ///
+    /// let router = Router::new(&[100]).machines(|a, b| a / 10 == b / 10);
+    /// # let _ = router;
+    /// ```
+    #[must_use]
+    pub const fn machines(mut self, same: fn(A, A) -> bool) -> Self {
+        self.same_machine = same;
+        self
+    }
+
+    /// How long a way in stays open after the last datagram that went out by it.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use porous_sim::Router;
+    ///
+    /// let router = Router::new(&[100]).timeout(Duration::from_secs(30));
+    /// # let _ = router;
+    /// ```
+    #[must_use]
+    pub const fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// It sends back in what comes from its own network (RFC 4787 §6).
+    ///
+    /// ```
+    /// use porous_sim::Router;
+    ///
+    /// let router = Router::new(&[100]).hairpins();
+    /// # let _ = router;
+    /// ```
+    #[must_use]
+    pub const fn hairpins(mut self) -> Self {
+        self.hairpins = true;
+        self
+    }
+
+    /// Its first address is the host's for everybody, as if its owner had set a port to be
+    /// forwarded.
+    ///
+    /// ```
+    /// use porous_sim::Router;
+    ///
+    /// let router = Router::new(&[100]).forwards();
+    /// # let _ = router;
+    /// ```
+    #[must_use]
+    pub const fn forwards(mut self) -> Self {
+        self.forwards = true;
+        self
+    }
+}

@@ -65,7 +65,8 @@ impl Plan {
 
 impl Transfer {
     /// Writes the next datagram, if there is one to be sent now, and its length. An error is a bug:
-    /// a planned frame did not fit.
+    /// a planned frame did not fit. Its stack is not to be a part of its caller's.
+    #[inline(never)]
     pub(crate) fn poll_transmit(
         &mut self,
         source: &mut impl Source,

@@ -253,7 +253,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         }
         let old = *address;
         roaming.on_moved(old, words.id, tick.now);
-        peer.on_moved((self.same_host)(&old, &from));
+        peer.on_moved((self.same_host)(&old, &from), tick.now);
         let tell = !core::mem::replace(&mut roaming.told, true);
         self.peers.relocate(slot, from);
         // A request of this peer that comes late from where it was would make another one.

@@ -42,6 +42,8 @@ pub(crate) struct Record {
     pub(crate) is_large: bool,
     /// Whether it was sent with ECT(0).
     pub(crate) is_marked: bool,
+    /// It went elsewhere than the others, to ask whether the remote host is there.
+    pub(crate) is_elsewhere: bool,
     /// It carries a sentinel frame (4).
     pub(crate) noop: bool,
     /// The newest id that its acknowledgement block reported.
@@ -75,6 +77,7 @@ impl Record {
             repeats: false,
             is_large: false,
             is_marked: false,
+            is_elsewhere: false,
             noop: false,
             reported: None,
             contents,
@@ -154,9 +157,13 @@ impl TransferQueue {
         Some((id, self.record(id)?))
     }
 
-    /// When the frame was sent, if it wants an acknowledgement that did not come yet.
+    /// When the frame was sent, if it wants an acknowledgement that did not come yet, and took the
+    /// path that the others take.
     pub(crate) fn waits_since(&self, id: u64) -> Option<Instant> {
-        let record = self.record(id).filter(|record| record.eliciting)?;
+        let record = self.record(id)?;
+        if !record.eliciting || record.is_elsewhere {
+            return None;
+        }
         self.is_outstanding(id).then_some(record.sent)
     }
 

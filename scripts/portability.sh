@@ -17,102 +17,12 @@ TARGETS=(thumbv7em-none-eabihf riscv32imac-unknown-none-elf aarch64-unknown-none
 # Crates that state the workspace's `rust-version`.
 MSRV_CRATES=(porous-proto porous-sim porous-udp porous-std porous-mio porous-message-derive porous-message)
 
-COMPILER=(rustc-web rust-web-src rust-web-llvm lld-22)
-MISSING=77
-
 export CARGO_TERM_COLOR=never CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0
 unset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS
 mkdir -p "${CARGO_TARGET_DIR:=target}/portability"
 work=$(cd "$CARGO_TARGET_DIR/portability" && pwd)
-log=$(mktemp "$work/log.XXXXXX")
-trap 'rm "$log"' EXIT
-
-fail() {
-    echo "portability: $*" >&2
-    exit 1
-}
-
-lacks() {
-    echo "portability: $*" >&2
-    exit "$MISSING"
-}
-
-# run NAME COMMAND...: one line for what went well, and all that was said for what did not.
-run() {
-    local name=$1 start=$SECONDS
-    shift
-    if ! "$@" >"$log" 2>&1; then
-        cat "$log" >&2
-        echo "portability: $name: failed: $*" >&2
-        exit "${failure:-1}"
-    fi
-    printf '%-72s ok, %3d s\n' "$name" $((SECONDS - start))
-}
-
-has() {
-    command -v "$1" >/dev/null
-}
-
-is_installed() {
-    dpkg-query --show --showformat '${db:Status-Status}\n' "$@" 2>/dev/null | grep -qx installed
-}
-
-updated=0
-update_lists() {
-    ((updated)) || failure=$MISSING run "lists of packages" apt-get update
-    updated=1
-}
-
-# need PACKAGE...: installs those that are missing.
-need() {
-    local package missing=()
-    if ! has dpkg-query || ! has apt-get; then
-        lacks "needs Debian's packages $*"
-    fi
-    for package in "$@"; do
-        is_installed "$package" || missing+=("$package")
-    done
-    ((${#missing[@]})) || return 0
-    ((EUID == 0)) || lacks "not installed, and only root may: ${missing[*]}"
-    update_lists
-    failure=$MISSING run "${missing[*]}" env DEBIAN_FRONTEND=noninteractive \
-        apt-get install --yes --no-install-recommends "${missing[@]}"
-}
-
-# The compiler of these steps, whichever version Debian has now, and its sysroot.
-need_compiler() {
-    need "${COMPILER[@]}"
-    sysroot=$work/sysroot-$(dpkg-query --show --showformat '${Version}' rustc-web)
-}
-
-# need_core TARGET: builds `core` and `alloc` for a target, once, and nothing else: what needs `std`
-# cannot be compiled.
-need_core() {
-    local target=$1 source=$sysroot/source lib=$sysroot/lib/rustlib/$1/lib
-    [[ ! -e $lib ]] || return 0
-    mkdir -p "$source/src" "$lib.new"
-    # Without optimizations: of these libraries, only that they are there is of interest.
-    cat >"$source/Cargo.toml" <<'END'
-[workspace]
-[package]
-name = "nothing"
-edition = "2024"
-[profile.release]
-opt-level = 0
-END
-    echo '#![no_std]' >"$source/src/lib.rs"
-    CARGO_TARGET_DIR=$sysroot/target RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 \
-        run "$target: core and alloc" cargo build --manifest-path "$source/Cargo.toml" \
-        -Zbuild-std=core,alloc --release --target "$target"
-    cp "$sysroot/target/$target"/release/deps/lib{core,alloc,compiler_builtins}-*.rlib "$lib.new"
-    mv "$lib.new" "$lib"
-}
-
-# Cargo for targets that have nothing but `core` and `alloc`.
-bare_cargo() {
-    CARGO_TARGET_DIR=$work/bare CARGO_ENCODED_RUSTFLAGS=--sysroot=$sysroot RUSTC=/usr/bin/rustc \
-        cargo "$@"
-}
+source scripts/lib/steps.sh
+source scripts/lib/bare.sh
 
 builds() {
     local target crate

@@ -1,6 +1,7 @@
 //! What a host is configured with before it connects to anyone (§2.1).
 
 mod channel;
+mod embedded;
 mod local;
 mod path;
 
@@ -70,8 +71,9 @@ pub enum Policy {
 ///
 /// - Peers that have ended are kept for 30 s, to answer for their connections: at most two for each
 ///   of [`max_peers`](Self::max_peers), the oldest go first.
-/// - 1024 answers to those who are no peers may wait to be sent; further ones are dropped and
-///   counted as [`TooManyReplies`](crate::Ignored::TooManyReplies).
+/// - As many answers to those who are no peers may wait to be sent as may go out at once, a quarter
+///   of a second's by [`reply_limits`](Self::reply_limits), and no more than 1024; further ones are
+///   dropped and counted as [`TooManyReplies`](crate::Ignored::TooManyReplies).
 /// - While 4096 events wait for the application, nobody is let in: requests are refused with
 ///   [`Full`](crate::Refusal::Full). Each peer that is there adds a handful of events at most, and
 ///   one for each packet that was sent to it with a receipt, which takes 64 bytes of the

@@ -15,7 +15,8 @@ macro_rules! describe {
     };
 }
 
-/// Why [`Host::connect`](crate::Host::connect) refused.
+/// Why [`Host::connect`](crate::Host::connect) or [`Host::connect_any`](crate::Host::connect_any)
+/// refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConnectError {
@@ -23,11 +24,17 @@ pub enum ConnectError {
     AlreadyConnected,
     /// No unused connection id was found: too many peers for the configured length.
     OutOfConnectionIds,
+    /// There was no address to connect to.
+    NoAddress,
+    /// More than 8 different addresses.
+    TooManyAddresses,
 }
 
 describe!(ConnectError {
     Self::AlreadyConnected => "this address has a live peer: disconnect it first, or use it",
     Self::OutOfConnectionIds => "no free connection id: configure longer connection ids",
+    Self::NoAddress => "there is no address to connect to",
+    Self::TooManyAddresses => "at most 8 addresses of a host can be tried: leave some out",
 });
 
 /// Why [`Host::send`](crate::Host::send) refused. The packet was not queued.

@@ -1,6 +1,6 @@
 //! One spelling for each address, and the spelling that a socket wants.
 
-use core::net::{SocketAddr, SocketAddrV6};
+use core::net::{IpAddr, SocketAddr, SocketAddrV6};
 
 /// The address as the host knows it: two spellings of one address must not be two peers.
 pub(crate) fn normalise(address: SocketAddr) -> SocketAddr {
@@ -10,6 +10,14 @@ pub(crate) fn normalise(address: SocketAddr) -> SocketAddr {
             Some(v4) => SocketAddr::from((v4, v6.port())),
             None => SocketAddrV6::new(*v6.ip(), v6.port(), 0, v6.scope_id()).into(),
         },
+    }
+}
+
+/// An address of ours, likewise.
+pub(crate) fn unmapped(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(_) => address,
+        IpAddr::V6(v6) => v6.to_ipv4_mapped().map_or(address, IpAddr::V4),
     }
 }
 

@@ -26,7 +26,9 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn listen(&mut self, policy: Listen) -> Result<(), ListenError> {
-        self.host.listen(policy)
+        self.host.listen(policy)?;
+        self.socket.sources_wanted();
+        Ok(())
     }
 
     /// Lets a peer in that asked by [`Event::Request`], under [`Listen::Ask`].

@@ -5,10 +5,10 @@ use core::time::Duration;
 use std::io;
 
 use getrandom::SysRng;
-use porous_proto::{Config, Ecn, Host, Instant};
+use porous_proto::{Config, Disposition, Ecn, Host, Instant};
 use rand_core::{TryRng, UnwrapErr};
 
-use crate::inbox::Inbox;
+use crate::inbox::{Inbox, Origin};
 use crate::outbox::Outbox;
 use crate::socket::{Path, Socket, SocketStats};
 use crate::{Clock, Conditioner, SystemSocket};
@@ -160,9 +160,14 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
                 return Ok(false);
             };
             let now = self.clock.now();
-            for (from, ecn, datagram) in self.inbox.datagrams(filled) {
-                // What became of it is in the host's counters.
-                let _ = self.host.handle_datagram(now, from, ecn, datagram);
+            for (Origin { from, ours, ecn }, datagram) in self.inbox.datagrams(filled) {
+                // What became of it is in the host's counters, too.
+                let peer = match self.host.handle_datagram(now, from, ecn, datagram) {
+                    Disposition::Handled(peer) | Disposition::Accepted(peer) => Some(peer),
+                    Disposition::Ignored(_) => None,
+                };
+                let is_alive = |peer| self.host.peer(peer).is_some();
+                self.socket.sources.learn(from, ours, peer, is_alive);
                 taken += 1;
             }
             if filled == 0 {

@@ -1,7 +1,7 @@
 //! Where datagrams arrive: a few slots, and in each one datagram or a train of them.
 
 use core::array::from_fn;
-use core::net::SocketAddr;
+use core::net::{IpAddr, SocketAddr};
 use std::io::IoSliceMut;
 
 use porous_proto::Ecn;
@@ -16,6 +16,15 @@ const SLOT: usize = 65_536;
 /// How many slots are filled by one call, where the system can fill more than one. The memory of
 /// slots that are never filled is never touched, so a client does not pay for those of a server.
 pub(crate) const SLOTS: usize = 8;
+
+/// What is known of a datagram beside its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Origin {
+    pub(crate) from: SocketAddr,
+    /// Which of our addresses it was sent to, if the system tells.
+    pub(crate) ours: Option<IpAddr>,
+    pub(crate) ecn: Ecn,
+}
 
 pub(crate) struct Inbox {
     slots: Box<[u8]>,
@@ -50,14 +59,15 @@ impl Inbox {
     }
 
     /// What came in the first `filled` slots.
-    pub(crate) fn datagrams(
-        &self,
-        filled: usize,
-    ) -> impl Iterator<Item = (SocketAddr, Ecn, &[u8])> {
+    pub(crate) fn datagrams(&self, filled: usize) -> impl Iterator<Item = (Origin, &[u8])> {
         let slots = self.filled[..filled].iter().zip(self.slots.chunks(SLOT));
         slots.flat_map(|(meta, slot)| {
-            let (from, ecn) = (normalise(meta.addr), ecn(meta.ecn));
-            train(&slot[..meta.len], meta.stride).map(move |datagram| (from, ecn, datagram))
+            let origin = Origin {
+                from: normalise(meta.addr),
+                ours: meta.dst_ip,
+                ecn: ecn(meta.ecn),
+            };
+            train(&slot[..meta.len], meta.stride).map(move |datagram| (origin, datagram))
         })
     }
 }
@@ -134,15 +144,16 @@ mod tests {
         (filled[1].len, filled[1].stride) = (1, 1);
         filled[1].addr = address("10.0.0.2:2");
         filled[1].ecn = Some(EcnCodepoint::Ce);
+        let filled_at = Some(IpAddr::from([10, 0, 0, 3]));
+        filled[1].dst_ip = filled_at;
         assert!(slots[2].is_empty(), "there are only two");
 
         let (a, b) = (address("10.0.0.1:1"), address("10.0.0.2:2"));
         let found: Vec<_> = inbox.datagrams(2).collect();
-        let wanted: [(_, _, &[u8]); 3] = [
-            (a, Ecn::NotEct, &[1, 1]),
-            (a, Ecn::NotEct, &[2]),
-            (b, Ecn::Ce, &[3]),
-        ];
+        let origin = |from, ours, ecn| Origin { from, ours, ecn };
+        let a = origin(a, None, Ecn::NotEct);
+        let b = origin(b, filled_at, Ecn::Ce);
+        let wanted: [(_, &[u8]); 3] = [(a, &[1, 1]), (a, &[2]), (b, &[3])];
         assert_eq!(found, wanted);
         assert_eq!(inbox.datagrams(1).count(), 2);
     }

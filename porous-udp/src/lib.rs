@@ -28,6 +28,10 @@
 //! however the system writes it: an IPv4 address that an IPv6 socket reports as IPv4-mapped is
 //! unmapped, and the flow label is set to 0. The scope id of a link-local address is kept.
 //!
+//! A host that listens and is bound to `[::]` or `0.0.0.0` answers from the address that it was asked
+//! at, on a machine that has many; on systems that do not tell which one that was, and on a
+//! [plain](Endpoint::plain) path, it answers from the one that the system chooses.
+//!
 //! # When the network fails
 //!
 //! What a socket reports about one datagram, a route, a firewall or a peer that is gone is no
@@ -53,8 +57,9 @@
 //! # Memory
 //!
 //! An endpoint has 64 KiB to send from and 512 KiB to receive into, of which a system with virtual
-//! memory provides what is used; [`plain`](Endpoint::plain) has 64 KiB of each. What the host
-//! itself may take is said at [`Config`].
+//! memory provides what is used; [`plain`](Endpoint::plain) has 64 KiB of each. A host that listens at
+//! all addresses remembers for twice its peers, and for 1024 strangers at least, at which one they
+//! asked. What the host itself may take is said at [`Config`].
 #![doc(test(attr(deny(warnings))))]
 
 extern crate alloc;
@@ -72,6 +77,7 @@ mod inbox;
 mod open;
 mod outbox;
 mod socket;
+mod sources;
 mod system;
 
 pub use buffers::SocketBuffers;

@@ -1,6 +1,6 @@
 //! A non-blocking UDP socket that only fails when it is of no more use.
 
-use core::net::SocketAddr;
+use core::net::{IpAddr, SocketAddr};
 use std::io::{self, ErrorKind};
 
 use quinn_udp::{EcnCodepoint, Transmit, UdpSockRef, UdpSocketState};
@@ -11,6 +11,7 @@ use crate::address::{for_socket, normalise};
 use crate::fault::Fault;
 use crate::inbox::{self, Inbox, SLOTS};
 use crate::outbox::Batch;
+use crate::sources::Sources;
 
 /// What the socket did beside carrying datagrams.
 ///
@@ -69,6 +70,9 @@ pub(crate) struct Socket<S> {
     system: S,
     path: Path,
     is_ipv6: bool,
+    /// Whether it is bound to all addresses of the machine.
+    is_everywhere: bool,
+    pub(crate) sources: Sources,
     stats: SocketStats,
 }
 
@@ -76,11 +80,14 @@ impl<S: SystemSocket> Socket<S> {
     pub(crate) fn new(system: S, path: Path) -> io::Result<Self> {
         let options = system.options();
         options.set_nonblocking(true)?;
-        let is_ipv6 = options.local_addr()?.is_ipv6();
+        let address = options.local_addr()?;
+        let ip = address.as_socket().map(|address| address.ip());
         Ok(Self {
             system,
             path,
-            is_ipv6,
+            is_ipv6: address.is_ipv6(),
+            is_everywhere: ip.is_some_and(|ip| ip.is_unspecified()),
+            sources: Sources::default(),
             stats: SocketStats::default(),
         })
     }
@@ -90,6 +97,13 @@ impl<S: SystemSocket> Socket<S> {
         address
             .map(normalise)
             .ok_or_else(|| io::Error::other("the socket of this host is no UDP socket"))
+    }
+
+    /// From now on strangers are answered from where they asked.
+    pub(crate) const fn sources_wanted(&mut self) {
+        if self.is_everywhere {
+            self.sources.remember();
+        }
     }
 
     /// For its options.
@@ -114,7 +128,8 @@ impl<S: SystemSocket> Socket<S> {
     /// would cost without batches.
     pub(crate) fn send(&mut self, batch: &Batch, datagrams: &[u8]) -> io::Result<Option<usize>> {
         let (segment, ecn) = (batch.segment, inbox::codepoint(batch.ecn));
-        let to = (for_socket(batch.to, self.is_ipv6), ecn);
+        let from = self.sources.of(batch.to);
+        let to = (for_socket(batch.to, self.is_ipv6), from, ecn);
         if datagrams.len() > segment && self.max_segments() > 1 {
             match self.pass(to, datagrams, Some(segment)) {
                 Ok(()) => return Ok(Some(datagrams.len())),
@@ -126,7 +141,19 @@ impl<S: SystemSocket> Socket<S> {
             }
         }
         let first = &datagrams[..segment.min(datagrams.len())];
-        let Err(error) = self.pass(to, first, None) else {
+        let mut sent = self.pass(to, first, None);
+        if from.is_some()
+            && sent
+                .as_ref()
+                .is_err_and(|error| Fault::of(error) == Fault::Lost)
+        {
+            // Perhaps we have that address no more; the system knows which one we have. What the
+            // batches have learnt of this error is wrong, and they begin anew.
+            self.sources.forget(batch.to);
+            self.path = Path::batched(&self.system);
+            sent = self.pass((to.0, None, ecn), first, None);
+        }
+        let Err(error) = sent else {
             return Ok(Some(first.len()));
         };
         match Fault::of(&error) {
@@ -144,7 +171,7 @@ impl<S: SystemSocket> Socket<S> {
 
     fn pass(
         &self,
-        (to, ecn): (SocketAddr, Option<EcnCodepoint>),
+        (to, from, ecn): (SocketAddr, Option<IpAddr>, Option<EcnCodepoint>),
         contents: &[u8],
         segment: Option<usize>,
     ) -> io::Result<()> {
@@ -156,7 +183,7 @@ impl<S: SystemSocket> Socket<S> {
             ecn,
             contents,
             segment_size: segment,
-            src_ip: None,
+            src_ip: from,
         };
         let socket = self.system.options();
         self.system
@@ -247,7 +274,10 @@ mod tests {
                 assert!(send(&mut a, b.local_addr().unwrap(), b"hi"));
                 assert_eq!(b.receive(&mut inbox).unwrap(), Some(1));
                 let from = a.local_addr().unwrap();
-                let found: Vec<_> = inbox.datagrams(1).map(|(from, _, d)| (from, d)).collect();
+                let found: Vec<_> = inbox
+                    .datagrams(1)
+                    .map(|(origin, d)| (origin.from, d))
+                    .collect();
                 assert_eq!(found, [(from, &b"hi"[..])]);
             }
         }
@@ -267,7 +297,7 @@ mod tests {
                 let mut inbox = Inbox::new(b.path.slots());
                 let mut found = Vec::new();
                 while let Some(filled) = b.receive(&mut inbox).unwrap() {
-                    found.extend(inbox.datagrams(filled).map(|(.., d)| d.to_vec()));
+                    found.extend(inbox.datagrams(filled).map(|(_, d)| d.to_vec()));
                 }
                 assert_eq!(found, [&b"aa"[..], b"bb", b"cc", b"d"]);
             }
@@ -289,13 +319,51 @@ mod tests {
             assert_eq!(sent, Some(2));
             let mut inbox = Inbox::new(b.path.slots());
             let filled = b.receive(&mut inbox).unwrap().unwrap();
-            let found: Vec<_> = inbox.datagrams(filled).map(|(_, ecn, _)| ecn).collect();
+            let found: Vec<_> = inbox
+                .datagrams(filled)
+                .map(|(origin, _)| origin.ecn)
+                .collect();
             let expected = if cfg!(target_os = "linux") {
                 ecn
             } else {
                 found[0]
             };
             assert_eq!(found, [expected]);
+        }
+    }
+
+    /// From where `remote` is answered, once it sent a datagram to our address `ours`.
+    fn answered_from(ours: &str, remote: &UdpSocket) -> IpAddr {
+        let to = remote.local_addr().unwrap();
+        let [mut socket, _] = sockets(if to.is_ipv6() { "[::]:0" } else { "0.0.0.0:0" });
+        socket.sources_wanted();
+        let segments = socket.max_segments();
+        let ours = ours.parse().unwrap();
+        socket.sources.learn(to, Some(ours), None, |_| true);
+        assert!(send(&mut socket, to, b"answer"));
+        let after = (socket.max_segments(), socket.stats().send_lost);
+        assert_eq!(after, (segments, 0));
+        remote.recv_from(&mut [0; 9]).unwrap().1.ip()
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn who_asked_one_of_our_addresses_is_answered_from_it() {
+        let remote = UdpSocket::bind("127.0.0.1:0").unwrap();
+        for ours in ["127.0.0.1", "127.0.0.2"] {
+            assert_eq!(answered_from(ours, &remote).to_string(), ours);
+        }
+    }
+
+    /// No machine has these addresses (RFC 5737, RFC 3849).
+    #[test]
+    fn an_address_that_we_have_no_more_costs_nothing() {
+        for (remote, ours) in [("127.0.0.1:0", "198.51.100.1"), ("[::1]:0", "2001:db8::1")] {
+            let Ok(remote) = UdpSocket::bind(remote) else {
+                eprintln!("skipped: this machine has no {remote}");
+                continue;
+            };
+            assert!(answered_from(ours, &remote).is_loopback());
         }
     }
 

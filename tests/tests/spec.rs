@@ -157,6 +157,14 @@ fn every_test_that_the_limits_name_exists() {
     assert_tests_exist(text.lines().filter(|line| line.starts_with("| ")), 25);
 }
 
+#[test]
+fn every_case_of_real_networks_has_a_test() {
+    let text = document("docs/testing.md");
+    let (_, section) = text.split_once("## Real networks").unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    assert_tests_exist(section.lines().filter(|line| line.starts_with("| ")), 12);
+}
+
 /// The last cell of each row names tests that exist, or says that they are to come or never will.
 #[test]
 fn every_behaviour_of_the_peers_has_a_test_or_a_reason() {

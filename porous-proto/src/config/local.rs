@@ -62,8 +62,9 @@ impl Config {
     /// a quarter of it may go out at once. What is beyond is not answered, and counted as
     /// [`TooManyReplies`](crate::Ignored::TooManyReplies). Default 20 and 20,000.
     ///
-    /// An address is all of it, with the port. Addresses share 4096 buckets, 64 if the host cannot
-    /// listen, by a secret hash. A driver that wants to limit whole networks (a /32 or a /64) has
+    /// An address is all of it, with the port. Addresses share buckets of 8 bytes by a secret hash,
+    /// a power of two from 64 to 4096: at least four times as many as may use up what all get, so
+    /// 4096 by default; 64 if the host cannot listen. A driver that wants to limit whole networks (a /32 or a /64) has
     /// to drop what comes from them before the host sees it (`docs/wire.md`, "Limits of answers").
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use crate::error::{ConnectError, ListenError, SendError, UnknownPeer};
 use crate::event::{Disconnect, Listen, Received};
 use crate::frame::ConnectionId;
 use crate::options::SendOptions;
-use crate::peer::{Identity, Peer};
+use crate::peer::Identity;
 use crate::time::Instant;
 
 /// How often a connection id that is in use is drawn anew.
@@ -57,19 +57,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// # Ok::<(), porous_proto::ConnectError>(())
     /// ```
     pub fn connect(&mut self, now: Instant, to: A) -> Result<PeerId, ConnectError> {
-        let tick = self.advance(now);
-        if self.peers.find(to, |peer| peer.state().is_live()).is_some() {
-            return Err(ConnectError::AlreadyConnected);
-        }
-        let connection_id = self
-            .draw_connection_id()
-            .ok_or(ConnectError::OutOfConnectionIds)?;
-        let nonce = self.rng.next_u64().max(1);
-        let identity = self.identity(nonce, connection_id);
-        let peer = Peer::outgoing(tick.now, identity, &self.config);
-        let id = self.peers.insert(to, peer);
-        self.settle(id.slot);
-        Ok(id)
+        self.connect_any(now, &[to])
     }
 
     pub(super) fn identity(&self, nonce: u64, connection_id: ConnectionId) -> Identity {
@@ -231,23 +219,24 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         how: Disconnect,
     ) -> Result<(), UnknownPeer> {
         let tick = self.advance(now);
-        let address = self.address(peer).ok_or(UnknownPeer)?;
         let target = self.peers.get_mut(peer).ok_or(UnknownPeer)?;
         if !target.state().is_live() {
             return Err(UnknownPeer);
         }
         let nonce_self = target.nonce();
+        let remotes = self.remotes(peer.slot);
+        if let Some(target) = self.peers.get_mut(peer) {
+            target.disconnect(how, tick.now);
+        }
         // Who was given up while connecting is told once, as far as we know who it is.
-        if let Some(nonce_peer) = target.disconnect(how, tick.now) {
-            let (Disconnect::Flush { reason, .. } | Disconnect::Now { reason }) = how;
-            self.replies.push(
-                address,
-                Reply::Disconnect {
-                    nonce_self,
-                    nonce_peer,
-                    reason,
-                },
-            );
+        let (Disconnect::Flush { reason, .. } | Disconnect::Now { reason }) = how;
+        for (address, nonce_peer) in remotes {
+            let bye = Reply::Disconnect {
+                nonce_self,
+                nonce_peer,
+                reason,
+            };
+            self.replies.push(address, bye);
         }
         self.settle(peer.slot);
         Ok(())

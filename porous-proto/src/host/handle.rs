@@ -8,7 +8,7 @@ use super::replies::Reply;
 use super::{Address, Host};
 use crate::event::{Disposition, Ecn, Ignored, Listen, Refusal};
 use crate::frame::{
-    Connect, Datagram, REQUEST_SIZE, Refuse, Request, Rest, Short, VERSION, decode,
+    Connect, Datagram, Disconnect, REQUEST_SIZE, Refuse, Request, Rest, VERSION, decode,
 };
 use crate::peer::{Agreement, Peer, PeerState, Tick};
 use crate::time::Instant;
@@ -77,7 +77,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             }
             Rest::Refuse(refuse) => Some(self.on_refuse(tick, from, &refuse)),
             Rest::Disconnect(bye) => Some(self.on_disconnect(tick, from, &bye)),
-            Rest::DisconnectAck(bye) => Some(self.with_nonces(from, bye.nonce_peer, |peer| {
+            Rest::DisconnectAck(bye) => Some(self.with_nonces(from, bye.nonce_peer, |peer, _| {
                 peer.on_disconnect_ack(bye.nonce_self, tick.now)
             })),
             Rest::Reset(reset) => Some(self.on_reset(tick, from, reset.connection_id)),
@@ -113,6 +113,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
                     return Err(Ignored::Unpadded); // what it is answered may be longer
                 }
                 self.may_answer_for(slot, from)?;
+                self.asked_from(slot, from);
                 return self.with(slot, |peer| {
                     peer.on_repeated_request();
                     Ok(())
@@ -146,7 +147,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             // It proves nothing yet, so that it must not end our own attempt (C8).
             return self.turn_away(from, connect.nonce_self, Refusal::Incompatible);
         }
-        let Some((_, peer)) = self.peers.at_mut(slot) else {
+        let way = self.peers.way(slot, from);
+        let (Some(way), Some((_, peer))) = (way, self.peers.at_mut(slot)) else {
             return Err(Ignored::UnknownNonce);
         };
         let echoes = connect.nonce_peer == peer.nonce();
@@ -155,9 +157,9 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             return Err(Ignored::UnknownNonce);
         }
         if compatible {
-            peer.on_request(connect, &self.offer, tick.now);
+            peer.on_request(way, connect, &self.offer, tick.now);
         } else {
-            peer.on_refused(Refusal::Incompatible, tick.now);
+            peer.on_refused(way, Refusal::Incompatible, tick.now);
         }
         Ok(slot)
     }
@@ -198,6 +200,10 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
 
     /// The request has brought its cookie back: whoever sent it receives at this address.
     fn on_proved(&mut self, tick: Tick, from: A, connect: &Connect, agreement: Agreement) -> Taken {
+        let same = self.peers.by_remote_nonce(connect.nonce_self);
+        if let Some(taken) = same.and_then(|slot| self.on_proved_again(slot, from, connect)) {
+            return taken;
+        }
         let taken = |peer: &Peer| peer.sends_as(connect.connection_id);
         if self.peers.find(from, taken).is_some() {
             // What we sent to the old peer would be taken for the newcomer's: not before that ends.
@@ -273,37 +279,59 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     fn on_acknowledge(&mut self, tick: Tick, from: A, ack: &Connect) -> Taken {
         let mine = |peer: &Peer| peer.nonce() == ack.nonce_peer && peer.state().is_live();
         let slot = self.peers.find(from, mine).ok_or(Ignored::UnknownNonce)?;
+        let way = self.peers.way(slot, from).ok_or(Ignored::UnknownNonce)?;
         let offer = self.offer.clone();
         self.with(slot, |peer| {
-            peer.on_acknowledge(ack, &offer, tick.now);
+            peer.on_acknowledge(way, ack, &offer, tick.now);
             Ok(())
-        })
+        })?;
+        let remote = self
+            .peers
+            .at(slot)
+            .and_then(|(_, peer)| peer.remote_nonce());
+        if remote == Some(ack.nonce_self) {
+            self.peers.confirm(slot, from);
+        }
+        Ok(slot)
     }
 
     fn on_refuse(&mut self, tick: Tick, from: A, refuse: &Refuse) -> Taken {
-        self.with_nonces(from, refuse.nonce_peer, |peer| {
-            peer.on_refused(refuse.refusal(), tick.now);
+        self.with_nonces(from, refuse.nonce_peer, |peer, way| {
+            peer.on_refused(way, refuse.refusal(), tick.now);
             true
         })
     }
 
-    fn on_disconnect(&mut self, tick: Tick, from: A, bye: &crate::frame::Disconnect) -> Taken {
-        if let Some(slot) = self.peers.find(from, |p| p.nonce() == bye.nonce_peer) {
-            self.may_answer_for(slot, from)?;
+    fn on_disconnect(&mut self, tick: Tick, from: A, bye: &Disconnect) -> Taken {
+        match self.peers.find(from, |p| p.nonce() == bye.nonce_peer) {
+            Some(slot) => self.may_answer_for(slot, from)?,
+            None => {
+                if let Some(taken) = self.on_goodbye_elsewhere(from, bye, tick) {
+                    return taken;
+                }
+            }
         }
-        self.with_nonces(from, bye.nonce_peer, |peer| {
-            peer.on_disconnect(bye.nonce_self, bye.reason, tick.now)
-        })
+        let slot = self.with_nonces(from, bye.nonce_peer, |peer, way| {
+            peer.on_disconnect(way, bye.nonce_self, bye.reason, tick.now)
+        })?;
+        self.after_goodbye(slot, from, bye.nonce_self);
+        Ok(slot)
     }
 
     /// Does something with the peer at this address that has this nonce.
-    fn with_nonces(&mut self, from: A, ours: u64, act: impl FnOnce(&mut Peer) -> bool) -> Taken {
+    fn with_nonces(
+        &mut self,
+        from: A,
+        ours: u64,
+        act: impl FnOnce(&mut Peer, usize) -> bool,
+    ) -> Taken {
         let slot = self
             .peers
             .find(from, |peer| peer.nonce() == ours)
             .ok_or(Ignored::UnknownNonce)?;
+        let way = self.peers.way(slot, from).ok_or(Ignored::UnknownNonce)?;
         self.with(slot, |peer| {
-            if act(peer) {
+            if act(peer, way) {
                 Ok(())
             } else {
                 Err(Ignored::UnknownNonce)
@@ -315,53 +343,5 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let (_, peer) = self.peers.at_mut(slot).ok_or(Ignored::UnknownNonce)?;
         act(peer)?;
         Ok(slot)
-    }
-
-    fn on_short(&mut self, tick: Tick, from: A, ecn: Ecn, short: &Short<'_>) -> Taken {
-        let Some(slot) = self.find_connection(from, short.connection_id) else {
-            return Err(self.on_unknown_connection(from, short.connection_id));
-        };
-        let Some((address, peer)) = self.peers.at_mut(slot) else {
-            return Err(Ignored::UnknownConnection);
-        };
-        let was = peer.state();
-        if *address != from && !(self.config.roaming && was == PeerState::Connected) {
-            return Err(Ignored::WrongAddress);
-        }
-        let result = peer.handle_short(short, ecn, &self.offer, tick);
-        if let (PeerState::Connecting, PeerState::Connected) = (was, peer.state()) {
-            self.retire_others(slot, tick, from);
-        }
-        match result {
-            Ok(words) => {
-                self.on_path_words(slot, (from, words, short.bytes.len()), tick);
-                Ok(slot)
-            }
-            Err(cause) => {
-                // An acknowledgement of a duplicate may be due.
-                self.settle(slot);
-                Err(cause)
-            }
-        }
-    }
-
-    /// A newcomer has proved itself: whoever else was connected at its address is gone
-    /// (`deviations.md` C5).
-    fn retire_others(&mut self, newcomer: u32, tick: Tick, address: A) {
-        let other = |&(slot, peer): &(u32, &Peer)| {
-            slot != newcomer && peer.state().is_live() && !peer.is_attempt()
-        };
-        loop {
-            let next = self
-                .peers
-                .by_address(address)
-                .find(other)
-                .map(|(slot, _)| slot);
-            let Some(slot) = next else { return };
-            if let Some((_, peer)) = self.peers.at_mut(slot) {
-                peer.replace(tick.now);
-            }
-            self.settle(slot);
-        }
     }
 }

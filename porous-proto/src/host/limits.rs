@@ -11,12 +11,15 @@ use crate::time::Instant;
 /// How much of the allowance may be used at once, in time.
 const BURST: Duration = Duration::from_millis(250);
 
-/// Addresses share this many buckets. At the default limits, so many let through four times what
-/// the host sends to all: a flood from everywhere runs into the latter.
-const BUCKETS: usize = 4096;
+/// Together the buckets let through so many times what the host sends to all: a flood from
+/// everywhere runs into the latter.
+const SPARE: u64 = 4;
 
-/// A host that cannot listen answers hardly anybody.
-const BUCKETS_OF_A_CLIENT: usize = 64;
+/// Addresses share this many buckets at most.
+const BUCKETS_MAX: u64 = 4096;
+
+/// And at least so many, which is enough for a host that cannot listen: it answers hardly anybody.
+const BUCKETS_MIN: u64 = 64;
 
 /// Resets can be provoked by a few bytes, so they get no more than a tenth of the answers.
 const RESETS: u32 = 10;
@@ -55,14 +58,9 @@ pub(crate) struct Limits {
 
 impl Limits {
     pub(crate) fn new(config: &Config) -> Self {
-        let buckets = if config.may_listen() {
-            BUCKETS
-        } else {
-            BUCKETS_OF_A_CLIENT
-        };
         let full = Bucket(Instant::ZERO);
         Self {
-            addresses: vec![full; buckets].into_boxed_slice(),
+            addresses: vec![full; buckets(config)].into_boxed_slice(),
             all: full,
             resets: full,
             address_interval: interval(config.replies_per_address),
@@ -88,6 +86,23 @@ impl Limits {
         self.all = Bucket(all);
         true
     }
+}
+
+/// How many may go out at once of so many a second.
+pub(super) const fn burst(per_second: u32) -> u32 {
+    per_second / 4
+}
+
+/// How many addresses are told apart.
+fn buckets(config: &Config) -> usize {
+    let enough = SPARE * u64::from(config.replies) / u64::from(config.replies_per_address.max(1));
+    let most = if config.may_listen() {
+        BUCKETS_MAX
+    } else {
+        BUCKETS_MIN
+    };
+    let buckets = enough.next_power_of_two().clamp(BUCKETS_MIN, most);
+    usize::try_from(buckets).unwrap_or(1)
 }
 
 /// From one token to the next.
@@ -155,6 +170,21 @@ mod tests {
         assert_eq!(count(&mut limits, now, resets, 10_000, |n| n), 500);
         let others = count(&mut limits, now, Answered::Handshake, 10_000, |n| n);
         assert_eq!(others, 4500);
+    }
+
+    #[test]
+    fn there_are_as_many_buckets_as_a_flood_from_everywhere_needs() {
+        let buckets = |address, all| {
+            let config = Config::new().reply_limits(address, all).unwrap();
+            Limits::new(&config).addresses.len()
+        };
+        assert_eq!(buckets(20, 20_000), 4096);
+        assert_eq!([buckets(20, 2000), buckets(10, 1000)], [512; 2]);
+        assert_eq!([buckets(1, 1), buckets(1_000_000, 1)], [64; 2]);
+        assert_eq!(buckets(1, 1_000_000), 4096);
+        assert_eq!(super::buckets(&Config::new()), 4096);
+        assert_eq!(super::buckets(&Config::client()), 64);
+        assert_eq!(super::buckets(&Config::embedded()), 64);
     }
 
     #[test]

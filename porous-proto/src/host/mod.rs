@@ -8,14 +8,18 @@ mod commands;
 mod cookie;
 mod handle;
 mod limits;
+mod others;
 mod peers;
 mod rates;
 mod replies;
 mod reset;
 mod roaming;
 mod schedule;
+mod short;
 mod transmit;
+mod ways;
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use core::time::Duration;
 
@@ -54,7 +58,8 @@ const LONG_PAUSE: u32 = 4;
 /// `R` is the source of randomness, `A` is how the driver names remote hosts.
 #[derive(Debug)]
 pub struct Host<R, A = core::net::SocketAddr> {
-    config: Config,
+    /// It is large, and hosts are moved.
+    config: Box<Config>,
     offer: Offer,
     rng: R,
     /// Whether two addresses differ by no more than the port.
@@ -106,9 +111,10 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             offer: config.offer(),
             cookies: Cookies::new(&mut rng),
             limits: Limits::new(&config),
+            replies: Replies::new(limits::burst(config.replies)),
             cap: Cap::new(config.host_send_rate),
             room_at: Instant::ZERO,
-            config,
+            config: Box::new(config),
             rng,
             same_host: |_, _| false,
             listen: Listen::Closed,
@@ -117,7 +123,6 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             lingering: VecDeque::new(),
             forgetful_until: Instant::ZERO,
             schedule: Schedule::default(),
-            replies: Replies::new(),
             events: VecDeque::new(),
             receipts: 0,
             stats: HostStats::default(),
@@ -245,6 +250,10 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// its end.
     fn settle(&mut self, slot: u32) {
         let id = self.peers.id(slot);
+        let ways = |(_, peer): &mut (A, Peer)| peer.take_ways();
+        if let Some(handshake) = self.peers.at_mut(slot).and_then(ways) {
+            self.choose_way(slot, &handshake);
+        }
         let Some((address, peer)) = self.peers.at_mut(slot) else {
             return;
         };

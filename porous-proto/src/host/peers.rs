@@ -5,6 +5,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::Address;
+use super::others::Other;
 use super::roaming::Roaming;
 use crate::frame::ConnectionId;
 use crate::peer::Peer;
@@ -64,7 +65,11 @@ pub(crate) struct Peers<A> {
     slots: Vec<Slot<A>>,
     free: Vec<u32>,
     by_connection_id: BTreeMap<ConnectionId, u32>,
-    by_address: BTreeSet<(A, u32)>,
+    /// Those that connected to us, by their nonces.
+    by_remote_nonce: BTreeMap<u64, u32>,
+    pub(super) by_address: BTreeSet<(A, u32)>,
+    /// The further addresses of those that have some.
+    pub(super) others: BTreeMap<u32, Vec<Other<A>>>,
 }
 
 impl<A: Address> Peers<A> {
@@ -73,7 +78,9 @@ impl<A: Address> Peers<A> {
             slots: Vec::new(),
             free: Vec::new(),
             by_connection_id: BTreeMap::new(),
+            by_remote_nonce: BTreeMap::new(),
             by_address: BTreeSet::new(),
+            others: BTreeMap::new(),
         }
     }
 
@@ -90,6 +97,9 @@ impl<A: Address> Peers<A> {
         if !peer.connection_id().is_empty() {
             self.by_connection_id.insert(peer.connection_id(), slot);
         }
+        if let (true, Some(nonce)) = (peer.is_inbound(), peer.remote_nonce()) {
+            self.by_remote_nonce.insert(nonce, slot);
+        }
         self.by_address.insert((address, slot));
         let place = &mut self.slots[slot as usize];
         place.peer = Some((address, peer));
@@ -105,6 +115,12 @@ impl<A: Address> Peers<A> {
             place.generation = place.generation.wrapping_add(1);
             place.roaming = None;
             self.by_connection_id.remove(&peer.connection_id());
+            if let Some(nonce) = peer.remote_nonce() {
+                if self.by_remote_nonce(nonce) == Some(slot) {
+                    self.by_remote_nonce.remove(&nonce);
+                }
+            }
+            self.forget_others(slot);
             self.by_address.remove(&(address, slot));
             self.free.push(slot);
         }
@@ -158,6 +174,7 @@ impl<A: Address> Peers<A> {
 
     /// A peer has moved.
     pub(super) fn relocate(&mut self, slot: u32, to: A) {
+        self.release(slot, to);
         if let Some((address, _)) = self.at_mut(slot) {
             let from = core::mem::replace(address, to);
             self.by_address.remove(&(from, slot));
@@ -167,6 +184,11 @@ impl<A: Address> Peers<A> {
 
     pub(crate) fn by_connection_id(&self, id: ConnectionId) -> Option<u32> {
         self.by_connection_id.get(&id).copied()
+    }
+
+    /// The peer that connected to us with this nonce.
+    pub(crate) fn by_remote_nonce(&self, nonce: u64) -> Option<u32> {
+        self.by_remote_nonce.get(&nonce).copied()
     }
 
     /// The peers at an address: one that is live, newcomers that have yet to prove themselves, those
@@ -194,7 +216,7 @@ impl<A: Address> Peers<A> {
             .filter(|(_, peer)| peer.connection_id().is_empty());
         [
             self.by_connection_id.len() + without_id.count(),
-            self.by_address.len(),
+            self.by_address.len() - self.count_others(),
         ]
     }
 

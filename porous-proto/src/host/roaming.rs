@@ -7,10 +7,12 @@ use core::time::Duration;
 use arrayvec::ArrayVec;
 use rand_core::CryptoRng;
 
+use super::limits::Answered;
+use super::replies::Reply;
 use super::{Address, Host};
-use crate::event::Event;
-use crate::frame::Control;
-use crate::peer::{LINGER, Peer, Tick};
+use crate::event::{Event, Ignored};
+use crate::frame::{Control, Disconnect};
+use crate::peer::{Peer, Tick};
 use crate::time::Instant;
 use crate::transfer::{PathWords, Written};
 
@@ -225,9 +227,21 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         self.same_host = same_host;
     }
 
-    /// A datagram of so many bytes was taken. If it came from elsewhere than where its peer is, that
-    /// may have moved.
-    pub(super) fn on_path_words(
+    /// A datagram was taken that came from where its peer is.
+    pub(super) fn on_words_here(&mut self, slot: u32, words: PathWords, tick: Tick) {
+        let Some((_, peer, roaming)) = self.peers.place_mut(slot) else {
+            return;
+        };
+        if let Some(data) = words.challenge {
+            peer.answer_challenge(data, tick.now);
+        }
+        if let Some(roaming) = roaming {
+            roaming.on_datagram_here(words.id, tick.now);
+        }
+    }
+
+    /// A datagram of so many bytes was taken that came from elsewhere: the peer may have moved.
+    pub(super) fn on_words_elsewhere(
         &mut self,
         slot: u32,
         (from, words, bytes): (A, PathWords, usize),
@@ -236,15 +250,6 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let Some((address, peer, roaming)) = self.peers.place_mut(slot) else {
             return;
         };
-        if *address == from {
-            if let Some(data) = words.challenge {
-                peer.answer_challenge(data, tick.now);
-            }
-            if let Some(roaming) = roaming {
-                roaming.on_datagram_here(words.id, tick.now);
-            }
-            return;
-        }
         let roaming = roaming.get_or_insert_with(|| Roaming::new(tick.now).into());
         let draw = || self.rng.next_u64();
         let patience = peer.resend_timeout();
@@ -256,8 +261,6 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         peer.on_moved((self.same_host)(&old, &from), tick.now);
         let tell = !core::mem::replace(&mut roaming.told, true);
         self.peers.relocate(slot, from);
-        // A request of this peer that comes late from where it was would make another one.
-        self.forgetful_until = tick.now + LINGER;
         if tell {
             self.events.push_back(Event::PeerMoved {
                 peer: self.peers.id(slot),
@@ -273,6 +276,32 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             let (patience, timeout) = (peer.resend_timeout(), self.config.timeout);
             roaming.try_previous(patience, timeout, || self.rng.next_u64(), tick.now);
         }
+    }
+
+    /// A peer says goodbye from elsewhere. Both nonces prove that it is the peer, and as it is sent
+    /// nothing more, it matters no more where that is. None if it is not so.
+    pub(super) fn on_goodbye_elsewhere(
+        &mut self,
+        from: A,
+        bye: &Disconnect,
+        tick: Tick,
+    ) -> Option<Result<u32, Ignored>> {
+        let slot = self.peers.by_remote_nonce(bye.nonce_self)?;
+        let (address, peer) = self.peers.at(slot)?;
+        if !self.config.roaming || *address == from || peer.nonce() != bye.nonce_peer {
+            return None;
+        }
+        if !self.may_answer(from, Answered::Handshake) {
+            return Some(Err(Ignored::TooManyReplies));
+        }
+        let (_, peer) = self.peers.at_mut(slot)?;
+        peer.on_disconnect(0, bye.nonce_self, bye.reason, tick.now);
+        let answer = Reply::DisconnectAck {
+            nonce_self: bye.nonce_peer,
+            nonce_peer: bye.nonce_self,
+        };
+        self.replies.push(from, answer);
+        Some(Ok(slot))
     }
 
     /// The application takes the event: where the peer is by now.

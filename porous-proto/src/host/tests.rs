@@ -114,7 +114,7 @@ fn a_peer_that_has_ended_cannot_be_disconnected() {
     assert_eq!(host.disconnect(Instant::ZERO, peer, how), Ok(()));
     let (_, ending) = host.peers.at_mut(peer.slot).unwrap();
     let remote = ending.remote_nonce().unwrap();
-    assert!(ending.on_disconnect(remote, 4, Instant::ZERO));
+    assert!(ending.on_disconnect(0, remote, 4, Instant::ZERO));
     assert_eq!(state(&host, peer), Some(PeerState::Disconnected));
     let error = host.disconnect(Instant::ZERO, peer, how);
     assert_eq!(error, Err(UnknownPeer));

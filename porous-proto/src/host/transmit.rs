@@ -72,28 +72,30 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         loop {
             let tick = self.look_for_room(tick);
             let slot = self.schedule.first(!tick.is_full)?;
-            let Some((&address, peer, roaming)) = self.peers.place_mut(slot) else {
+            let Some((&main, peer, roaming)) = self.peers.place_mut(slot) else {
                 self.schedule.turn_over(!tick.is_full, false);
                 continue;
             };
-            let elsewhere = roaming.as_mut();
-            let elsewhere =
-                elsewhere.and_then(|roaming| roaming.poll_transmit(peer, tick.now, buf));
-            let (address, written) = match elsewhere {
-                Some((elsewhere, written)) => (elsewhere, Some(written)),
-                None => (address, peer.poll_transmit(&self.offer, tick, buf)),
+            let roaming = roaming.as_mut();
+            let written = roaming.and_then(|it| it.poll_transmit(peer, tick.now, buf));
+            let (elsewhere, written) = match written {
+                Some((to, written)) => (Some(to), Some((0, written))),
+                None => (None, peer.poll_transmit(&self.offer, tick, buf)),
             };
-            let gate = peer.gate();
+            let (gate, has_news) = (peer.gate(), peer.has_news());
             self.schedule.set_deadline(slot, peer.next_deadline());
             self.schedule.turn_over(!tick.is_full, written.is_some());
             if tick.is_full && gate.waits && written.is_none() {
                 self.schedule.set_waiting(slot);
             }
+            let way = written.map_or(0, |(way, _)| way);
+            let at = || self.peers.address_at(slot, way).unwrap_or(main);
+            let address = elsewhere.unwrap_or_else(at);
             // Sending may end a peer, and may make the room that `Writable` is owed for.
-            if peer.has_news() {
+            if has_news {
                 self.settle(slot);
             }
-            if let Some(written) = written {
+            if let Some((_, written)) = written {
                 if gate.data {
                     self.cap.spend(written.len as u64, tick.now);
                 } else {

@@ -4,18 +4,25 @@ use alloc::boxed::Box;
 
 use super::deadlines::Deadline;
 use super::session::Session;
-use super::{Agreement, Cause, Peer, PeerState, Remote};
+use super::{Agreement, Cause, Handshake, Peer, PeerState, Remote};
 use crate::event::{DisconnectReason, Refusal};
 use crate::frame::{Connect, Offer};
 use crate::time::Instant;
 
 impl Peer {
-    /// A request came from the address of this peer, which is connecting.
-    pub(crate) fn on_request(&mut self, request: &Connect, ours: &Offer, now: Instant) {
-        if let Some(handshake) = &mut self.handshake {
-            handshake.on_request(request, self.nonce);
+    /// A request came from an address of this peer, which is connecting.
+    pub(crate) fn on_request(&mut self, way: usize, request: &Connect, ours: &Offer, now: Instant) {
+        let own = self.nonce;
+        if let Some(handshake) = self.attempt() {
+            handshake.on_request(way, request, own, now);
             self.try_establish(ours, now);
         }
+    }
+
+    /// The handshake, as long as nothing has come of it.
+    fn attempt(&mut self) -> Option<&mut Handshake> {
+        let connecting = self.state == PeerState::Connecting;
+        self.handshake.as_deref_mut().filter(|_| connecting)
     }
 
     /// The remote host repeats the request of this connection: our acknowledgement was lost, or we
@@ -32,9 +39,9 @@ impl Peer {
 
     /// An acknowledgement of our nonce came. A mismatch of the other one is ignored
     /// (`deviations.md` C3).
-    pub(crate) fn on_acknowledge(&mut self, ack: &Connect, ours: &Offer, now: Instant) {
-        if let Some(handshake) = &mut self.handshake {
-            handshake.on_acknowledge(ack);
+    pub(crate) fn on_acknowledge(&mut self, way: usize, ack: &Connect, ours: &Offer, now: Instant) {
+        if let Some(handshake) = self.attempt() {
+            handshake.on_acknowledge(way, ack);
             self.try_establish(ours, now);
         }
     }
@@ -44,19 +51,27 @@ impl Peer {
             .handshake
             .as_ref()
             .and_then(|handshake| handshake.established());
-        if let Some(remote) = established.cloned() {
-            self.accept_remote(&remote, ours, now);
+        if let Some((way, remote)) = established {
+            let remote = remote.clone();
+            self.accept_remote(way, &remote, ours, now);
         }
     }
 
-    pub(super) fn accept_remote(&mut self, remote: &Connect, ours: &Offer, now: Instant) {
-        match Agreement::new(ours, &remote.offer) {
-            Some(agreement) => {
-                self.adopt(remote, agreement);
-                self.establish(now);
-            }
-            None => self.on_refused(Refusal::Incompatible, now),
+    pub(super) fn accept_remote(
+        &mut self,
+        way: usize,
+        remote: &Connect,
+        ours: &Offer,
+        now: Instant,
+    ) {
+        let Some(agreement) = Agreement::new(ours, &remote.offer) else {
+            return self.on_refused(way, Refusal::Incompatible, now);
+        };
+        self.adopt(remote, agreement);
+        if let Some(handshake) = &mut self.handshake {
+            handshake.winner = way;
         }
+        self.establish(now);
     }
 
     /// Fixes who the remote host is.
@@ -65,12 +80,8 @@ impl Peer {
         self.remote = Some(Remote {
             nonce: remote.nonce_self,
         });
-        self.session = Some(Box::new(Session::new(
-            agreement,
-            nonces,
-            remote.connection_id,
-            &self.limits,
-        )));
+        let id = remote.connection_id;
+        self.session = Some(Session::new(agreement, nonces, id, &self.limits));
     }
 
     pub(super) fn establish(&mut self, now: Instant) {
@@ -78,11 +89,9 @@ impl Peer {
             return;
         }
         // Requests that were seen and not yet acknowledged: one acknowledgement serves.
-        let owed = self
-            .handshake
-            .take()
-            .is_some_and(|mut handshake| handshake.next_ack().is_some());
-        self.ack_due |= owed;
+        let handshake = self.handshake.take();
+        self.ack_due |= handshake.as_ref().is_some_and(|it| it.owes_ack());
+        self.handshake = handshake.filter(|it| it.len() > 1); // until the host has looked
         self.last_heard = now;
         self.deadlines.clear();
         self.deadlines
@@ -91,10 +100,31 @@ impl Peer {
         self.refresh_session_deadline();
     }
 
-    /// The remote host refused, and named our nonce.
-    pub(crate) fn on_refused(&mut self, refusal: Refusal, now: Instant) {
-        if self.state == PeerState::Connecting && self.handshake.is_some() {
+    /// Which of several addresses the connection has come to, and who else was met: once, when it
+    /// is established.
+    pub(crate) fn take_ways(&mut self) -> Option<Box<Handshake>> {
+        let connecting = self.state == PeerState::Connecting;
+        self.handshake.take_if(|_| !connecting)
+    }
+
+    /// Whoever is at this address refused, and named our nonce. The attempt ends when all have.
+    pub(crate) fn on_refused(&mut self, way: usize, refusal: Refusal, now: Instant) {
+        let Some(handshake) = self.attempt() else {
+            return;
+        };
+        handshake.refusal = Some(refusal);
+        if handshake.strike(way, None) {
             self.end(Cause::Refused, DisconnectReason::Refused(refusal), now);
         }
+    }
+
+    /// Who has been met while connecting and should know if nothing comes of it: at which address,
+    /// and the nonce.
+    pub(crate) fn remotes(&self) -> impl Iterator<Item = (usize, u64)> {
+        let connecting = self.state == PeerState::Connecting && !self.asked;
+        let handshake = self.handshake.as_deref().filter(|_| connecting);
+        let pending = self.remote.filter(|_| connecting && handshake.is_none());
+        let met = handshake.into_iter().flat_map(Handshake::remotes);
+        met.chain(pending.map(|remote| (0, remote.nonce)))
     }
 }

@@ -25,9 +25,9 @@ pub(crate) struct Closing {
 }
 
 impl Peer {
-    /// Begins to disconnect. A peer that is still connecting is given up: the nonce of a remote
-    /// host that ought to be told, if any.
-    pub(crate) fn disconnect(&mut self, how: Disconnect, now: Instant) -> Option<u64> {
+    /// Begins to disconnect. A peer that is still connecting is given up: its
+    /// [remotes](Self::remotes) ought to be told.
+    pub(crate) fn disconnect(&mut self, how: Disconnect, now: Instant) {
         let (reason, flush) = match how {
             Disconnect::Flush { reason, deadline } => (reason, Some(deadline)),
             Disconnect::Now { reason } => (reason, None),
@@ -36,16 +36,9 @@ impl Peer {
             PeerState::Connecting if self.asked => {
                 let reason = DisconnectReason::ByUs(reason);
                 self.turn_away(RefusalData::default(), reason, now);
-                None
             }
             PeerState::Connecting => {
-                let pending = self.remote.map(|remote| remote.nonce);
-                let told = self
-                    .handshake
-                    .as_ref()
-                    .and_then(|handshake| handshake.any_remote());
                 self.end(Cause::Cancelled, DisconnectReason::ByUs(reason), now);
-                told.or(pending)
             }
             PeerState::Connected => {
                 self.closing = Some(Closing {
@@ -57,9 +50,8 @@ impl Peer {
                     None => self.close(now),
                 }
                 self.check_flushed(now);
-                None
             }
-            PeerState::Disconnecting | PeerState::Disconnected | PeerState::Zombie => None,
+            PeerState::Disconnecting | PeerState::Disconnected | PeerState::Zombie => {}
         }
     }
 
@@ -97,11 +89,24 @@ impl Peer {
     }
 
     /// A disconnection request that carries our nonce came. False if it is not from the remote
-    /// host of this peer.
-    pub(crate) fn on_disconnect(&mut self, remote_nonce: u64, reason: u32, now: Instant) -> bool {
-        let known = match (&self.remote, &self.handshake) {
+    /// host of this peer. While several addresses are tried it strikes off those of its sender,
+    /// who may be somebody else than the one that is sought.
+    pub(crate) fn on_disconnect(
+        &mut self,
+        way: usize,
+        remote_nonce: u64,
+        reason: u32,
+        now: Instant,
+    ) -> bool {
+        let known = match (&self.remote, &mut self.handshake) {
             (Some(remote), _) => remote.nonce == remote_nonce,
-            (None, Some(handshake)) => handshake.has_seen(remote_nonce),
+            (None, Some(handshake)) => {
+                let known = handshake.has_seen(remote_nonce);
+                if known && !handshake.strike(way, Some(remote_nonce)) {
+                    return true;
+                }
+                known
+            }
             (None, None) => false,
         };
         if known && self.state.is_live() {

@@ -1,10 +1,15 @@
 //! The connecting peer of a host that called `connect` (§2.3): it asks until it is acknowledged,
-//! and remembers whose requests it has seen.
+//! and remembers whose requests it has seen. It asks at one address or at several, which are
+//! numbered here: all belong to one attempt with one random id, so that whatever addresses the two
+//! hosts find each other by, it is the same connection (`docs/design.md`, "Several addresses").
 
+mod way;
+
+use alloc::vec::Vec;
 use core::time::Duration;
 
-use arrayvec::ArrayVec;
-
+use self::way::Way;
+use crate::event::Refusal;
 use crate::frame::Connect;
 use crate::time::Instant;
 
@@ -18,54 +23,112 @@ const INTERVAL_MAX: Duration = Duration::from_secs(1);
 const PUNCH_INTERVAL: Duration = Duration::from_millis(50);
 const PUNCH_TIME: Duration = Duration::from_secs(1);
 
-/// Remote hosts that may be remembered at a time.
-const CANDIDATES_MAX: usize = 4;
-
-/// A request that came from the remote address.
-#[derive(Debug)]
-struct Candidate {
-    request: Connect,
-    /// It echoes our own nonce: whoever sent it has seen our request.
-    echoed: bool,
-}
+/// For so long only the first address that gave a cookie gets it back (RFC 8305 §5): if several are
+/// those of different listeners, the others need not make a peer that comes to nothing.
+const ALONE: Duration = Duration::from_millis(250);
 
 /// A handshake under way.
 #[derive(Debug)]
 pub(crate) struct Handshake {
     started: Instant,
     interval: Duration,
-    candidates: ArrayVec<Candidate, CANDIDATES_MAX>,
-    /// The newest cookie that a listener gave us.
-    pub(crate) cookie: Option<u64>,
-    /// The newest acknowledgement of our own nonce (`deviations.md` C4).
-    locked: Option<Connect>,
-    /// Somebody else asked since then: the remote host may have given up the attempt that
-    /// acknowledged us, and begun another.
-    contested: bool,
     /// The remote host connects to us, as we to it.
     punching: bool,
-    pub(crate) request_due: bool,
-    /// Nonces of requests to be acknowledged, one acknowledgement each.
-    acks: ArrayVec<u64, CANDIDATES_MAX>,
+    /// The address that brought the first cookie, and until when it is alone.
+    favourite: Option<(usize, Instant)>,
+    first: Way,
+    /// None, if there is one address.
+    others: Vec<Way>,
+    /// The address that the attempt has come to, once it has.
+    pub(crate) winner: usize,
+    /// The last refusal from one of several addresses.
+    pub(crate) refusal: Option<Refusal>,
+}
+
+/// A request to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DueRequest {
+    pub(crate) way: usize,
+    /// To be brought back.
+    pub(crate) cookie: Option<u64>,
+    /// The time of the next round, if this is the last one of a round.
+    pub(crate) retry: Option<Instant>,
 }
 
 impl Handshake {
-    pub(crate) const fn new(now: Instant) -> Self {
+    /// An attempt at so many addresses, at least one.
+    pub(crate) fn new(now: Instant, ways: usize) -> Self {
         Self {
             started: now,
             interval: INTERVAL_MIN,
-            candidates: ArrayVec::new_const(),
-            cookie: None,
-            locked: None,
-            contested: false,
             punching: false,
-            request_due: true,
-            acks: ArrayVec::new_const(),
+            favourite: None,
+            first: Way::new(),
+            others: (1..ways).map(|_| Way::new()).collect(),
+            winner: 0,
+            refusal: None,
         }
     }
 
-    /// The time of the request after the one that is sent now.
-    pub(crate) fn next_retry(&mut self, now: Instant) -> Instant {
+    fn ways(&self) -> impl Iterator<Item = &Way> {
+        core::iter::once(&self.first).chain(&self.others)
+    }
+
+    fn ways_mut(&mut self) -> impl Iterator<Item = &mut Way> {
+        core::iter::once(&mut self.first).chain(&mut self.others)
+    }
+
+    fn way_mut(&mut self, way: usize) -> Option<&mut Way> {
+        match way.checked_sub(1) {
+            None => Some(&mut self.first),
+            Some(other) => self.others.get_mut(other),
+        }
+    }
+
+    fn way(&self, way: usize) -> Option<&Way> {
+        match way.checked_sub(1) {
+            None => Some(&self.first),
+            Some(other) => self.others.get(other),
+        }
+    }
+
+    /// How many addresses there are.
+    pub(crate) fn len(&self) -> usize {
+        1 + self.others.len()
+    }
+
+    /// It is time for requests to all addresses.
+    pub(crate) fn begin_round(&mut self) {
+        for way in self.ways_mut() {
+            way.request_due = !way.is_struck;
+        }
+    }
+
+    /// The request that is to be sent now.
+    pub(crate) fn next_request(&mut self, now: Instant) -> Option<DueRequest> {
+        let (way, cookie) = self.due(now).next()?;
+        if let Some(at) = self.way_mut(way) {
+            at.request_due = false;
+        }
+        let is_last = self.due(now).next().is_none();
+        let retry = is_last.then(|| self.next_retry(now));
+        Some(DueRequest { way, cookie, retry })
+    }
+
+    /// The addresses that are to be asked now, and the cookies that are brought back.
+    fn due(&self, now: Instant) -> impl Iterator<Item = (usize, Option<u64>)> {
+        let held = move |way: usize| {
+            let other = |(favourite, until)| favourite != way && now < until;
+            self.favourite.is_some_and(other)
+        };
+        let due =
+            move |&(way, at): &(usize, &Way)| at.request_due && !(at.cookie.is_some() && held(way));
+        let ways = self.ways().enumerate().filter(due);
+        ways.map(|(way, at)| (way, at.cookie))
+    }
+
+    /// The time of the round after the one that ends now.
+    fn next_retry(&mut self, now: Instant) -> Instant {
         if self.punching && now.saturating_duration_since(self.started) < PUNCH_TIME {
             return now + PUNCH_INTERVAL;
         }
@@ -74,145 +137,93 @@ impl Handshake {
         now + interval
     }
 
-    /// A request came from the address that we connect to. One with a cookie echoes our nonce.
-    pub(crate) fn on_request(&mut self, request: &Connect, own_nonce: u64) {
-        let echoed = request.nonce_peer == own_nonce;
+    /// A request came from an address that we connect to. One with a cookie echoes our nonce.
+    pub(crate) fn on_request(&mut self, way: usize, request: &Connect, own: u64, now: Instant) {
+        let Some(at) = self.way_mut(way) else { return };
+        let echoed = request.nonce_peer == own;
         if request.cookie {
-            self.cookie = Some(request.nonce_self);
-            self.request_due = true;
+            at.cookie = Some(request.nonce_self);
+            at.request_due = !at.is_struck;
+        } else {
+            at.is_struck = false; // a new attempt of whoever had refused or given up
+            at.acknowledge(request.nonce_self);
+        }
+        at.remember(request, echoed);
+        if request.cookie {
+            self.favourite.get_or_insert((way, now + ALONE));
         } else {
             self.punching = true;
-            self.acknowledge(request.nonce_self);
-        }
-        self.remember(request, echoed);
-    }
-
-    fn acknowledge(&mut self, nonce: u64) {
-        if !self.acks.contains(&nonce) && !self.acks.is_full() {
-            self.acks.push(nonce);
         }
     }
 
-    /// The nonce of the next acknowledgement to be sent.
-    pub(crate) fn next_ack(&mut self) -> Option<u64> {
-        self.acks.pop_at(0)
+    /// The next acknowledgement to be sent: where, and of which nonce.
+    pub(crate) fn next_ack(&mut self) -> Option<(usize, u64)> {
+        let mut ways = self.ways_mut().enumerate();
+        ways.find_map(|(way, at)| Some((way, at.next_ack()?)))
     }
 
-    /// What echoes our nonce is never evicted by what does not.
-    fn remember(&mut self, request: &Connect, echoed: bool) {
-        if self.has_seen(request.nonce_self) {
-            return;
-        }
-        if self.candidates.is_full() {
-            let victim = self.candidates.iter().position(|other| !other.echoed);
-            let Some(victim) = victim.or_else(|| echoed.then_some(0)) else {
-                return;
-            };
-            self.candidates.remove(victim);
-        }
-        let nonce = request.nonce_self;
-        self.contested |= self
-            .locked
-            .as_ref()
-            .is_some_and(|ack| ack.nonce_self != nonce);
-        self.candidates.push(Candidate {
-            request: request.clone(),
-            echoed,
-        });
+    /// Whether a request was seen and not acknowledged.
+    pub(crate) fn owes_ack(&self) -> bool {
+        self.ways().any(Way::owes_ack)
     }
 
     /// Whether a request with this nonce has come.
     pub(crate) fn has_seen(&self, nonce: u64) -> bool {
-        self.candidates
-            .iter()
-            .any(|candidate| candidate.request.nonce_self == nonce)
+        self.ways().any(|at| at.has_seen(nonce))
     }
 
-    /// An acknowledgement of our own nonce came: the newest one decides who the remote host is.
-    pub(crate) fn on_acknowledge(&mut self, ack: &Connect) {
-        self.locked = Some(ack.clone());
-        self.contested = false;
-    }
-
-    /// The remote host, once both a request and an acknowledgement have come, in either order
-    /// (Figure 2).
-    pub(crate) fn established(&self) -> Option<&Connect> {
-        self.locked
-            .as_ref()
-            .filter(|ack| self.has_seen(ack.nonce_self))
-    }
-
-    /// The remote host that a short datagram can only have come from: the one that has acknowledged
-    /// us, or else the only one whose request was seen. Such a datagram stands for what is missing,
-    /// the request or the acknowledgement (`docs/deviations.md` C9). None if it is not clear who that
-    /// is: our next request is acknowledged again.
-    pub(crate) fn sole_candidate(&self) -> Option<&Connect> {
-        match (self.candidates.as_slice(), &self.locked) {
-            (_, Some(locked)) => Some(locked).filter(|_| !self.contested),
-            ([only], None) if !only.request.cookie => Some(&only.request),
-            _ => None,
+    /// An acknowledgement of our own nonce came.
+    pub(crate) fn on_acknowledge(&mut self, way: usize, ack: &Connect) {
+        if let Some(at) = self.way_mut(way) {
+            at.on_acknowledge(ack);
         }
     }
 
-    /// A nonce of the remote host, for telling it that we give up.
-    pub(crate) fn any_remote(&self) -> Option<u64> {
-        let locked = self.locked.as_ref().map(|ack| ack.nonce_self);
-        locked
-            .or(self.cookie)
-            .or_else(|| self.candidates.first().map(|c| c.request.nonce_self))
+    /// The remote host, and the address where it is: once a request of it has come, from anywhere,
+    /// and from there an acknowledgement, in either order (Figure 2).
+    pub(crate) fn established(&self) -> Option<(usize, &Connect)> {
+        let mut ways = self.ways().enumerate();
+        ways.find_map(|(way, at)| {
+            let ack = at.locked.as_ref()?;
+            self.has_seen(ack.nonce_self).then_some((way, ack))
+        })
+    }
+
+    /// See [`Way::sole_candidate`].
+    pub(crate) fn sole_candidate(&self, way: usize) -> Option<&Connect> {
+        self.way(way).and_then(Way::sole_candidate)
+    }
+
+    /// Who was met at each address: a nonce, for telling that nothing comes of the attempt.
+    pub(crate) fn remotes(&self) -> impl Iterator<Item = (usize, u64)> {
+        let ways = self.ways().enumerate();
+        ways.filter_map(|(way, at)| Some((way, at.any_remote()?)))
+    }
+
+    /// Whether the host with this nonce has been heard at an address.
+    pub(crate) fn has_heard(&self, way: usize, nonce: u64) -> bool {
+        let acknowledged = |at: &Way| at.locked.as_ref().map(|ack| ack.nonce_self) == Some(nonce);
+        self.way(way)
+            .is_some_and(|at| at.has_seen(nonce) || acknowledged(at))
+    }
+
+    /// Strikes an address off, and all where this nonce was seen: whoever is there does not want
+    /// us. Whether none is left.
+    pub(crate) fn strike(&mut self, way: usize, nonce: Option<u64>) -> bool {
+        for (n, at) in self.ways_mut().enumerate() {
+            if n == way || nonce.is_some_and(|nonce| at.has_seen(nonce)) {
+                *at = Way::new();
+                at.request_due = false;
+                at.is_struck = true;
+            }
+        }
+        let struck = |(favourite, _)| self.way(favourite).is_none_or(|at| at.is_struck);
+        if self.favourite.is_some_and(struck) {
+            self.favourite = None;
+        }
+        self.ways().all(|at| at.is_struck)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::Config;
-    use crate::frame::ConnectionId;
-
-    #[test]
-    fn requests_are_repeated_ever_less_often() {
-        let mut handshake = Handshake::new(Instant::ZERO);
-        let intervals: [u64; 8] =
-            core::array::from_fn(|_| handshake.next_retry(Instant::ZERO).as_micros() / 1000);
-        assert_eq!(intervals, [100, 150, 225, 337, 506, 759, 1000, 1000]); // C17
-    }
-
-    #[test]
-    fn for_a_second_requests_that_meet_are_repeated_often() {
-        let mut handshake = Handshake::new(Instant::ZERO);
-        handshake.punching = true;
-        let mut now = Instant::ZERO;
-        for n in 1..=20 {
-            now = handshake.next_retry(now);
-            assert_eq!(now, Instant::ZERO + n * PUNCH_INTERVAL);
-        }
-        assert_eq!(handshake.next_retry(now), now + INTERVAL_MIN); // C17
-    }
-
-    #[test]
-    fn what_echoes_us_is_not_forgotten_for_what_does_not() {
-        const OURS: u64 = 7;
-        let request = |nonce_self, nonce_peer| Connect {
-            cookie: false,
-            nonce_self,
-            nonce_peer,
-            connection_id: ConnectionId::EMPTY,
-            offer: Config::new().offer(),
-        };
-        let mut handshake = Handshake::new(Instant::ZERO);
-        handshake.on_request(&request(1, 0), OURS);
-        handshake.on_request(&request(2, OURS), OURS);
-        for stranger in 100..200 {
-            handshake.on_request(&request(stranger, 0), OURS);
-            assert!(handshake.candidates.len() <= CANDIDATES_MAX);
-        }
-        assert!(!handshake.has_seen(1) && handshake.has_seen(2));
-        // Of those that echo us, the newest stay.
-        for friend in 3..=6 {
-            handshake.on_request(&request(friend, OURS), OURS);
-        }
-        assert!(!handshake.has_seen(2) && (3..=6).all(|friend| handshake.has_seen(friend)));
-        handshake.on_request(&request(7, 0), OURS);
-        assert!(!handshake.has_seen(7) && (3..=6).all(|friend| handshake.has_seen(friend)));
-    }
-}
+mod tests;

@@ -139,6 +139,12 @@ impl Peer {
         matches!(self.state, PeerState::Connecting) && self.handshake.is_some()
     }
 
+    /// Whether no datagram of the connection has come yet.
+    pub(crate) fn is_silent(&self) -> bool {
+        let session = self.session.as_deref();
+        session.is_none_or(|session| session.transfer().figures().received == 0)
+    }
+
     pub(crate) const fn nonce(&self) -> u64 {
         self.nonce
     }

@@ -24,7 +24,7 @@ use core::time::Duration;
 pub(crate) use self::agreement::Agreement;
 use self::deadlines::{Deadline, Deadlines};
 use self::disconnect::Closing;
-use self::handshake::Handshake;
+pub(crate) use self::handshake::Handshake;
 pub(crate) use self::limits::Identity;
 use self::limits::Limits;
 use self::reset::Doubt;
@@ -165,11 +165,11 @@ impl Peer {
         }
     }
 
-    /// A peer that we connect to.
-    pub(crate) fn outgoing(now: Instant, identity: Identity, config: &Config) -> Self {
+    /// A peer that we connect to, at one of so many addresses.
+    pub(crate) fn outgoing(now: Instant, identity: Identity, config: &Config, ways: usize) -> Self {
         let mut peer = Self::new(now, identity, config);
         peer.outbox.told = true;
-        peer.handshake = Some(Box::new(Handshake::new(now)));
+        peer.handshake = Some(Box::new(Handshake::new(now, ways)));
         peer.deadlines
             .set(Deadline::Attempt, now + config.connect_timeout);
         peer
@@ -205,9 +205,11 @@ impl Peer {
 
     // Datagrams of the connection.
 
-    /// A short datagram with our connection id: what it says of the path that it came on.
+    /// A short datagram with our connection id, from one of its addresses: what it says of the path
+    /// that it came on.
     pub(crate) fn handle_short(
         &mut self,
+        way: usize,
         short: &Short<'_>,
         ecn: Ecn,
         ours: &Offer,
@@ -216,7 +218,7 @@ impl Peer {
         match self.state {
             PeerState::Connected => {}
             PeerState::Connecting if self.asked => return Err(Ignored::WrongState),
-            PeerState::Connecting => self.take_for_acknowledgement(short, ours, tick)?,
+            PeerState::Connecting => self.take_for_acknowledgement(way, short, ours, tick)?,
             PeerState::Disconnecting | PeerState::Disconnected | PeerState::Zombie => {
                 return Err(Ignored::WrongState);
             }
@@ -243,6 +245,7 @@ impl Peer {
     /// request has told who it is (`deviations.md` C9).
     fn take_for_acknowledgement(
         &mut self,
+        way: usize,
         short: &Short<'_>,
         ours: &Offer,
         tick: Tick,
@@ -253,13 +256,17 @@ impl Peer {
         let sole = self
             .handshake
             .as_ref()
-            .and_then(|handshake| handshake.sole_candidate());
+            .and_then(|handshake| handshake.sole_candidate(way));
         let remote = sole.cloned().ok_or(Ignored::WrongState)?;
         let agreement = Agreement::new(ours, &remote.offer).ok_or(Ignored::WrongState)?;
         let nonces = [self.nonce, remote.nonce_self];
-        let mut probe = Session::new(agreement, nonces, remote.connection_id, &self.limits);
-        probe.handle_short(short, Ecn::NotEct, tick)?;
-        self.accept_remote(&remote, ours, tick.now);
+        // It only tries whether the datagram is valid, and is gone before the real one is made.
+        Session::new(agreement, nonces, remote.connection_id, &self.limits).handle_short(
+            short,
+            Ecn::NotEct,
+            tick,
+        )?;
+        self.accept_remote(way, &remote, ours, tick.now);
         Ok(())
     }
 
@@ -340,7 +347,10 @@ impl Peer {
         if self.is_excused(ends, tick) {
             self.deadlines.set(Deadline::Attempt, ends);
         } else {
-            self.end(Cause::TimedOut, DisconnectReason::TimedOut, tick.now);
+            // One of several addresses may have said why not.
+            let refusal = self.handshake.as_ref().and_then(|it| it.refusal);
+            let reason = refusal.map_or(DisconnectReason::TimedOut, DisconnectReason::Refused);
+            self.end(Cause::TimedOut, reason, tick.now);
         }
     }
 
@@ -348,7 +358,7 @@ impl Peer {
         match self.state {
             PeerState::Connecting => {
                 if let Some(handshake) = &mut self.handshake {
-                    handshake.request_due = true;
+                    handshake.begin_round();
                 }
             }
             PeerState::Disconnecting => self.disconnect_due = true,

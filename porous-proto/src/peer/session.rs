@@ -4,6 +4,8 @@
 mod check;
 mod upward;
 
+use alloc::boxed::Box;
+
 use bytes::Bytes;
 
 use self::upward::Upward;
@@ -47,12 +49,13 @@ pub(crate) struct Session {
 }
 
 impl Session {
+    /// In its box at once: it is large, and a microcontroller's stack is not.
     pub(crate) fn new(
         agreement: Agreement,
         nonces: [u64; 2],
         connection_id: ConnectionId,
         limits: &Limits,
-    ) -> Self {
+    ) -> Box<Self> {
         let (first_id, age) = (limits.first_id, limits.unreliable_age);
         let context = agreement.context();
         let params = TransferParams {
@@ -74,7 +77,7 @@ impl Session {
             ecn: limits.ecn,
             secret: limits.secret,
         };
-        Self {
+        Box::new(Self {
             agreement,
             context,
             nonces,
@@ -83,7 +86,7 @@ impl Session {
                 .with_channels(&limits.settings),
             sent: Counts::default(),
             received: Counts::default(),
-        }
+        })
     }
 
     /// What we put into our datagrams.

@@ -1,6 +1,7 @@
 //! The order of a peer's output: handshake, disconnection, then the connection's own datagrams.
 
 use super::Cause;
+use super::handshake::DueRequest;
 use super::{Deadline, Peer, PeerState, Tick};
 use crate::event::{DisconnectReason, Refusal};
 use crate::frame::{Connect, ConnectionId, Disconnect, DisconnectAck, Offer, REQUEST_SIZE, Refuse};
@@ -9,13 +10,13 @@ use crate::transfer::Written;
 use crate::wire::NoRoom;
 
 impl Peer {
-    /// Writes the next datagram, and its length.
+    /// Writes the next datagram: to which address, and its length.
     pub(crate) fn poll_transmit(
         &mut self,
         ours: &Offer,
         tick: Tick,
         buf: &mut [u8],
-    ) -> Option<Written> {
+    ) -> Option<(usize, Written)> {
         let written = self.write_next(ours, tick, buf);
         debug_assert!(
             written.is_ok(),
@@ -29,7 +30,7 @@ impl Peer {
             );
             None
         });
-        if let Some(Written { len, .. }) = written {
+        if let Some((_, Written { len, .. })) = written {
             self.count_sent(len, tick.now);
         }
         written
@@ -53,15 +54,18 @@ impl Peer {
         ours: &Offer,
         tick: Tick,
         buf: &mut [u8],
-    ) -> Result<Option<Written>, NoRoom> {
-        let len = match self.state {
-            PeerState::Connecting => self.write_connecting(ours, tick, buf)?,
-            PeerState::Connected => return self.write_connected(ours, tick, buf),
+    ) -> Result<Option<(usize, Written)>, NoRoom> {
+        let written = match self.state {
+            PeerState::Connecting => {
+                let request = self.write_connecting(ours, tick, buf)?;
+                return Ok(request.map(|(way, len)| (way, Written::plain(len))));
+            }
+            PeerState::Connected => self.write_connected(ours, tick, buf)?,
             PeerState::Disconnecting | PeerState::Disconnected | PeerState::Zombie => {
-                self.write_goodbye(tick, buf)?
+                self.write_goodbye(tick, buf)?.map(Written::plain)
             }
         };
-        Ok(len.map(Written::plain))
+        Ok(written.map(|written| (0, written)))
     }
 
     fn connect(&self, nonce_peer: u64, ours: &Offer) -> Connect {
@@ -79,26 +83,25 @@ impl Peer {
         ours: &Offer,
         tick: Tick,
         buf: &mut [u8],
-    ) -> Result<Option<usize>, NoRoom> {
+    ) -> Result<Option<(usize, usize)>, NoRoom> {
         if let (true, Some(remote)) = (self.ack_due, self.remote) {
             self.ack_due = false; // a newcomer that waits to prove itself
-            return self
-                .connect(remote.nonce, ours)
-                .encode_acknowledge(buf)
-                .map(Some);
+            let len = self.connect(remote.nonce, ours).encode_acknowledge(buf)?;
+            return Ok(Some((0, len)));
         }
         let Some(handshake) = &mut self.handshake else {
             return Ok(None);
         };
-        if let Some(nonce) = handshake.next_ack() {
-            return self.connect(nonce, ours).encode_acknowledge(buf).map(Some);
+        if let Some((way, nonce)) = handshake.next_ack() {
+            let len = self.connect(nonce, ours).encode_acknowledge(buf)?;
+            return Ok(Some((way, len)));
         }
-        if !core::mem::take(&mut handshake.request_due) {
+        let Some(DueRequest { way, cookie, retry }) = handshake.next_request(tick.now) else {
             return Ok(None);
+        };
+        if let Some(retry) = retry {
+            self.deadlines.set(Deadline::Retry, retry);
         }
-        let cookie = handshake.cookie;
-        let retry = handshake.next_retry(tick.now);
-        self.deadlines.set(Deadline::Retry, retry);
         let connect = self.connect(cookie.unwrap_or(0), ours);
         // An echoed cookie is acknowledged and repeated in one datagram (§2.3).
         let start = match cookie {
@@ -108,7 +111,7 @@ impl Peer {
         let len = connect.encode_request(buf.get_mut(start..).ok_or(NoRoom)?)? + start;
         let padded = len.max(REQUEST_SIZE);
         buf.get_mut(len..padded).ok_or(NoRoom)?.fill(0);
-        Ok(Some(padded))
+        Ok(Some((way, padded)))
     }
 
     fn write_connected(

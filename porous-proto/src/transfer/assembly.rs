@@ -33,10 +33,10 @@ pub(super) struct Plan {
 
 impl Plan {
     /// A frame without messages.
-    pub(super) fn new(header: Header, ack: Option<(AckBlock, u64)>, context: Context) -> Self {
+    pub(super) fn new(header: Header, context: Context) -> Self {
         Self {
-            len: header.length(ack.as_ref().map(|(block, _)| block)) + context.tag,
-            ack,
+            len: header.length(None) + context.tag,
+            ack: None,
             fresh: arrayvec::ArrayVec::new(),
             contents: List::EMPTY,
             data: false,
@@ -47,6 +47,12 @@ impl Plan {
             padding: 0,
             is_aside: false,
         }
+    }
+
+    /// The block of a frame that has nothing else yet, and the newest id that it reports.
+    fn acknowledge(&mut self, block: AckBlock, largest: u64) {
+        self.len += block.length();
+        self.ack = Some((block, largest));
     }
 
     pub(super) fn control(&mut self, control: Control) {
@@ -67,15 +73,18 @@ impl Transfer {
         buf: &mut [u8],
     ) -> Result<Option<Written>, NoRoom> {
         let max = self.largest().min(buf.len());
-        let planned = self.plan_path_probe(now, buf.len());
-        let Some(plan) = planned.or_else(|| self.plan(source, now, max)) else {
+        // It is large, and a microcontroller's stack is not: there is one of it.
+        let mut plan = Plan::new(self.header(now), self.params.context);
+        if !self.plan_path_probe(&mut plan, now, buf.len())
+            && !self.plan(&mut plan, source, now, max)
+        {
             return Ok(None);
-        };
+        }
         self.forget_oldest_if_full(source);
         let len = self.write(&plan, buf)?;
         debug_assert!(len <= max || plan.padding > 0, "no longer than planned");
         let ecn = self.marking.mark(plan.data && !plan.repeats);
-        self.remember(plan, (len, ecn), now);
+        self.remember(&mut plan, (len, ecn), now);
         Ok(Some(Written {
             len,
             ecn,
@@ -83,9 +92,9 @@ impl Transfer {
         }))
     }
 
-    pub(super) fn remember(&mut self, plan: Plan, (len, ecn): (usize, Ecn), now: Instant) {
+    pub(super) fn remember(&mut self, plan: &mut Plan, (len, ecn): (usize, Ecn), now: Instant) {
         self.await_copies(&plan.contents, now);
-        let is_large = self.note_length(&plan, len, now);
+        let is_large = self.note_length(plan, len, now);
         let noop = plan.fresh.contains(&Control::Noop) && plan.padding == 0;
         let bytes = if plan.data {
             u32::try_from(len).unwrap_or(u32::MAX)
@@ -93,7 +102,8 @@ impl Transfer {
             0
         };
         let tracked = plan.data || noop || !plan.contents.is_empty();
-        let mut record = Record::new(now, bytes, tracked, plan.contents);
+        let contents = core::mem::replace(&mut plan.contents, List::EMPTY);
+        let mut record = Record::new(now, bytes, tracked, contents);
         record.noop = noop;
         record.is_large = is_large;
         record.is_marked = ecn != Ecn::NotEct;
@@ -122,33 +132,38 @@ impl Transfer {
         self.leave_out();
     }
 
-    fn plan(&mut self, source: &mut impl Source, now: Instant, max: usize) -> Option<Plan> {
+    /// False if nothing is to be sent.
+    fn plan(
+        &mut self,
+        plan: &mut Plan,
+        source: &mut impl Source,
+        now: Instant,
+        max: usize,
+    ) -> bool {
         self.gate.ask();
         let ack_due = self.ack_timer.pending;
-        let mut ack = self.received.report(self.ack_timer.held_back(now));
-        if let Some((block, _)) = &mut ack {
+        if let Some((mut block, largest)) = self.received.report(self.ack_timer.held_back(now)) {
             block.marks = self.heard.marks();
+            plan.acknowledge(block, largest);
         }
-        let header = self.header(now);
-        let mut plan = Plan::new(header, ack, self.params.context);
-        self.plan_control(&mut plan, source, now, max);
-        self.plan_probe(&mut plan, source, now, max);
+        self.plan_control(plan, source, now, max);
+        self.plan_probe(plan, source, now, max);
         let (repeated, before) = (plan.messages, plan.len);
-        self.plan_data(&mut plan, source, max, now);
+        self.plan_data(plan, source, max, now);
         plan.repeats &= plan.messages == repeated;
         if let Recovery::Modern(modern) = &self.recovery {
             let soon = modern.is_lossy(now) && self.store.has_reliable(&plan.contents);
             plan.header.ack_now |= soon;
         }
         if plan.messages == 0 && !ack_due {
-            return None;
+            return false;
         }
         let news = plan.len - before;
-        self.plan_copies(&mut plan, source, now, (news, max));
+        self.plan_copies(plan, source, now, (news, max));
         if let Some((_, largest)) = &plan.ack {
             self.received.reported(*largest);
         }
-        Some(plan)
+        true
     }
 
     /// Signalling is outside the congestion window (§3.1.3, `docs/deviations.md` T20).

@@ -42,7 +42,7 @@ impl Transfer {
         buf: &mut [u8],
     ) -> Result<Option<Written>, NoRoom> {
         self.gate.ask();
-        let mut plan = Plan::new(self.header(now), None, self.params.context);
+        let mut plan = Plan::new(self.header(now), self.params.context);
         plan.is_aside = true;
         for &word in words {
             plan.fresh.push(word);
@@ -52,7 +52,7 @@ impl Transfer {
             return Ok(None);
         }
         let len = self.write(&plan, buf)?;
-        self.remember(plan, (len, Ecn::NotEct), now);
+        self.remember(&mut plan, (len, Ecn::NotEct), now);
         Ok(Some(Written::plain(len)))
     }
 

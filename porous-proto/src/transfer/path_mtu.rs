@@ -9,7 +9,7 @@ use core::time::Duration;
 
 use super::Transfer;
 use super::assembly::Plan;
-use crate::frame::{Control, MIN_PADDING};
+use crate::frame::{Control, MIN_PADDING, Message};
 use crate::time::Instant;
 
 /// A connection that has just begun has better things to do.
@@ -202,26 +202,28 @@ impl Transfer {
         })
     }
 
-    /// A ping padded to the size that is to be tried, if one is. It is outside both windows, and its
-    /// loss means nothing for them.
-    pub(super) fn plan_path_probe(&mut self, now: Instant, room: usize) -> Option<Plan> {
+    /// A ping padded to the size that is to be tried; false if none is. It is outside both windows,
+    /// and its loss means nothing for them.
+    pub(super) fn plan_path_probe(&mut self, plan: &mut Plan, now: Instant, room: usize) -> bool {
         if self.path.max == self.path.base {
-            return None;
+            return false;
         }
         let patience = 3 * self.resend_timeout();
-        let size = usize::from(self.path.probe_now(patience, now)?);
-        if size > room {
-            return None;
+        let Some(size) = self.path.probe_now(patience, now).map(usize::from) else {
+            return false;
+        };
+        let noop = Message::<&[u8]>::Control(Control::Noop);
+        let least = plan.len + plan.layout.length(&noop);
+        if size > room || size < least + MIN_PADDING {
+            return false;
         }
-        let mut header = self.header(now);
-        header.ack_now = true;
-        let mut plan = Plan::new(header, None, self.params.context);
         plan.is_aside = true;
+        plan.header.ack_now = true;
         plan.fresh.push(Control::Noop);
         plan.control(Control::Noop);
-        plan.padding = size.checked_sub(plan.len)?;
+        plan.padding = size - plan.len;
         plan.len = size;
-        (plan.padding >= MIN_PADDING).then_some(plan)
+        true
     }
 
     /// A frame of this length takes the next id: whether it is large.

@@ -13,7 +13,7 @@ fn of_the_peers_that_have_ended_two_are_kept_for_each_that_is_allowed() {
         let address = u32::try_from(n).unwrap();
         let peer = host.connect(Instant::ZERO, address).unwrap();
         let (_, refused) = host.peers.at_mut(peer.slot).unwrap();
-        refused.on_refused(Refusal::Full, Instant::ZERO);
+        refused.on_refused(0, Refusal::Full, Instant::ZERO);
         host.settle(peer.slot);
         peer
     });

@@ -78,7 +78,7 @@ fn a_goodbye_to_an_attempt_that_met_nobody_is_nobodys() {
     assert_eq!(handle(&mut host, &bye(THEIRS)), nobodys);
     assert_eq!(state(&host, peer), Some(PeerState::Connecting));
     let (_, refused) = host.peers.at_mut(peer.slot).unwrap();
-    refused.on_refused(Refusal::Full, Instant::ZERO);
+    refused.on_refused(0, Refusal::Full, Instant::ZERO);
     host.settle(peer.slot);
     assert_eq!(handle(&mut host, &bye(THEIRS)), nobodys);
     assert!(host.poll_transmit(Instant::ZERO, &mut [0; 1200]).is_none());
@@ -114,7 +114,7 @@ fn who_cannot_be_given_a_connection_id_is_refused_as_by_a_full_host() {
         let id = ConnectionId::new(&[n]).unwrap();
         if host.peers.by_connection_id(id).is_none() {
             let config = Config::new().connection_id_len(1).unwrap();
-            let peer = crate::peer::Peer::outgoing(Instant::ZERO, host.identity(1, id), &config);
+            let peer = crate::peer::Peer::outgoing(Instant::ZERO, host.identity(1, id), &config, 1);
             host.peers.insert(2000 + u32::from(n), peer);
         }
     }

@@ -1,0 +1,55 @@
+//! All that is allocated lies in 64 KiB, and the most that was is remembered. What has no room there
+//! is a panic.
+
+use core::alloc::{GlobalAlloc, Layout};
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+use embedded_alloc::LlffHeap;
+
+/// Its size in bytes.
+pub(crate) const SIZE: usize = 64 * 1024;
+
+struct Heap {
+    inner: LlffHeap,
+    most: AtomicUsize,
+}
+
+#[global_allocator]
+static HEAP: Heap = Heap {
+    inner: LlffHeap::empty(),
+    most: AtomicUsize::new(0),
+};
+
+// SAFETY: all is left to the allocator within.
+unsafe impl GlobalAlloc for Heap {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller keeps to the same rules.
+        let place = unsafe { self.inner.alloc(layout) };
+        self.most.fetch_max(self.inner.used(), Ordering::Relaxed);
+        place
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps to the same rules.
+        unsafe { self.inner.dealloc(place, layout) }
+    }
+}
+
+/// To be called once, before anything is allocated.
+pub(crate) fn init() {
+    let inner = &HEAP.inner;
+    // SAFETY: `main` calls this once, and first.
+    unsafe {
+        embedded_alloc::init!(inner, SIZE);
+    }
+}
+
+/// What is allocated now, in bytes, with what the allocator adds to it.
+pub(crate) fn used() -> usize {
+    HEAP.inner.used()
+}
+
+/// The most that was.
+pub(crate) fn most() -> usize {
+    HEAP.most.load(Ordering::Relaxed)
+}

@@ -1,0 +1,116 @@
+//! The server of one session: it says what it has to say, checks what it hears, and knows whether it
+//! went well when the client has left.
+
+use chacha20::ChaCha20Rng;
+use cortex_m_semihosting::hprintln;
+use porous_smoltcp::{DisconnectReason, Event, PeerId, SendError, SmolHost};
+use smoltcp::time::{Duration, Instant};
+use talk::{DONE, PACE, Side, Speech, Tally};
+
+use crate::heap;
+
+/// A client that has left may ask again whether we know, if our answer was lost.
+const AFTERWARDS: Duration = Duration::from_millis(1500);
+
+/// Nobody needs so long.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// The session.
+#[derive(Debug)]
+pub(crate) struct Session {
+    peer: Option<PeerId>,
+    speech: Speech,
+    tally: Tally,
+    /// When the next packet is to be said.
+    next: Instant,
+    /// When all is over, whatever happens.
+    end: Instant,
+    is_well: bool,
+}
+
+impl Session {
+    pub(crate) fn new(now: Instant) -> Self {
+        Self {
+            peer: None,
+            speech: Speech::new(Side::Board),
+            tally: Tally::new(Side::Desktop),
+            next: now,
+            end: now + DEADLINE,
+            is_well: true,
+        }
+    }
+
+    /// Does what is to be done now.
+    pub(crate) fn turn(&mut self, now: Instant, host: &mut SmolHost<ChaCha20Rng>) {
+        while let Some(event) = host.host_mut().poll_event() {
+            match event {
+                Event::Connected { peer, address } => {
+                    hprintln!("board: {} connected, heap {} bytes", address, heap::used());
+                    self.peer = Some(peer);
+                }
+                Event::Readable { peer } => self.hear(peer, host),
+                Event::Disconnected { reason, .. } => self.close(now, reason),
+                _ => {}
+            }
+        }
+        if let Some(peer) = self.peer {
+            if now >= self.next {
+                self.say(peer, host);
+                self.next = now + PACE.into();
+            }
+        }
+    }
+
+    fn hear(&mut self, peer: PeerId, host: &mut SmolHost<ChaCha20Rng>) {
+        while let Some(packet) = host.host_mut().receive(peer) {
+            if let Err(wrong) = self.tally.hear(&packet) {
+                self.fail(format_args!("{wrong:?}"));
+            }
+        }
+    }
+
+    fn say(&mut self, peer: PeerId, host: &mut SmolHost<ChaCha20Rng>) {
+        let host = host.host_mut();
+        let said = self
+            .speech
+            .say(|channel, payload, mode| host.send(peer, channel, payload, mode));
+        match said {
+            // It comes again. A client that has heard all leaves.
+            Ok(()) | Err(SendError::Full | SendError::UnknownPeer) => {}
+            Err(error) => self.fail(format_args!("{error}")),
+        }
+    }
+
+    /// The client has left, or is lost.
+    fn close(&mut self, now: Instant, reason: DisconnectReason) {
+        self.peer = None;
+        self.end = now + AFTERWARDS;
+        hprintln!("board: {}", self.tally);
+        if reason != DisconnectReason::ByPeer(DONE) {
+            self.fail(format_args!("{reason:?}"));
+        }
+        if let Err(wrong) = self.tally.verdict() {
+            self.fail(format_args!("{wrong:?}"));
+        }
+    }
+
+    fn fail(&mut self, what: core::fmt::Arguments<'_>) {
+        hprintln!("board: {}", what);
+        self.is_well = false;
+    }
+
+    /// When something is to be done.
+    pub(crate) fn due(&self) -> Instant {
+        if self.peer.is_some() {
+            self.next
+        } else {
+            self.end
+        }
+    }
+
+    /// How it went, if it is over.
+    pub(crate) fn verdict(&self, now: Instant) -> Option<bool> {
+        let is_over = now >= self.end;
+        is_over.then_some(self.is_well && self.tally.is_complete() && self.peer.is_none())
+    }
+}

@@ -1,0 +1,83 @@
+//! The board: a QEMU that runs the firmware, until it ends by itself.
+
+use core::error::Error;
+use core::net::SocketAddr;
+use core::time::Duration;
+use std::io;
+use std::net::UdpSocket;
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use porous_std::{Clock, Instant};
+
+/// Nobody needs so long.
+const DEADLINE: Duration = Duration::from_secs(90);
+
+/// The emulator. It is ended with this value.
+#[derive(Debug)]
+pub(crate) struct Board {
+    qemu: Child,
+    address: SocketAddr,
+}
+
+impl Board {
+    /// Starts it. `seed` is that of its random numbers.
+    pub(crate) fn start(firmware: &str, seed: u64) -> io::Result<Self> {
+        // Somebody else could take the port until QEMU does, which would then end with an error.
+        let address = UdpSocket::bind("127.0.0.1:0")?.local_addr()?;
+        let forward = format!(
+            "hostfwd=udp:{}:{}-:{}",
+            address.ip(),
+            address.port(),
+            talk::PORT
+        );
+        let qemu = Command::new("qemu-system-arm")
+            .args(["-machine", "mps2-an385"])
+            .args(["-display", "none", "-serial", "none", "-monitor", "none"])
+            .args(["-nic", &format!("user,model=lan9118,{forward}")])
+            .arg("-semihosting-config")
+            .arg(format!("enable=on,target=native,arg=board,arg={seed}"))
+            .args(["-kernel", firmware])
+            .stdin(Stdio::null())
+            .spawn()?;
+        Ok(Self { qemu, address })
+    }
+
+    /// Where it is to be reached.
+    pub(crate) const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Waits until the firmware has ended, and calls `turn` in the meantime.
+    ///
+    /// # Errors
+    ///
+    /// If it did not end well, or not in time, and those of `turn`.
+    pub(crate) fn wait(
+        mut self,
+        mut turn: impl FnMut() -> Result<(), Box<dyn Error>>,
+    ) -> Result<(), Box<dyn Error>> {
+        let clock = Clock::start();
+        while clock.now() < Instant::ZERO + DEADLINE {
+            turn()?;
+            if let Some(status) = self.qemu.try_wait()? {
+                return verdict(status);
+            }
+        }
+        Err("the board does not end".into())
+    }
+}
+
+fn verdict(status: ExitStatus) -> Result<(), Box<dyn Error>> {
+    if status.success() {
+        return Ok(());
+    }
+    Err(format!("the board: {status}").into())
+}
+
+impl Drop for Board {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.qemu.kill();
+        let _ = self.qemu.wait();
+    }
+}

@@ -1,0 +1,121 @@
+//! The client's side: it says what it has to say, checks what it hears, and leaves when it has said
+//! and heard everything.
+
+use core::error::Error;
+use core::net::SocketAddr;
+use core::time::Duration;
+
+use porous_proto::{Config, Disconnect, DisconnectReason, Event, Instant, PeerId, SendError};
+use porous_std::{Clock, UdpHost};
+use talk::{DONE, PACE, Side, Speech, Tally};
+
+/// The bad path has its turn so often.
+const TURN: Duration = Duration::from_millis(1);
+
+/// Nobody needs so long.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// The session.
+#[derive(Debug)]
+pub(crate) struct Session {
+    host: UdpHost,
+    peer: PeerId,
+    is_connected: bool,
+    is_leaving: bool,
+    speech: Speech,
+    tally: Tally,
+    clock: Clock,
+    /// When the next packet is to be said.
+    next: Instant,
+}
+
+impl Session {
+    /// Connects to the board at this address.
+    pub(crate) fn new(board: SocketAddr) -> Result<Self, Box<dyn Error>> {
+        let mut host = UdpHost::bind("127.0.0.1:0", talk::configured(Config::client())?)?;
+        let peer = host.connect(board)?;
+        Ok(Self {
+            host,
+            peer,
+            is_connected: false,
+            is_leaving: false,
+            speech: Speech::new(Side::Desktop),
+            tally: Tally::new(Side::Board),
+            clock: Clock::start(),
+            next: Instant::ZERO,
+        })
+    }
+
+    /// Does what is to be done, and waits a moment. True if the session has ended well.
+    pub(crate) fn turn(&mut self) -> Result<bool, Box<dyn Error>> {
+        self.host.wait(TURN)?;
+        while let Some(event) = self.host.poll_event() {
+            match event {
+                Event::Connected { .. } => self.is_connected = true,
+                Event::Readable { .. } => self.hear()?,
+                Event::Disconnected { reason, .. } => {
+                    self.is_connected = false;
+                    self.close(reason)?;
+                    return Ok(true);
+                }
+                _ => {}
+            }
+        }
+        if self.is_connected && !self.is_leaving {
+            self.say()?;
+            self.leave()?;
+        }
+        if self.clock.now() > Instant::ZERO + DEADLINE {
+            return Err(format!("too late: {}", self.tally).into());
+        }
+        Ok(false)
+    }
+
+    fn hear(&mut self) -> Result<(), String> {
+        while let Some(packet) = self.host.receive(self.peer) {
+            let heard = self.tally.hear(&packet);
+            heard.map_err(|wrong| format!("{wrong:?}: {}", self.tally))?;
+        }
+        Ok(())
+    }
+
+    fn say(&mut self) -> Result<(), SendError> {
+        if self.clock.now() < self.next {
+            return Ok(());
+        }
+        self.next = self.clock.now() + PACE;
+        let (host, peer) = (&mut self.host, self.peer);
+        let said = self
+            .speech
+            .say(|channel, payload, mode| host.send(peer, channel, payload, mode));
+        match said {
+            // It comes again.
+            Ok(()) | Err(SendError::Full) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Leaves, if there is nothing more to say or to hear.
+    fn leave(&mut self) -> Result<(), Box<dyn Error>> {
+        if self.speech.is_over() && self.tally.is_complete() {
+            let (reason, deadline) = (DONE, DEADLINE);
+            self.host
+                .disconnect(self.peer, Disconnect::Flush { reason, deadline })?;
+            self.is_leaving = true;
+        }
+        Ok(())
+    }
+
+    fn close(&self, reason: DisconnectReason) -> Result<(), String> {
+        if reason != DisconnectReason::ByUs(DONE) {
+            return Err(format!("{reason:?}: {}", self.tally));
+        }
+        let verdict = self.tally.verdict();
+        verdict.map_err(|wrong| format!("{wrong:?}: {}", self.tally))
+    }
+
+    /// What was heard.
+    pub(crate) const fn tally(&self) -> &Tally {
+        &self.tally
+    }
+}

@@ -1,0 +1,253 @@
+//! What one side has heard, and whether it is what the other one said.
+
+use core::fmt;
+
+use porous_proto::{Mode, Received};
+
+use crate::PACKETS;
+use crate::speech::{Side, channel, mode, payload};
+
+/// What was heard of one side. All of it is checked as it comes.
+#[derive(Debug)]
+pub struct Tally {
+    speaker: Side,
+    /// The number of the last packet of each channel, and 1.
+    last: [u32; 2],
+    /// Packets by mode, and those among them that came in several fragments.
+    heard: [u32; 3],
+    fragmented: [u32; 3],
+    bytes: usize,
+}
+
+/// What should not have come, or should have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrong {
+    /// A packet has another content, mode or channel than it was sent with.
+    Changed,
+    /// A packet came twice, or after a later one of its channel.
+    OutOfOrder,
+    /// A later packet of its channel came before this one, which is reliable.
+    Overtaken(u32),
+    /// Not all reliable packets came.
+    Missing,
+    /// Less than half of the packets that may be lost came, or none of several fragments.
+    TooFew(Mode),
+}
+
+/// More than a datagram carries.
+const FRAGMENTED: usize = 1200;
+
+impl Tally {
+    /// Nothing was heard yet.
+    #[must_use]
+    pub const fn new(speaker: Side) -> Self {
+        Self {
+            speaker,
+            last: [0; 2],
+            heard: [0; 3],
+            fragmented: [0; 3],
+            bytes: 0,
+        }
+    }
+
+    /// A packet came.
+    ///
+    /// # Errors
+    ///
+    /// If it is not what the other side said, or not in its order.
+    pub fn hear(&mut self, packet: &Received) -> Result<(), Wrong> {
+        let number = packet
+            .payload
+            .first_chunk()
+            .map(|&it| u32::from_le_bytes(it));
+        let number = number
+            .filter(|&number| number < PACKETS)
+            .ok_or(Wrong::Changed)?;
+        if packet.payload != payload(self.speaker, number)
+            || (packet.mode, packet.channel) != (mode(number), channel(number))
+        {
+            return Err(Wrong::Changed);
+        }
+        let last = &mut self.last[usize::from(packet.channel.0)];
+        if number < *last {
+            return Err(Wrong::OutOfOrder);
+        }
+        let is_skipped = |&id: &u32| channel(id) == packet.channel && mode(id) == Mode::Reliable;
+        if let Some(overtaken) = (*last..number).find(is_skipped) {
+            return Err(Wrong::Overtaken(overtaken));
+        }
+        *last = number + 1;
+        let mode = index(packet.mode);
+        self.heard[mode] += 1;
+        self.fragmented[mode] += u32::from(packet.payload.len() > FRAGMENTED);
+        self.bytes += packet.payload.len();
+        Ok(())
+    }
+
+    /// Whether every reliable packet came, and with them everything that will be in order.
+    #[must_use]
+    pub const fn is_complete(&self) -> bool {
+        self.heard[index(Mode::Reliable)] == PACKETS / 3
+    }
+
+    /// Whether all came that must, and enough of what may be lost.
+    ///
+    /// # Errors
+    ///
+    /// What did not.
+    pub fn verdict(&self) -> Result<(), Wrong> {
+        if !self.is_complete() {
+            return Err(Wrong::Missing);
+        }
+        for mode in [Mode::Unreliable, Mode::Passive] {
+            let [heard, fragmented] = [self.heard, self.fragmented].map(|of| of[index(mode)]);
+            if heard < PACKETS / 6 || fragmented == 0 {
+                return Err(Wrong::TooFew(mode));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One line for people.
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [unreliable, passive, reliable] = self.heard;
+        let each = PACKETS / 3;
+        let fragmented: u32 = self.fragmented.iter().sum();
+        write!(
+            f,
+            "heard {reliable} reliable, {passive} passive and {unreliable} unreliable packets of \
+             {each} each, {fragmented} of them fragmented, {} bytes",
+            self.bytes
+        )
+    }
+}
+
+const fn index(mode: Mode) -> usize {
+    match mode {
+        Mode::Unreliable => 0,
+        Mode::Passive => 1,
+        Mode::Reliable => 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+    use crate::Speech;
+
+    /// All packets that the board sends.
+    fn said() -> Vec<Received> {
+        let mut speech = Speech::new(Side::Board);
+        let mut said = Vec::new();
+        while !speech.is_over() {
+            let taken = speech.say(|channel, payload, mode| {
+                said.push(Received {
+                    channel,
+                    mode,
+                    payload: payload.into(),
+                });
+                Ok::<(), ()>(())
+            });
+            assert_eq!(taken, Ok(()));
+        }
+        said
+    }
+
+    fn hear(packets: impl IntoIterator<Item = Received>) -> Result<(), Wrong> {
+        let mut tally = Tally::new(Side::Board);
+        for packet in packets {
+            tally.hear(&packet)?;
+        }
+        tally.verdict()
+    }
+
+    /// What comes if this is lost.
+    fn without(lost: impl Fn(usize, Mode) -> bool) -> Result<(), Wrong> {
+        let said = said().into_iter().enumerate();
+        hear(
+            said.filter(|(n, packet)| !lost(*n, packet.mode))
+                .map(|(_, packet)| packet),
+        )
+    }
+
+    #[test]
+    fn what_cannot_be_sent_comes_again() {
+        let mut speech = Speech::new(Side::Board);
+        let mut first = None;
+        let full = speech.say(|_, payload, _| {
+            first = Some(payload);
+            Err(())
+        });
+        assert_eq!(full, Err(()));
+        let again = speech.say(|_, payload, _| {
+            assert_eq!(first.as_ref(), Some(&payload));
+            Ok::<(), ()>(())
+        });
+        assert_eq!(again, Ok(()));
+    }
+
+    #[test]
+    fn all_that_was_said_may_be_heard_and_half_of_what_may_be_lost() {
+        assert_eq!(without(|_, _| false), Ok(()));
+        assert_eq!(
+            without(|n, mode| mode != Mode::Reliable && n % 2 == 0),
+            Ok(())
+        );
+    }
+
+    #[test]
+    fn reliable_packets_that_do_not_come_are_noticed() {
+        assert_eq!(without(|n, _| n == 5), Err(Wrong::Overtaken(5)));
+        let last = PACKETS as usize - 1;
+        assert_eq!(without(|n, _| n == last), Err(Wrong::Missing));
+    }
+
+    #[test]
+    fn too_few_of_the_others_are_noticed() {
+        for mode in [Mode::Unreliable, Mode::Passive] {
+            let lost = without(|_, it| it == mode);
+            assert_eq!(lost, Err(Wrong::TooFew(mode)));
+        }
+    }
+
+    #[test]
+    fn what_was_changed_or_moved_is_noticed() {
+        let said = said();
+        assert_eq!(
+            hear([said[1].clone(), said[0].clone()]),
+            Err(Wrong::OutOfOrder)
+        );
+        assert_eq!(
+            hear([said[0].clone(), said[0].clone()]),
+            Err(Wrong::OutOfOrder)
+        );
+        let mut payload = said[0].payload.to_vec();
+        *payload.last_mut().expect("it has a number") ^= 1;
+        let changed = Received {
+            payload: payload.into(),
+            ..said[0].clone()
+        };
+        assert_eq!(hear([changed]), Err(Wrong::Changed));
+        let other = Received {
+            mode: Mode::Reliable,
+            ..said[0].clone()
+        };
+        assert_eq!(hear([other]), Err(Wrong::Changed));
+    }
+
+    #[test]
+    fn each_mode_has_packets_of_several_fragments_and_of_the_greatest_length() {
+        let long = |packet: &Received| packet.payload.len() > 3 * FRAGMENTED;
+        for mode in [Mode::Unreliable, Mode::Passive, Mode::Reliable] {
+            assert!(
+                said()
+                    .iter()
+                    .any(|packet| packet.mode == mode && long(packet))
+            );
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Short datagrams that arrive: the traffic of connections (`docs/wire.md`, "Short forms").
+
+use rand_core::CryptoRng;
+
+use super::{Address, Host};
+use crate::event::{Ecn, Ignored};
+use crate::frame::Short;
+use crate::peer::{PeerState, Tick};
+
+impl<R: CryptoRng, A: Address> Host<R, A> {
+    /// A short datagram: the slot of the peer that took it.
+    pub(super) fn on_short(
+        &mut self,
+        tick: Tick,
+        from: A,
+        ecn: Ecn,
+        short: &Short<'_>,
+    ) -> Result<u32, Ignored> {
+        let Some(slot) = self.find_connection(from, short.connection_id) else {
+            return Err(self.on_unknown_connection(from, short.connection_id));
+        };
+        let way = self.peers.way_in(slot, from);
+        let Some((_, peer)) = self.peers.at_mut(slot) else {
+            return Err(Ignored::UnknownConnection);
+        };
+        let (was, first) = (peer.state(), peer.is_silent());
+        let is_elsewhere = way.is_none();
+        if is_elsewhere && !(self.config.roaming && was == PeerState::Connected) {
+            return Err(Ignored::WrongAddress);
+        }
+        let way = way.unwrap_or(0);
+        let result = peer.handle_short(way, short, ecn, &self.offer, tick);
+        if first && result.is_ok() && peer.is_inbound() {
+            self.peers.make_main(slot, way);
+        }
+        let Some((_, peer)) = self.peers.at_mut(slot) else {
+            return Err(Ignored::UnknownConnection);
+        };
+        if let (PeerState::Connecting, PeerState::Connected) = (was, peer.state()) {
+            self.retire_others(slot, tick, from);
+        }
+        match result {
+            Ok(words) => {
+                if is_elsewhere {
+                    self.on_words_elsewhere(slot, (from, words, short.bytes.len()), tick);
+                } else {
+                    self.on_words_here(slot, words, tick);
+                }
+                Ok(slot)
+            }
+            Err(cause) => {
+                // An acknowledgement of a duplicate may be due.
+                self.settle(slot);
+                Err(cause)
+            }
+        }
+    }
+
+    /// A newcomer has proved itself: whoever else was connected at its address is gone
+    /// (`deviations.md` C5).
+    fn retire_others(&mut self, newcomer: u32, tick: Tick, address: A) {
+        loop {
+            let next = self
+                .peers
+                .by_address(address)
+                .find(|&(slot, peer)| {
+                    let is_at = self.peers.way(slot, address) == Some(0);
+                    slot != newcomer && is_at && peer.state().is_live() && !peer.is_attempt()
+                })
+                .map(|(slot, _)| slot);
+            let Some(slot) = next else { return };
+            if let Some((_, peer)) = self.peers.at_mut(slot) {
+                peer.replace(tick.now);
+            }
+            self.settle(slot);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Connecting to a host that may be at any of several addresses (`docs/wire.md`, "Several
+//! addresses"): one attempt, one random id, one connection.
+
+use arrayvec::ArrayVec;
+use rand_core::CryptoRng;
+
+use super::others::ADDRESSES_MAX;
+use super::replies::Reply;
+use super::{Address, Host, PeerId};
+use crate::error::ConnectError;
+use crate::event::Ignored;
+use crate::frame::Connect;
+use crate::peer::{Handshake, Peer};
+use crate::time::Instant;
+
+impl<R: CryptoRng, A: Address> Host<R, A> {
+    /// Connects to a host that may be at any of up to 8 addresses: a server with IPv4 and IPv6, or
+    /// another player behind a NAT, who has a public and a private address and connects to ours at
+    /// the same time (`docs/nat.md`). All are tried at once, and one connection comes of it, at the
+    /// address that is first proved to be that of somebody who answers:
+    /// [`Event::Connected`](crate::Event::Connected) and [`address`](Self::address) tell which.
+    ///
+    /// Whoever answers first is taken for the host that is meant. A private address may belong to a
+    /// stranger in another network; that it is the right host is for the application to check, by an
+    /// [application id](crate::Config::application_id) for each match, or in the first packet.
+    ///
+    /// An address that counts twice is tried once; one that another attempt tries is left to that.
+    /// The attempt is refused when all addresses have refused. If it times out although one has
+    /// refused, the reason tells so.
+    ///
+    /// # Errors
+    ///
+    /// [`ConnectError::NoAddress`] and [`ConnectError::TooManyAddresses`],
+    /// [`ConnectError::AlreadyConnected`] if a peer is connected at one of them, or another attempt
+    /// tries all, [`ConnectError::OutOfConnectionIds`] if no free connection id was found.
+    ///
+    /// ```
+    /// use porous_proto::{Config, Host, Instant};
+    /// # use porous_proto::doc::example_rng;
+    ///
+    /// let mut host = Host::<_, u32>::new(Config::client(), example_rng());
+    /// let (private, public) = (7, 8);
+    /// let peer = host.connect_any(Instant::ZERO, &[private, public])?;
+    /// assert_eq!(host.address(peer), Some(private)); // until it is known
+    /// # Ok::<(), porous_proto::ConnectError>(())
+    /// ```
+    pub fn connect_any(&mut self, now: Instant, to: &[A]) -> Result<PeerId, ConnectError> {
+        let mut addresses = ArrayVec::<A, ADDRESSES_MAX>::new();
+        for &address in to {
+            if !addresses.contains(&address) {
+                let room = addresses.try_push(address);
+                room.map_err(|_| ConnectError::TooManyAddresses)?;
+            }
+        }
+        if addresses.is_empty() {
+            return Err(ConnectError::NoAddress);
+        }
+        let tick = self.advance(now);
+        self.leave_out_taken(&mut addresses)?;
+        let Some((&first, others)) = addresses.split_first() else {
+            return Err(ConnectError::AlreadyConnected);
+        };
+        let connection_id = self
+            .draw_connection_id()
+            .ok_or(ConnectError::OutOfConnectionIds)?;
+        let nonce = self.rng.next_u64().max(1);
+        let identity = self.identity(nonce, connection_id);
+        let peer = Peer::outgoing(tick.now, identity, &self.config, addresses.len());
+        let id = self.peers.insert(first, peer);
+        self.peers.add_others(id.slot, others);
+        self.settle(id.slot);
+        Ok(id)
+    }
+
+    /// Leaves those to other attempts that they try, and takes those from connected peers of which
+    /// nothing came: several players may have the same private address, each at home.
+    fn leave_out_taken(
+        &mut self,
+        addresses: &mut ArrayVec<A, ADDRESSES_MAX>,
+    ) -> Result<(), ConnectError> {
+        let mut tried = ArrayVec::<A, ADDRESSES_MAX>::new();
+        for &address in addresses.iter() {
+            let live = |peer: &Peer| peer.state().is_live();
+            while let Some(slot) = self.peers.find(address, live) {
+                if self.peers.find(address, Peer::is_attempt).is_some() {
+                    tried.push(address);
+                    break;
+                }
+                if !self.peers.release(slot, address) {
+                    return Err(ConnectError::AlreadyConnected);
+                }
+            }
+        }
+        addresses.retain(|address| !tried.contains(address));
+        Ok(())
+    }
+
+    /// Who has been met in a handshake and should know if nothing comes of it.
+    pub(super) fn remotes(&self, slot: u32) -> ArrayVec<(A, u64), ADDRESSES_MAX> {
+        let peer = self.peers.at(slot).map(|(_, peer)| peer);
+        let remotes = peer.into_iter().flat_map(Peer::remotes);
+        let at = |(way, nonce)| Some((self.peers.address_at(slot, way)?, nonce));
+        remotes.filter_map(at).take(ADDRESSES_MAX).collect()
+    }
+
+    /// An attempt at several addresses has come to one of them. Whoever else was met at the others
+    /// is told, once, that nothing comes of it.
+    pub(super) fn choose_way(&mut self, slot: u32, handshake: &Handshake) {
+        let Some((_, peer)) = self.peers.at(slot) else {
+            return;
+        };
+        let (nonce_self, theirs) = (peer.nonce(), peer.remote_nonce());
+        let is_same = |way| theirs.is_some_and(|nonce| handshake.has_heard(way, nonce));
+        for (way, nonce_peer) in handshake.remotes().filter(|&(way, _)| !is_same(way)) {
+            if let Some(address) = self.peers.address_at(slot, way) {
+                let bye = Reply::Disconnect {
+                    nonce_self,
+                    nonce_peer,
+                    reason: 0,
+                };
+                self.replies.push(address, bye);
+            }
+        }
+        self.peers.choose(slot, handshake.winner, is_same);
+    }
+
+    /// The host of this peer asks from one of its addresses. As long as it has said nothing else,
+    /// that is where it is answered.
+    pub(super) fn asked_from(&mut self, slot: u32, from: A) {
+        self.peers.confirm(slot, from);
+        self.follow(slot, from);
+    }
+
+    /// A peer that connected to us is sent to where it last wrote from, until the first datagram of
+    /// the connection has told by which of our addresses it came to us. All have been proved.
+    pub(super) fn follow(&mut self, slot: u32, from: A) {
+        let newcomer = |peer: &Peer| peer.is_inbound() && peer.is_silent();
+        let follows = self.peers.at(slot).is_some_and(|(_, peer)| newcomer(peer));
+        if let (true, Some(way)) = (follows, self.peers.way(slot, from)) {
+            self.peers.make_main(slot, way);
+        }
+    }
+
+    /// A request has brought its cookie back, from a host that has done so from another address: it
+    /// tries several of ours. That makes no second peer.
+    pub(super) fn on_proved_again(
+        &mut self,
+        slot: u32,
+        from: A,
+        request: &Connect,
+    ) -> Option<Result<u32, Ignored>> {
+        let (_, peer) = self.peers.at_mut(slot)?;
+        if !peer.state().is_live() {
+            return Some(Err(Ignored::WrongState));
+        }
+        if !peer.sends_as(request.connection_id) {
+            return None; // somebody else, by chance or by malice
+        }
+        peer.on_repeated_request();
+        if !self.peers.add_same(slot, from) {
+            return Some(Err(Ignored::WrongState));
+        }
+        self.asked_from(slot, from);
+        Some(Ok(slot))
+    }
+
+    /// Somebody at one of the addresses of a peer has said goodbye. If the attempt goes on elsewhere
+    /// the answer is given here, else it is the peer's, to where the goodbye came from.
+    pub(super) fn after_goodbye(&mut self, slot: u32, from: A, nonce_peer: u64) {
+        let Some((_, peer)) = self.peers.at(slot) else {
+            return;
+        };
+        if peer.is_attempt() {
+            let nonce_self = peer.nonce();
+            let answer = Reply::DisconnectAck {
+                nonce_self,
+                nonce_peer,
+            };
+            self.replies.push(from, answer);
+        } else if let (false, Some(way)) = (peer.state().is_live(), self.peers.way(slot, from)) {
+            self.peers.make_main(slot, way);
+        }
+    }
+}

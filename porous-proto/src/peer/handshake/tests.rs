@@ -1,0 +1,131 @@
+//! The order and the rhythm of requests.
+
+use super::*;
+use crate::config::Config;
+use crate::frame::ConnectionId;
+
+const OURS: u64 = 7;
+
+fn at(millis: u64) -> Instant {
+    Instant::from_micros(1000 * millis)
+}
+
+/// When the round after the next one begins, which is sent now.
+fn retry(handshake: &mut Handshake, now: Instant) -> Instant {
+    handshake.begin_round();
+    let request = core::iter::from_fn(|| handshake.next_request(now)).last();
+    request.unwrap().retry.unwrap()
+}
+
+fn cookie(nonce_self: u64) -> Connect {
+    Connect {
+        cookie: true,
+        nonce_self,
+        nonce_peer: OURS,
+        connection_id: ConnectionId::EMPTY,
+        offer: Config::new().offer(),
+    }
+}
+
+fn plain(nonce_self: u64) -> Connect {
+    Connect {
+        cookie: false,
+        nonce_peer: 0,
+        ..cookie(nonce_self)
+    }
+}
+
+/// The addresses that are asked now, and with which cookies.
+fn asked(handshake: &mut Handshake, now: Instant) -> Vec<(usize, Option<u64>)> {
+    core::iter::from_fn(|| handshake.next_request(now))
+        .map(|due| (due.way, due.cookie))
+        .collect()
+}
+
+#[test]
+fn requests_are_repeated_ever_less_often() {
+    for ways in [1, 8] {
+        let mut handshake = Handshake::new(Instant::ZERO, ways);
+        let intervals: [u64; 8] =
+            core::array::from_fn(|_| retry(&mut handshake, Instant::ZERO).as_micros() / 1000);
+        assert_eq!(intervals, [100, 150, 225, 337, 506, 759, 1000, 1000]); // C17
+    }
+}
+
+#[test]
+fn for_a_second_requests_that_meet_are_repeated_often() {
+    let mut handshake = Handshake::new(Instant::ZERO, 1);
+    handshake.punching = true;
+    let mut now = Instant::ZERO;
+    for n in 1..=20 {
+        now = retry(&mut handshake, now);
+        assert_eq!(now, Instant::ZERO + n * PUNCH_INTERVAL);
+    }
+    assert_eq!(retry(&mut handshake, now), now + INTERVAL_MIN); // C17
+}
+
+#[test]
+fn a_round_goes_to_every_address_once() {
+    let mut handshake = Handshake::new(Instant::ZERO, 3);
+    let all = [(0, None), (1, None), (2, None)];
+    assert_eq!(asked(&mut handshake, at(0)), all);
+    assert_eq!(asked(&mut handshake, at(0)), []);
+    handshake.begin_round();
+    assert_eq!(asked(&mut handshake, at(100)), all);
+}
+
+#[test]
+fn the_first_cookie_goes_back_alone_for_a_while() {
+    let mut handshake = Handshake::new(Instant::ZERO, 3);
+    asked(&mut handshake, at(0));
+    handshake.on_request(2, &cookie(102), OURS, at(30));
+    handshake.on_request(0, &cookie(100), OURS, at(31));
+    assert_eq!(asked(&mut handshake, at(31)), [(2, Some(102))]);
+    handshake.begin_round();
+    // Who has given no cookie is asked as before.
+    assert_eq!(asked(&mut handshake, at(279)), [(1, None), (2, Some(102))]);
+    handshake.begin_round();
+    let all = [(0, Some(100)), (1, None), (2, Some(102))];
+    assert_eq!(asked(&mut handshake, at(280)), all);
+}
+
+#[test]
+fn a_refusal_of_the_first_sets_the_others_free() {
+    let mut handshake = Handshake::new(Instant::ZERO, 2);
+    handshake.on_request(1, &cookie(101), OURS, at(30));
+    handshake.on_request(0, &cookie(100), OURS, at(31));
+    assert!(!handshake.strike(1, None));
+    assert_eq!(asked(&mut handshake, at(40)), [(0, Some(100))]);
+    handshake.begin_round();
+    assert_eq!(asked(&mut handshake, at(40)), [(0, Some(100))]);
+    assert!(handshake.strike(0, None), "none is left");
+}
+
+#[test]
+fn who_gives_up_is_struck_off_wherever_it_was_seen_until_it_asks_again() {
+    let mut handshake = Handshake::new(Instant::ZERO, 3);
+    handshake.on_request(0, &plain(50), OURS, at(0));
+    handshake.on_request(1, &plain(50), OURS, at(0));
+    handshake.on_request(2, &plain(60), OURS, at(0));
+    assert!(!handshake.strike(0, Some(50)));
+    assert_eq!(asked(&mut handshake, at(0)), [(2, None)]);
+    assert!(!handshake.has_seen(50) && handshake.has_seen(60));
+    handshake.on_request(1, &plain(51), OURS, at(0));
+    handshake.begin_round();
+    assert_eq!(asked(&mut handshake, at(0)), [(1, None), (2, None)]);
+}
+
+#[test]
+fn the_address_that_acknowledges_wins_wherever_the_request_came_from() {
+    let mut handshake = Handshake::new(Instant::ZERO, 3);
+    handshake.on_request(0, &plain(50), OURS, at(0));
+    handshake.on_request(2, &plain(60), OURS, at(0));
+    assert_eq!(handshake.established(), None);
+    handshake.on_acknowledge(1, &plain(50));
+    let (way, remote) = handshake.established().unwrap();
+    assert_eq!((way, remote.nonce_self), (1, 50));
+    let heard: Vec<bool> = (0..3).map(|way| handshake.has_heard(way, 50)).collect();
+    assert_eq!(heard, [true, true, false]);
+    let met: Vec<(usize, u64)> = handshake.remotes().collect();
+    assert_eq!(met, [(0, 50), (1, 50), (2, 60)]);
+}

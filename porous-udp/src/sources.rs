@@ -1,0 +1,174 @@
+//! From which of its addresses a host answers whom. A socket that is bound to all of them would
+//! leave that to the system, which knows of no connections and looks only at the way out; but who
+//! asked one address takes no answer of another.
+
+use alloc::collections::BTreeMap;
+use core::net::{IpAddr, SocketAddr};
+
+use porous_proto::PeerId;
+
+use crate::address::unmapped;
+
+/// Fewer are never looked through for those of peers that are gone.
+const FEW: usize = 1024;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Source {
+    ours: IpAddr,
+    /// Whose datagram has told it; `None` if anyone's can have.
+    peer: Option<PeerId>,
+}
+
+/// Where the datagrams of each remote address went to.
+///
+/// It stays empty until the host listens. A client looks for its server by the best way that the
+/// system knows, be it a new one.
+#[derive(Debug, Default)]
+pub(crate) struct Sources {
+    is_on: bool,
+    all: BTreeMap<SocketAddr, Source>,
+    /// How many there may be before those of peers that are gone are removed.
+    limit: usize,
+}
+
+impl Sources {
+    /// From now on they are remembered.
+    pub(crate) const fn remember(&mut self) {
+        self.is_on = true;
+    }
+
+    /// The address that is to send to this one, if the system shall not choose it.
+    pub(crate) fn of(&self, to: SocketAddr) -> Option<IpAddr> {
+        self.all.get(&to).map(|source| source.ours)
+    }
+
+    /// A datagram went to our address `ours`, and if it was valid, `peer` sent it. What a peer's
+    /// datagrams tell is not changed by others, as anyone can forge the address that they come from.
+    pub(crate) fn learn(
+        &mut self,
+        from: SocketAddr,
+        ours: Option<IpAddr>,
+        peer: Option<PeerId>,
+        is_alive: impl Fn(PeerId) -> bool,
+    ) {
+        let Some(ours) = ours.filter(|_| self.is_on) else {
+            return;
+        };
+        let source = Source {
+            ours: unmapped(ours),
+            peer,
+        };
+        match self.all.get_mut(&from) {
+            Some(known) => {
+                if peer.is_some() || !known.peer.is_some_and(is_alive) {
+                    *known = source;
+                }
+            }
+            None => {
+                self.make_room(is_alive);
+                self.all.insert(from, source);
+            }
+        }
+    }
+
+    /// The system cannot send to this address from where it was asked.
+    pub(crate) fn forget(&mut self, to: SocketAddr) {
+        self.all.remove(&to);
+    }
+
+    /// Strangers cannot make it grow: it holds twice what peers need, or a few. To look through all
+    /// is paid for by as many new addresses.
+    fn make_room(&mut self, is_alive: impl Fn(PeerId) -> bool) {
+        if self.all.len() >= self.limit.max(FEW) {
+            self.all
+                .retain(|_, source| source.peer.is_some_and(&is_alive));
+            self.limit = 2 * self.all.len();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OURS: [IpAddr; 2] = [
+        IpAddr::V4(core::net::Ipv4Addr::new(10, 0, 0, 1)),
+        IpAddr::V4(core::net::Ipv4Addr::new(10, 0, 0, 2)),
+    ];
+
+    fn sources() -> Sources {
+        let mut sources = Sources::default();
+        sources.remember();
+        sources
+    }
+
+    fn remote(number: u32) -> SocketAddr {
+        (core::net::Ipv4Addr::from(number), 7).into()
+    }
+
+    fn peer(number: u64) -> Option<PeerId> {
+        Some(PeerId::from_u64(number))
+    }
+
+    #[test]
+    fn nothing_is_remembered_before_the_host_listens() {
+        let mut sources = Sources::default();
+        sources.learn(remote(1), Some(OURS[0]), peer(1), |_| true);
+        assert_eq!(sources.of(remote(1)), None);
+        sources.remember();
+        sources.learn(remote(1), None, peer(1), |_| true);
+        assert_eq!(sources.of(remote(1)), None);
+        let mapped = "::ffff:10.0.0.1".parse().unwrap();
+        sources.learn(remote(1), Some(mapped), peer(1), |_| true);
+        assert_eq!(sources.of(remote(1)), Some(OURS[0]));
+        sources.forget(remote(1));
+        assert_eq!(sources.of(remote(1)), None);
+    }
+
+    #[test]
+    fn who_is_no_peer_changes_nothing_of_a_peer() {
+        let mut sources = sources();
+        let mut learn = |ours: usize, peer, alive| {
+            sources.learn(remote(1), Some(OURS[ours]), peer, |_| alive);
+            sources.of(remote(1)) == Some(OURS[ours])
+        };
+        assert!(
+            learn(0, None, true) && learn(1, None, true),
+            "the last counts"
+        );
+        assert!(learn(0, peer(1), true));
+        assert!(!learn(1, None, true), "forged");
+        assert!(learn(1, peer(1), true), "the peer itself");
+        assert!(learn(0, None, false), "it is gone, and may come again");
+    }
+
+    #[test]
+    fn strangers_cannot_make_it_grow() {
+        let mut sources = sources();
+        let is_alive = |peer: PeerId| peer.to_u64() % 2 == 0;
+        for number in 0..1000 {
+            sources.learn(remote(number), Some(OURS[0]), peer(number.into()), is_alive);
+        }
+        for number in 1000..100_000 {
+            sources.learn(remote(number), Some(OURS[1]), None, is_alive);
+            assert!(sources.all.len() <= FEW);
+        }
+        for number in 0..1000 {
+            let known = sources.of(remote(number)).is_some();
+            assert_eq!(known, number % 2 == 0, "{number}");
+        }
+    }
+
+    #[test]
+    fn all_peers_have_room() {
+        let mut sources = sources();
+        for number in 0..10_000 {
+            sources.learn(remote(number), Some(OURS[0]), peer(number.into()), |_| true);
+        }
+        for number in 10_000..100_000 {
+            sources.learn(remote(number), Some(OURS[0]), None, |_| true);
+            assert!(sources.all.len() <= 20_000);
+        }
+        assert!((0..10_000).all(|number| sources.of(remote(number)).is_some()));
+    }
+}

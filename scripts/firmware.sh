@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Builds examples/firmware and runs it: a server on an emulated Cortex-M3 with 64 KiB of heap, and a
+# client on this machine, over a bad path. docs/embedded.md tells more.
+#
+# usage: scripts/firmware.sh [SEED]...
+#        One run for each seed, which decides what is lost; 1 by default.
+#
+# Needs a stable cargo and Debian's packages; installs what is missing if it may. What it builds is
+# kept under target/portability and target/firmware, and the next run is quick. Fails with 77 if
+# something that it needs is missing and cannot be installed, and with 1 if something is wrong.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+TARGET=thumbv7m-none-eabi
+EMULATOR=qemu-system-arm
+
+# What docs/embedded.md promises, in bytes.
+declare -A MOST=([flash]=240000 [variables]=70000 [stack]=24000 [heap]=65536)
+
+export CARGO_TERM_COLOR=never CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0
+unset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS
+mkdir -p "${CARGO_TARGET_DIR:=target}/portability" "$CARGO_TARGET_DIR/firmware"
+work=$(cd "$CARGO_TARGET_DIR/portability" && pwd)
+desktop=$(cd "$CARGO_TARGET_DIR/firmware" && pwd)
+source scripts/lib/steps.sh
+source scripts/lib/bare.sh
+
+manifest=examples/firmware/Cargo.toml
+board_cargo() {
+    local command=$1
+    shift
+    bare_cargo "$command" --locked --manifest-path "$manifest" --package board --target "$TARGET" \
+        --release "$@"
+}
+desktop_cargo() {
+    local command=$1
+    shift
+    CARGO_TARGET_DIR=$desktop cargo "$command" --locked --manifest-path "$manifest" \
+        --package desktop --package talk "$@"
+}
+
+need_compiler
+has "$EMULATOR" || need "$EMULATOR"
+need_core "$TARGET" '"s"'
+cargo fmt --check --all --manifest-path "$manifest"
+run "desktop: lints" desktop_cargo clippy --all-targets -- -D warnings
+run "desktop: tests" desktop_cargo test
+run "desktop: build" desktop_cargo build
+run "$TARGET: board" board_cargo build
+
+(($#)) || set -- 1
+for seed in "$@"; do
+    run "session with seed $seed" \
+        "$desktop/debug/desktop" "$work/bare/$TARGET/release/board" "$seed"
+    sed 's/^/    /' "$log"
+    for kind in "${!MOST[@]}"; do
+        bytes=$(sed -n "s/^board: $kind \([0-9]*\) .*/\1/p" "$log")
+        [[ $bytes ]] || fail "$kind: no figure"
+        ((bytes <= MOST[$kind])) || fail "$kind: $bytes bytes, more than ${MOST[$kind]}"
+    done
+done

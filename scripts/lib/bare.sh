@@ -1,0 +1,40 @@
+# Building for targets that have nothing but `core` and `alloc`. To be sourced after `steps.sh`; the
+# sysroots lie in `work`.
+# shellcheck shell=bash
+
+COMPILER=(rustc-web rust-web-src rust-web-llvm lld-22)
+
+# The compiler of these steps, whichever version Debian has now, and its sysroot.
+need_compiler() {
+    need "${COMPILER[@]}"
+    sysroot=$work/sysroot-$(dpkg-query --show --showformat '${Version}' rustc-web)
+}
+
+# need_core TARGET [OPT_LEVEL]: builds `core` and `alloc` for a target, once, and nothing else: what
+# needs `std` cannot be compiled. Without optimizations by default: then only that they are there is
+# of interest.
+need_core() {
+    local target=$1 level=${2:-0} source=$sysroot/source lib=$sysroot/lib/rustlib/$1/lib
+    [[ ! -e $lib ]] || return 0
+    mkdir -p "$source/src" "$lib.new"
+    cat >"$source/Cargo.toml" <<END
+[workspace]
+[package]
+name = "nothing"
+edition = "2024"
+[profile.release]
+opt-level = $level
+END
+    echo '#![no_std]' >"$source/src/lib.rs"
+    CARGO_TARGET_DIR=$sysroot/target RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_ENCODED_RUSTFLAGS=-Cembed-bitcode=yes \
+        run "$target: core and alloc" cargo build --manifest-path "$source/Cargo.toml" \
+        -Zbuild-std=core,alloc --release --target "$target"
+    cp "$sysroot/target/$target"/release/deps/lib{core,alloc,compiler_builtins}-*.rlib "$lib.new"
+    mv "$lib.new" "$lib"
+}
+
+# Cargo for targets that have nothing but `core` and `alloc`.
+bare_cargo() {
+    CARGO_TARGET_DIR=$work/bare CARGO_ENCODED_RUSTFLAGS=--sysroot=$sysroot RUSTC=/usr/bin/rustc \
+        cargo "$@"
+}

@@ -1,0 +1,147 @@
+//! The host: what it does in a turn, and what it tells.
+
+use alloc::collections::BTreeMap;
+use core::error::Error;
+use core::net::SocketAddr;
+use core::time::Duration;
+use std::io::{self, Write};
+
+use porous_std::{ChannelId, Event, Instant, Listen, PeerId, UdpHost};
+
+use crate::options::Options;
+use crate::talk::Talk;
+
+/// How often each peer is asked.
+const TICK: Duration = Duration::from_millis(10);
+
+/// How many questions a tick has.
+const QUESTIONS: usize = 2;
+
+/// Every so many ticks it is told how things are.
+const TICKS_A_REPORT: u32 = 10;
+
+pub(crate) struct Actor {
+    host: UdpHost,
+    talks: BTreeMap<PeerId, Talk>,
+    talk: bool,
+    size: usize,
+    next_tick: Instant,
+    ticks: u32,
+}
+
+/// Writes one line for the test, which ends with the line and not with the buffer.
+fn tell(text: &str) -> io::Result<()> {
+    writeln!(io::stdout(), "{text}")
+}
+
+impl Actor {
+    pub(crate) fn start(options: &Options) -> Result<Self, Box<dyn Error>> {
+        let mut host = UdpHost::bind(options.bind, options.config.clone())?;
+        if options.listen {
+            host.listen(Listen::Open)?;
+        }
+        if let Some(address) = options.connect {
+            host.connect(address)?;
+        }
+        tell(&format!("bound address={}", host.local_addr()?))?;
+        Ok(Self {
+            next_tick: host.now(),
+            host,
+            talks: BTreeMap::new(),
+            talk: options.talk,
+            size: options.size,
+            ticks: 0,
+        })
+    }
+
+    pub(crate) fn command(&mut self, line: &str) -> Result<(), Box<dyn Error>> {
+        let (command, argument) = line.split_once(' ').unwrap_or((line, ""));
+        if command != "connect" {
+            return Err(format!("no such command: {line}").into());
+        }
+        self.host.connect(argument.parse::<SocketAddr>()?)?;
+        Ok(())
+    }
+
+    pub(crate) fn turn(&mut self) -> Result<(), Box<dyn Error>> {
+        let rest = self.next_tick.saturating_duration_since(self.host.now());
+        self.host.wait(rest)?;
+        while let Some(event) = self.host.poll_event() {
+            self.take(event)?;
+        }
+        if self.host.now() >= self.next_tick {
+            self.next_tick = self.host.now() + TICK;
+            self.ticks += 1;
+            self.ask()?;
+            if self.ticks % TICKS_A_REPORT == 0 {
+                self.report()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, event: Event<SocketAddr>) -> Result<(), Box<dyn Error>> {
+        match event {
+            Event::Connected { peer, address } => {
+                self.talks.insert(peer, Talk::default());
+                tell(&format!("connected peer={address}"))?;
+            }
+            Event::PeerMoved { from, to, .. } => tell(&format!("moved from={from} to={to}"))?,
+            Event::Readable { peer } => self.answer(peer)?,
+            Event::Disconnected { peer, reason, .. } => {
+                self.talks.remove(&peer);
+                tell(&format!("ended reason={reason:?}"))?;
+            }
+            Event::Request { .. } | Event::Writable { .. } | Event::Receipt { .. } | _ => {}
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, peer: PeerId) -> Result<(), Box<dyn Error>> {
+        while let Some(packet) = self.host.receive(peer) {
+            let talk = self.talks.entry(peer).or_default();
+            if let Some(answer) = talk.hear(&packet.payload, self.size)? {
+                // Who has left by now needs none, and one that had no room would be missed.
+                let _ = self.host.send(peer, ChannelId(0), answer, packet.mode);
+            }
+        }
+        Ok(())
+    }
+
+    fn ask(&mut self) -> Result<(), Box<dyn Error>> {
+        let talking = self.talks.iter_mut().filter(|_| self.talk);
+        for (peer, talk) in talking {
+            for _ in 0..QUESTIONS {
+                if let Some((mode, question)) = talk.ask(self.size) {
+                    self.host.send(*peer, ChannelId(0), question, mode)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn report(&self) -> io::Result<()> {
+        for (peer, talk) in &self.talks {
+            let (Some(state), Some(address)) = (self.host.peer(*peer), self.host.address(*peer))
+            else {
+                continue;
+            };
+            let Talk {
+                answers, questions, ..
+            } = talk;
+            let stats = state.stats();
+            tell(&format!(
+                "peer address={address} answers={answers} questions={questions} mtu={} lost={} \
+                 rtt={}",
+                stats.path_mtu,
+                stats.frames_lost,
+                stats.rtt.as_millis(),
+            ))?;
+        }
+        let stats = self.host.socket_stats();
+        tell(&format!(
+            "socket unsent={} errors={}",
+            stats.send_lost, stats.receive_errors
+        ))
+    }
+}

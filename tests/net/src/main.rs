@@ -1,0 +1,55 @@
+//! One host with a socket of its own, for the tests of this crate, which run several of it in
+//! network namespaces. It tells what happens on its output, a line each, and takes commands on its
+//! input. It ends with its input, so that nothing is left of a test that was killed.
+//!
+//! `porous-net BIND [OPTION]...`; the options are those of [`Options`], the only command is
+//! `connect ADDRESS`.
+
+extern crate alloc;
+
+mod actor;
+mod options;
+mod talk;
+
+use core::error::Error;
+use std::io::{self, BufRead, Write};
+use std::sync::mpsc::{self, Receiver, TryRecvError};
+use std::thread;
+
+use crate::actor::Actor;
+use crate::options::Options;
+
+/// The lines of the input, which a thread of their own waits for.
+fn commands() -> Receiver<String> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        for line in io::stdin().lock().lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    receiver
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
+    let options = Options::parse(std::env::args().skip(1))?;
+    let mut actor = Actor::start(&options)?;
+    let commands = commands();
+    loop {
+        match commands.try_recv() {
+            Ok(command) => actor.command(&command)?,
+            Err(TryRecvError::Empty) => {}
+            Err(TryRecvError::Disconnected) => return Ok(()),
+        }
+        actor.turn()?;
+    }
+}
+
+fn main() {
+    if let Err(error) = run() {
+        // What the test reads, and with it the reason of its failure.
+        let _ = writeln!(io::stdout(), "failed {error}");
+        std::process::exit(1);
+    }
+}

@@ -1,0 +1,70 @@
+//! What a host is told to do.
+
+use core::error::Error;
+use core::net::SocketAddr;
+use core::num::ParseIntError;
+use core::time::Duration;
+
+use porous_std::Config;
+
+/// The arguments of the program.
+#[derive(Debug)]
+pub(crate) struct Options {
+    /// The first argument: where its socket is bound.
+    pub(crate) bind: SocketAddr,
+    /// `listen`: it answers strangers.
+    pub(crate) listen: bool,
+    /// `connect=ADDRESS`: whom it connects to at once.
+    pub(crate) connect: Option<SocketAddr>,
+    /// `talk`: it asks each peer that it has. All hosts answer.
+    pub(crate) talk: bool,
+    /// `size=BYTES`: the length of every fourth question; the others are short.
+    pub(crate) size: usize,
+    /// `roaming`: it follows its peers. `pmtu=BYTES`: path MTU discovery up to that size.
+    /// `timeout=SECONDS` and `patience=SECONDS`: of connections and of attempts to connect.
+    pub(crate) config: Config,
+}
+
+impl Options {
+    pub(crate) fn parse(
+        mut arguments: impl Iterator<Item = String>,
+    ) -> Result<Self, Box<dyn Error>> {
+        let bind = arguments
+            .next()
+            .ok_or("usage: porous-net BIND [OPTION]...")?;
+        let mut options = Self {
+            bind: bind.parse()?,
+            listen: false,
+            connect: None,
+            talk: false,
+            size: 3000,
+            config: Config::new(),
+        };
+        for argument in arguments {
+            let (name, value) = argument.split_once('=').unwrap_or((&argument, ""));
+            options
+                .set(name, value)
+                .map_err(|error| format!("{argument}: {error}"))?;
+        }
+        Ok(options)
+    }
+
+    fn set(&mut self, name: &str, value: &str) -> Result<(), Box<dyn Error>> {
+        match name {
+            "listen" => self.listen = true,
+            "talk" => self.talk = true,
+            "connect" => self.connect = Some(value.parse()?),
+            "size" => self.size = value.parse()?,
+            "pmtu" => self.config = self.config.clone().path_mtu_discovery(value.parse()?)?,
+            "roaming" => self.config = self.config.clone().roaming(true),
+            "timeout" => self.config = self.config.clone().timeout(seconds(value)?),
+            "patience" => self.config = self.config.clone().connect_timeout(seconds(value)?),
+            _ => return Err("no such option".into()),
+        }
+        Ok(())
+    }
+}
+
+fn seconds(value: &str) -> Result<Duration, ParseIntError> {
+    value.parse().map(Duration::from_secs)
+}

@@ -1,0 +1,130 @@
+//! What two hosts say to each other: numbered questions, and the same bytes as answers.
+
+use porous_std::Mode;
+
+const QUESTION: u8 = b'?';
+const ANSWER: u8 = b'!';
+
+/// The kind and the number.
+const HEAD: usize = 9;
+
+/// Of four questions, three are this long.
+const SHORT: usize = 100;
+
+/// The most questions that are asked and not answered.
+const OPEN: u64 = 64;
+
+/// What one host asked one peer, and what it was answered.
+#[derive(Debug, Default)]
+pub(crate) struct Talk {
+    /// The number of the next question.
+    asked: u64,
+    /// The answers that came have lower numbers.
+    next: u64,
+    /// How many answers came.
+    pub(crate) answers: u64,
+    /// How many questions of the peer were answered.
+    pub(crate) questions: u64,
+}
+
+/// Every other question is reliable, and its answer too.
+const fn mode(number: u64) -> Mode {
+    if number % 2 == 0 {
+        Mode::Reliable
+    } else {
+        Mode::Unreliable
+    }
+}
+
+fn packet(kind: u8, number: u64, size: usize) -> Vec<u8> {
+    let len = if number % 4 == 2 { size } else { SHORT };
+    let number = number.to_le_bytes();
+    let filling = (0..=u8::MAX).cycle().skip(number[0].into());
+    let head = [kind].into_iter().chain(number);
+    head.chain(filling).take(len.max(HEAD)).collect()
+}
+
+impl Talk {
+    /// The next question, unless too many are open.
+    pub(crate) fn ask(&mut self, size: usize) -> Option<(Mode, Vec<u8>)> {
+        if self.asked - self.next >= OPEN {
+            return None;
+        }
+        let number = self.asked;
+        self.asked += 1;
+        Some((mode(number), packet(QUESTION, number, size)))
+    }
+
+    /// Takes a packet of the peer: the answer to a question of its, or nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the packet is none of ours, or damaged, or comes a second time, or a reliable one that
+    /// should have come before it did not.
+    pub(crate) fn hear(&mut self, bytes: &[u8], size: usize) -> Result<Option<Vec<u8>>, String> {
+        if bytes.first() == Some(&QUESTION) {
+            self.questions += 1;
+            let mut answer = bytes.to_vec();
+            answer[0] = ANSWER;
+            return Ok(Some(answer));
+        }
+        let number = bytes.get(1..HEAD).and_then(|number| number.try_into().ok());
+        let number = u64::from_le_bytes(number.ok_or("a packet without a number")?);
+        let next_reliable = self.next.next_multiple_of(2);
+        if bytes != packet(ANSWER, number, size) {
+            return Err(format!("answer {number} has other bytes"));
+        }
+        if !(self.next..=next_reliable).contains(&number) {
+            return Err(format!("answer {number} instead of {next_reliable}"));
+        }
+        self.next = number + 1;
+        self.answers += 1;
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The answers to questions 0 to 3, of which the third is long.
+    fn answers(talk: &mut Talk) -> Vec<Vec<u8>> {
+        let mut answer = |_| {
+            let (_, question) = talk.ask(300).unwrap();
+            Talk::default().hear(&question, 300).unwrap().unwrap()
+        };
+        (0..4).map(&mut answer).collect()
+    }
+
+    #[test]
+    fn answers_come_once_and_in_order_and_reliable_ones_do_come() {
+        let mut talk = Talk::default();
+        let answers = answers(&mut talk);
+        assert_eq!(
+            answers.iter().map(Vec::len).collect::<Vec<_>>(),
+            [100, 100, 300, 100]
+        );
+        assert!(talk.hear(&answers[2], 300).is_err(), "0 is reliable");
+        assert_eq!(talk.hear(&answers[0], 300), Ok(None));
+        assert_eq!(talk.hear(&answers[2], 300), Ok(None), "1 is not");
+        assert!(talk.hear(&answers[1], 300).is_err(), "late");
+        assert!(talk.hear(&answers[2], 300).is_err(), "twice");
+        assert_eq!(talk.answers, 2);
+    }
+
+    #[test]
+    fn answers_with_other_bytes_are_found() {
+        let mut talk = Talk::default();
+        let mut answer = answers(&mut talk).swap_remove(0);
+        answer[99] ^= 1;
+        assert!(talk.hear(&answer, 300).is_err());
+        assert!(talk.hear(b"", 300).is_err());
+    }
+
+    #[test]
+    fn no_more_questions_are_open_than_may_be() {
+        let mut talk = Talk::default();
+        let asked = core::iter::from_fn(|| talk.ask(300)).take(1000).count();
+        assert_eq!(asked, 64);
+    }
+}

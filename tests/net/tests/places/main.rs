@@ -1,0 +1,21 @@
+//! Hosts in Linux network namespaces: real sockets, routers and NATs, and networks that change under
+//! a connection. `docs/testing.md`, "Real networks", says what each test shows.
+//!
+//! Needs root, `ip`, `nft`, `conntrack` and `/dev/net/tun`. Without them the tests say so and pass,
+//! unless the environment says `POROUS_REQUIRE_NETNS=1`.
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a test")]
+
+extern crate alloc;
+
+mod actor;
+mod away;
+mod delay;
+mod families;
+mod lab;
+mod loss;
+mod mtu;
+mod nat;
+mod punch;
+mod space;
+mod wan;

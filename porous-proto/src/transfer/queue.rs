@@ -157,14 +157,11 @@ impl TransferQueue {
         Some((id, self.record(id)?))
     }
 
-    /// When the frame was sent, if it wants an acknowledgement that did not come yet, and took the
-    /// path that the others take.
+    /// When the frame was sent, if it wants an acknowledgement that did not come yet, on our path.
     pub(crate) fn waits_since(&self, id: u64) -> Option<Instant> {
         let record = self.record(id)?;
-        if !record.eliciting || record.is_elsewhere {
-            return None;
-        }
-        self.is_outstanding(id).then_some(record.sent)
+        let counts = record.eliciting && !record.is_elsewhere;
+        (counts && self.is_outstanding(id)).then_some(record.sent)
     }
 
     /// Whether the frame was sent with ECT(0), and its acknowledgement did not come yet.

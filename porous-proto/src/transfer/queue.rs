@@ -45,6 +45,8 @@ pub(crate) struct Record {
     pub(crate) is_large: bool,
     /// Whether it was sent with ECT(0).
     pub(crate) is_marked: bool,
+    /// It went elsewhere than the others, to ask whether the remote host is there.
+    pub(crate) is_elsewhere: bool,
     /// It carries a sentinel frame (4).
     pub(crate) noop: bool,
     /// The newest id that its acknowledgement block reported.
@@ -78,6 +80,7 @@ impl Record {
             repeats: false,
             is_large: false,
             is_marked: false,
+            is_elsewhere: false,
             noop: false,
             reported: None,
             contents,
@@ -157,10 +160,11 @@ impl TransferQueue {
         Some((id, self.record(id)?))
     }
 
-    /// When the frame was sent, if it wants an acknowledgement that did not come yet.
+    /// When the frame was sent, if it wants an acknowledgement that did not come yet, on our path.
     pub(crate) fn waits_since(&self, id: u64) -> Option<Instant> {
-        let record = self.record(id).filter(|record| record.eliciting)?;
-        self.is_outstanding(id).then_some(record.sent)
+        let record = self.record(id)?;
+        let counts = record.eliciting && !record.is_elsewhere;
+        (counts && self.is_outstanding(id)).then_some(record.sent)
     }
 
     /// Whether the frame was sent with ECT(0), and its acknowledgement did not come yet.

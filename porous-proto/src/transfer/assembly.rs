@@ -109,7 +109,7 @@ impl Transfer {
         record.is_large = is_large;
         record.is_marked = ecn != Ecn::NotEct;
         record.is_elsewhere = plan.is_aside && plan.padding == 0;
-        record.eliciting = plan.messages > 0;
+        record.eliciting = plan.messages > 0 && !record.is_elsewhere;
         record.asks = plan.header.ack_now;
         record.reliable = self.store.has_reliable(&record.contents);
         record.reported = plan.ack.as_ref().map(|(_, largest)| *largest);

@@ -18,8 +18,7 @@ use crate::work;
 const REMEMBERED_MAX: usize = 64;
 
 /// How many frames outside the windows (acknowledgements, signalling) may follow the oldest one
-/// that is waited for (`deviations.md` P2): as many as there may be others. The remote host has no
-/// more on their way either, so there is not much more to acknowledge in a round trip.
+/// that is waited for (`deviations.md` P2): as many as the remote host may have of its own.
 fn exempt(window: u64) -> u64 {
     window.clamp(64, 1024)
 }
@@ -32,7 +31,7 @@ pub(crate) struct Record {
     pub(crate) bytes: u32,
     /// Whether its acknowledgement is awaited: it carries something that matters.
     pub(crate) tracked: bool,
-    /// Whether it wants to be acknowledged: it carries anything at all.
+    /// Whether its acknowledgement tells of our path: it carries anything at all, and took it.
     pub(crate) eliciting: bool,
     /// Whether it asks to be acknowledged at once.
     pub(crate) asks: bool,
@@ -160,11 +159,10 @@ impl TransferQueue {
         Some((id, self.record(id)?))
     }
 
-    /// When the frame was sent, if it wants an acknowledgement that did not come yet, on our path.
+    /// When the frame was sent, if it wants an acknowledgement that did not come yet.
     pub(crate) fn waits_since(&self, id: u64) -> Option<Instant> {
-        let record = self.record(id)?;
-        let counts = record.eliciting && !record.is_elsewhere;
-        (counts && self.is_outstanding(id)).then_some(record.sent)
+        let record = self.record(id).filter(|record| record.eliciting)?;
+        self.is_outstanding(id).then_some(record.sent)
     }
 
     /// Whether the frame was sent with ECT(0), and its acknowledgement did not come yet.

@@ -93,18 +93,25 @@ fn window_acknowledgements_leave_although_the_window_is_full() {
 
 /// P2: the remote host acknowledges none of them, but goes on to ask.
 #[test]
-fn a_frame_that_a_thousand_others_followed_is_sent_again() {
+fn a_frame_that_too_many_others_followed_is_sent_again() {
+    for (window, others) in [(16, 64), (256, 256), (4096, 1024)] {
+        fill_up(window, others);
+    }
+}
+
+/// The queue has room for so many frames of data, and for so many others.
+fn fill_up(window: u64, others: u64) {
     let mut side = Side::new();
-    side.transfer.params.window = 16;
+    side.transfer.params.window = window;
     side.transfer = Transfer::new(side.transfer.params, 0);
     side.transfer.pings.pending = false;
     let next = message(7, 100, Delivery::Reliable);
     side.script.low.push_back(next);
     assert_eq!(side.frame(), Some(vec![7]));
     side.now = Instant::from_micros(1);
-    for n in 0..16 + 1024 - 1 {
+    for n in 1..window + others {
         side.transfer.answers = Answers::default();
-        side.transfer.answers.on_ping(n, side.now);
+        side.transfer.answers.on_ping(0, side.now);
         assert_eq!(side.frame(), Some(vec![u8::MAX]), "{n}");
     }
     assert_eq!(side.frame(), None);

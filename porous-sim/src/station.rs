@@ -129,7 +129,15 @@ impl<A: SimAddress> Station<A> {
             let before = porous_proto::work::done();
             let _taken = self.host.handle_datagram(now, from, ecn, &datagram);
             #[cfg(feature = "swarm")]
-            self.watch.received(from, datagram.len(), before, _taken);
+            {
+                use porous_proto::Disposition::{Accepted, Handled, Ignored};
+                let place = match _taken {
+                    Accepted(peer) | Handled(peer) => self.host.address(peer),
+                    Ignored(_) => None,
+                };
+                let datagram = (from, datagram.len());
+                self.watch.received(datagram, before, _taken, place);
+            }
         }
         self.host.handle_timeout(now);
     }

@@ -22,6 +22,8 @@ struct Account {
     sent: u64,
     /// It has proved that it is there, or the application has named it.
     known: bool,
+    /// A peer may be there by now: it is asked, in three bytes for each that came.
+    asked: bool,
 }
 
 /// What one host did.
@@ -54,7 +56,14 @@ impl<A: SimAddress> Watch<A> {
     }
 
     /// The host was given a datagram; `before` steps were done before.
-    pub(crate) fn received(&mut self, from: A, len: usize, before: u64, taken: Disposition) {
+    /// `place`: the address of the peer that took it.
+    pub(crate) fn received(
+        &mut self,
+        (from, len): (A, usize),
+        before: u64,
+        taken: Disposition,
+        place: Option<A>,
+    ) {
         let (steps, len) = (work::done() - before, len as u64);
         let excess = steps.saturating_sub(STEPS[0] + STEPS[1] * len);
         assert!(
@@ -64,7 +73,9 @@ impl<A: SimAddress> Watch<A> {
         self.credit -= excess;
         let account = self.accounts.entry(from).or_default();
         account.received += len;
-        account.known |= matches!(taken, Disposition::Accepted(_) | Disposition::Handled(_));
+        let taken = matches!(taken, Disposition::Accepted(_) | Disposition::Handled(_));
+        account.known |= taken && place == Some(from);
+        account.asked |= taken;
         if !account.known {
             self.heard.push(from);
         }
@@ -78,9 +89,14 @@ impl<A: SimAddress> Watch<A> {
         if account.known {
             return;
         }
-        let Account { sent, received, .. } = *account;
+        let Account {
+            sent,
+            received,
+            asked,
+            ..
+        } = *account;
         assert!(
-            sent <= received,
+            sent <= if asked { 3 * received } else { received },
             "{sent} bytes to a stranger for {received}"
         );
         assert!(self.heard.contains(&to), "a stranger is sent to by a timer");

@@ -280,7 +280,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         }
         let old = *address;
         roaming.on_moved(old, words.id, tick.now);
-        peer.on_moved((self.same_host)(&old, &from));
+        peer.on_moved((self.same_host)(&old, &from), tick.now);
         let tell = !core::mem::replace(&mut roaming.told, true);
         self.peers.relocate(slot, from);
         if tell {

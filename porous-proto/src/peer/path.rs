@@ -42,9 +42,9 @@ impl Peer {
     }
 
     /// The remote host has moved, and has proved it. `same_host`: only its port is another.
-    pub(crate) fn on_moved(&mut self, same_host: bool) {
+    pub(crate) fn on_moved(&mut self, same_host: bool, now: Instant) {
         if let Some(session) = &mut self.session {
-            session.on_moved(same_host);
+            session.on_moved(same_host, now);
             self.refresh_session_deadline();
         }
     }

@@ -138,8 +138,9 @@ impl Session {
     }
 
     /// The remote host has moved: see [`Transfer::on_moved`].
-    pub(crate) fn on_moved(&mut self, same_host: bool) {
-        self.transfer.on_moved(same_host);
+    pub(crate) fn on_moved(&mut self, same_host: bool, now: Instant) {
+        self.transfer
+            .on_moved(same_host, &mut Upward(&mut self.sequencing), now);
     }
 
     /// Whether everything was sent, and acknowledged if it must be, both ways: the remote host is to

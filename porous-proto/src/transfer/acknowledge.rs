@@ -61,10 +61,10 @@ impl Transfer {
             let Some(mut record) = self.queue.take(id) else {
                 continue;
             };
-            self.later_acks.on_acknowledged(id);
+            self.later_acks.on_acknowledged(id, record.is_elsewhere);
             self.note_passed(id, record.is_large);
-            if record.is_marked && id >= self.path_began {
-                self.marking.on_passed();
+            if id >= self.path_began {
+                self.marking.on_passed(id, record.is_marked);
             }
             self.recovery.on_acknowledged(id, record.bytes > 0);
             if let Some(largest) = record.reported {
@@ -93,14 +93,16 @@ impl Transfer {
         if late.counted {
             self.figures.on_spurious(now);
         }
+        if id < self.path_began {
+            return;
+        }
         match &mut self.recovery {
             // It was not lost, T_rto was too short (P1): the estimate has to know, or a line that is
             // slower than its pings would drop everything for ever.
             Recovery::Paper(paper) => paper.rtt.sample(now.saturating_duration_since(late.sent)),
             // What is outside the windows is no loss to them, and excuses none.
             Recovery::Modern(modern) if late.counted => {
-                let newest = self.later_acks.next().saturating_sub(1);
-                if modern.on_spurious(id, newest) && id >= self.path_began {
+                if modern.on_spurious(id, self.later_acks.next().saturating_sub(1)) {
                     self.budget.on_spurious();
                 }
             }
@@ -209,7 +211,7 @@ impl Transfer {
 
     /// A transmission is dropped once: it leaves the queue, and its reliable content waits to be
     /// sent under a new id (`docs/deviations.md` T2, T6).
-    fn drop_frame(&mut self, id: u64, source: &mut impl Source, now: Instant) {
+    pub(super) fn drop_frame(&mut self, id: u64, source: &mut impl Source, now: Instant) {
         let Some(record) = self.queue.take_dropped(id) else {
             return;
         };
@@ -219,7 +221,7 @@ impl Transfer {
             self.note_vanished(id, now);
         }
         if record.is_marked && is_here {
-            self.marking.on_lost();
+            self.marking.on_lost(id);
         }
         if record.bytes > 0 {
             self.figures.on_lost(now);

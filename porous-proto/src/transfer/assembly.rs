@@ -65,7 +65,8 @@ impl Plan {
 
 impl Transfer {
     /// Writes the next datagram, if there is one to be sent now, and its length. An error is a bug:
-    /// a planned frame did not fit.
+    /// a planned frame did not fit. Its stack is not to be a part of its caller's.
+    #[inline(never)]
     pub(crate) fn poll_transmit(
         &mut self,
         source: &mut impl Source,
@@ -107,6 +108,7 @@ impl Transfer {
         record.noop = noop;
         record.is_large = is_large;
         record.is_marked = ecn != Ecn::NotEct;
+        record.is_elsewhere = plan.is_aside && plan.padding == 0;
         record.eliciting = plan.messages > 0;
         record.asks = plan.header.ack_now;
         record.reliable = self.store.has_reliable(&record.contents);

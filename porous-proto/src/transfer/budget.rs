@@ -258,6 +258,9 @@ impl Transfer {
 
     /// A frame with data is considered dropped.
     pub(super) fn tell_lost(&mut self, (id, sent, bytes): (u64, Instant, u32), now: Instant) {
+        if id < self.path_began {
+            return;
+        }
         let next = self.queue.next();
         let signal = match &mut self.recovery {
             Recovery::Paper(paper) => paper.on_dropped(self.step, now),
@@ -267,9 +270,6 @@ impl Transfer {
             }
         };
         self.last_lost = id;
-        if id < self.path_began {
-            return;
-        }
         self.budget.controller.on_trouble(&Trouble {
             now,
             signal,

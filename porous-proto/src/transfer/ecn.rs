@@ -8,7 +8,8 @@ use crate::frame::Marks;
 use crate::time::Instant;
 
 /// So many marked frames lost, and none that came: the path drops what has a mark
-/// (RFC 9000 §13.4.2).
+/// (RFC 9000 §13.4.2). Once some have come, an outage is no reason: frames without a mark must have
+/// come between one loss and the next.
 const DROPPED: u8 = 10;
 
 /// What the frames of the remote host came with.
@@ -56,8 +57,12 @@ pub(super) struct Marking {
     sent: u64,
     /// One of them was acknowledged.
     has_passed: bool,
-    /// So many were lost before.
+    /// So many were lost since, of those that count.
     lost: u8,
+    /// The newest frame without a mark that was acknowledged.
+    unmarked: u64,
+    /// The newest one when a loss was last counted.
+    counted: u64,
     /// How many came with CE.
     count: u32,
 }
@@ -69,6 +74,8 @@ impl Marking {
             sent: 0,
             has_passed: false,
             lost: 0,
+            unmarked: 0,
+            counted: 0,
             count: 0,
         }
     }
@@ -98,16 +105,22 @@ impl Marking {
     }
 
     /// A marked frame is considered dropped.
-    pub(super) const fn on_lost(&mut self) {
-        if !self.has_passed {
+    pub(super) const fn on_lost(&mut self, id: u64) {
+        let others_pass = id > self.counted && self.unmarked > self.counted;
+        if !self.has_passed || others_pass {
             self.lost = self.lost.saturating_add(1);
+            self.counted = self.unmarked;
             self.is_on &= self.lost < DROPPED;
         }
     }
 
-    /// A marked frame was acknowledged.
-    pub(super) const fn on_passed(&mut self) {
-        self.has_passed = true;
+    /// A frame was acknowledged.
+    pub(super) const fn on_passed(&mut self, id: u64, is_marked: bool) {
+        if is_marked {
+            (self.has_passed, self.lost) = (true, 0);
+        } else if id > self.unmarked {
+            self.unmarked = id;
+        }
     }
 
     /// An acknowledgement came. `was_marked`: its newest frame was sent with ECT(0), and is
@@ -184,14 +197,40 @@ mod tests {
     #[test]
     fn a_path_that_drops_what_is_marked_is_left_in_peace() {
         let mut marking = sent(20);
-        (0..9).for_each(|_| marking.on_lost());
+        (0..9).for_each(|id| marking.on_lost(id));
         assert!(marking.is_on());
-        marking.on_lost();
+        marking.on_lost(9);
         assert!(!marking.is_on());
-        let mut marking = sent(20);
-        marking.on_passed();
-        (0..20).for_each(|_| marking.on_lost());
-        assert!(marking.is_on());
+    }
+
+    #[test]
+    fn a_path_that_begins_to_drop_what_is_marked_is_told_from_an_outage() {
+        let mut marking = sent(200);
+        marking.on_passed(0, true);
+        (1..50).for_each(|id| marking.on_lost(id));
+        (100..150).for_each(|id| marking.on_passed(id, false));
+        (50..100).for_each(|id| marking.on_lost(id));
+        assert!(marking.is_on(), "nothing passes");
+        let mut marking = sent(200);
+        marking.on_passed(0, true);
+        for round in 1..=20_u64 {
+            let id = 10 * round;
+            marking.on_passed(id, false);
+            // Sent before that, and after it.
+            for id in [id - 2, id - 1, id + 1] {
+                marking.on_lost(id);
+            }
+            assert_eq!(marking.is_on(), round < 10, "{round}");
+        }
+        let mut marking = sent(200);
+        for id in 0..100 {
+            marking.on_passed(3 * id, false);
+            marking.on_lost(3 * id + 1);
+            if id % 9 == 0 {
+                marking.on_passed(3 * id + 2, true);
+            }
+        }
+        assert!(marking.is_on(), "others pass");
     }
 
     #[test]

@@ -8,7 +8,7 @@ const LATER: usize = 3;
 #[derive(Debug)]
 pub(crate) struct LaterAcks {
     newest: [Option<u64>; LATER],
-    first: u64,
+    next: u64,
 }
 
 impl LaterAcks {
@@ -16,12 +16,17 @@ impl LaterAcks {
     pub(crate) const fn new(first: u64) -> Self {
         Self {
             newest: [None; LATER],
-            first,
+            next: first,
         }
     }
 
-    /// The frame `id` was acknowledged, for the first time.
-    pub(crate) fn on_acknowledged(&mut self, id: u64) {
+    /// The frame `id` was acknowledged, for the first time. `is_elsewhere`: it took another path than
+    /// the others, and tells nothing of them.
+    pub(crate) fn on_acknowledged(&mut self, id: u64, is_elsewhere: bool) {
+        self.next = self.next.max(id + 1);
+        if is_elsewhere {
+            return;
+        }
         let mut id = Some(id);
         for slot in &mut self.newest {
             if id > *slot {
@@ -38,17 +43,14 @@ impl LaterAcks {
         }
     }
 
-    /// The newest acknowledged id.
+    /// The newest acknowledged id, of those that took the path.
     pub(crate) const fn newest(&self) -> Option<u64> {
         self.newest[0]
     }
 
     /// One past the newest acknowledged id: a of `docs/wire.md`, "Frame ids".
     pub(crate) const fn next(&self) -> u64 {
-        match self.newest[0] {
-            Some(id) => id + 1,
-            None => self.first,
-        }
+        self.next
     }
 }
 
@@ -60,14 +62,21 @@ mod tests {
     fn three_later_acknowledgements_drop_a_frame_in_any_order() {
         let mut acks = LaterAcks::new(0);
         for id in [4, 2] {
-            acks.on_acknowledged(id);
+            acks.on_acknowledged(id, false);
             assert_eq!(acks.dropped_below(), 0);
         }
-        acks.on_acknowledged(3);
+        acks.on_acknowledged(3, false);
         assert_eq!((acks.dropped_below(), acks.next()), (2, 5));
-        acks.on_acknowledged(0);
+        acks.on_acknowledged(0, false);
         assert_eq!(acks.dropped_below(), 2);
-        acks.on_acknowledged(9);
+        acks.on_acknowledged(9, false);
         assert_eq!(acks.dropped_below(), 3);
+        for id in 20..30 {
+            acks.on_acknowledged(id, true);
+        }
+        assert_eq!(
+            (acks.dropped_below(), acks.newest(), acks.next()),
+            (3, Some(9), 30)
+        );
     }
 }

@@ -3,8 +3,7 @@
 //! `docs/wire.md`, "Roaming").
 
 use super::assembly::Plan;
-use super::recovery::Recovery;
-use super::{Probe, Transfer, Written};
+use super::{Source, Transfer, Written};
 use crate::event::Ecn;
 use crate::frame::Control;
 use crate::time::Instant;
@@ -57,15 +56,16 @@ impl Transfer {
         Ok(Some(Written::plain(len)))
     }
 
-    /// The remote host has moved. Of what was sent to where it was, that is lost which is not
-    /// acknowledged, so that what is reliable is repeated at once; and what becomes of it tells
-    /// nothing of where it is (RFC 9000 §9.4). `same_host`: only its port is another, which is the
-    /// doing of a router on the same path. Otherwise nothing is known of the path.
-    pub(crate) fn on_moved(&mut self, same_host: bool) {
-        if matches!(self.recovery, Recovery::Modern(_)) && self.queue.base() < self.queue.next() {
-            self.probe = Some(Probe::late(self.queue.base(), self.queue.next()));
-        }
+    /// The remote host has moved. What was sent to where it was and is not acknowledged is lost, so
+    /// that what is reliable of it is repeated at once; and that tells nothing of where it is (RFC 9000
+    /// §9.4). `same_host`: only its port is another, which is the doing of a router on the same path.
+    /// Otherwise nothing is known of the path.
+    pub(crate) fn on_moved(&mut self, same_host: bool, source: &mut impl Source, now: Instant) {
         self.path_began = self.queue.next();
+        self.asked = None;
+        while let Some((id, _)) = self.queue.oldest() {
+            self.drop_frame(id, source, now);
+        }
         if same_host {
             return;
         }
@@ -74,6 +74,5 @@ impl Transfer {
         self.path.on_new_path();
         self.marking.on_new_path(&self.params);
         self.figures.on_new_path();
-        self.asked = None;
     }
 }

@@ -18,8 +18,11 @@ use crate::work;
 const REMEMBERED_MAX: usize = 64;
 
 /// How many frames outside the windows (acknowledgements, signalling) may follow the oldest one
-/// that is waited for (`deviations.md` P2).
-const EXEMPT_MAX: u64 = 1024;
+/// that is waited for (`deviations.md` P2): as many as there may be others. The remote host has no
+/// more on their way either, so there is not much more to acknowledge in a round trip.
+fn exempt(window: u64) -> u64 {
+    window.clamp(64, 1024)
+}
 
 /// One transmission of a frame.
 #[derive(Debug)]
@@ -42,6 +45,8 @@ pub(crate) struct Record {
     pub(crate) is_large: bool,
     /// Whether it was sent with ECT(0).
     pub(crate) is_marked: bool,
+    /// It went elsewhere than the others, to ask whether the remote host is there.
+    pub(crate) is_elsewhere: bool,
     /// It carries a sentinel frame (4).
     pub(crate) noop: bool,
     /// The newest id that its acknowledgement block reported.
@@ -75,6 +80,7 @@ impl Record {
             repeats: false,
             is_large: false,
             is_marked: false,
+            is_elsewhere: false,
             noop: false,
             reported: None,
             contents,
@@ -145,7 +151,7 @@ impl TransferQueue {
 
     /// Whether the ring is full, so that the oldest record must be forgotten before the next.
     pub(crate) fn is_full(&self) -> bool {
-        self.records.len() as u64 >= self.window.size() + EXEMPT_MAX
+        self.records.len() as u64 >= self.window.size() + exempt(self.window.size())
     }
 
     /// The oldest frame whose acknowledgement is awaited.
@@ -154,10 +160,11 @@ impl TransferQueue {
         Some((id, self.record(id)?))
     }
 
-    /// When the frame was sent, if it wants an acknowledgement that did not come yet.
+    /// When the frame was sent, if it wants an acknowledgement that did not come yet, on our path.
     pub(crate) fn waits_since(&self, id: u64) -> Option<Instant> {
-        let record = self.record(id).filter(|record| record.eliciting)?;
-        self.is_outstanding(id).then_some(record.sent)
+        let record = self.record(id)?;
+        let counts = record.eliciting && !record.is_elsewhere;
+        (counts && self.is_outstanding(id)).then_some(record.sent)
     }
 
     /// Whether the frame was sent with ECT(0), and its acknowledgement did not come yet.

@@ -143,6 +143,7 @@ impl Contract {
         | Event::Readable { peer }
         | Event::Writable { peer }
         | Event::Receipt { peer, .. }
+        | Event::PeerMoved { peer, .. }
         | Event::Disconnected { peer, .. }) = event
         else {
             unreachable!("another event: {event:?}");
@@ -179,8 +180,11 @@ impl Contract {
             assert!(before.is_none() || corrected, "{event:?} after {before:?}");
             return;
         }
-        let readable = matches!(event, Event::Readable { .. });
         assert!(life.connected, "{event:?} before `Connected`");
+        if matches!(event, Event::PeerMoved { .. }) {
+            return;
+        }
+        let readable = matches!(event, Event::Readable { .. });
         let before = if readable { life.readable } else { !life.full };
         assert!(!before, "{event:?} twice");
         if readable {

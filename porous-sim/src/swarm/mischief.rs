@@ -106,8 +106,21 @@ impl Stage {
         self.world.rebind(self.actors[index].address, outside);
         self.actors[index].public = outside;
         self.apply_all();
-        self.disturb_host(index, now, now);
+        if !self.is_followed(index) {
+            self.disturb_host(index, now, now);
+        }
         self.report.fault("routers that forgot", 1);
+    }
+
+    /// Whether all connections of a host are established, with hosts that follow it: then another
+    /// address does not excuse that one of them ends.
+    fn is_followed(&self, index: usize) -> bool {
+        const SETTLED: Duration = Duration::from_secs(2);
+        let (now, actor) = (self.world.now(), &self.actors[index]);
+        actor.peers.values().all(|meta| {
+            let settled = meta.since.is_some_and(|since| since + SETTLED <= now);
+            settled && self.plan.roles[meta.remote].roams
+        })
     }
 
     fn stop_reading(&mut self, index: usize) {

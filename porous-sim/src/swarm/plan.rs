@@ -22,6 +22,8 @@ pub(super) struct Role {
     pub(super) dials: Vec<usize>,
     /// For how long its router remembers, if it is behind one.
     pub(super) nat: Option<Duration>,
+    /// Whether it follows peers whose routers forget.
+    pub(super) roams: bool,
     /// Its program has ticks of this length.
     pub(super) tick: Option<Duration>,
     pub(super) timeout: Duration,
@@ -97,6 +99,10 @@ impl Plan {
             control(&mut role, policy, hosts, |name| {
                 Draw::new(seed, name, index)
             });
+            // A stream of its own, too. Without a checksum a datagram to who was there before is
+            // taken by who is there now.
+            role.roams = listens && checksum && Draw::new(seed, "roaming", index).often(50);
+            role.config = role.config.roaming(role.roams);
             if shape == 1 {
                 // They connect to each other, at the same time: neither needs to listen.
                 role.dials = (0..usize::try_from(hosts).unwrap_or(2)).collect();
@@ -236,6 +242,7 @@ fn role(
         asks: draw.often(20),
         dials: Vec::new(),
         nat,
+        roams: false,
         tick,
         timeout,
         send_budget: send_budget.into(),

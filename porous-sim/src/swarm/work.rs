@@ -50,10 +50,8 @@ impl Stage {
                 }
                 Event::Connected { peer, address } => self.connected(index, peer, address),
                 Event::Disconnected { peer, .. } => self.ended(index, peer),
-                Event::Readable { .. }
-                | Event::Writable { .. }
-                | Event::Receipt { .. }
-                | Event::PeerMoved { .. } => {}
+                Event::Readable { .. } | Event::Writable { .. } | Event::Receipt { .. } => {}
+                Event::PeerMoved { .. } => self.report.fault("clients that were followed", 1),
                 _ => panic!("another event: {event:?}"),
             }
         }

@@ -59,7 +59,9 @@ impl Actor {
         if command != "connect" {
             return Err(format!("no such command: {line}").into());
         }
-        self.host.connect(argument.parse::<SocketAddr>()?)?;
+        let addresses = argument.split(' ').map(str::parse::<SocketAddr>);
+        let addresses = addresses.collect::<Result<Vec<_>, _>>()?;
+        self.host.connect_any(&addresses)?;
         Ok(())
     }
 
@@ -132,10 +134,12 @@ impl Actor {
             let stats = state.stats();
             tell(&format!(
                 "peer address={address} answers={answers} questions={questions} mtu={} lost={} \
-                 rtt={}",
+                 rtt={} ecn={} marked={}",
                 stats.path_mtu,
                 stats.frames_lost,
                 stats.rtt.as_millis(),
+                stats.ecn,
+                stats.frames_marked,
             ))?;
         }
         let stats = self.host.socket_stats();

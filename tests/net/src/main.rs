@@ -3,7 +3,7 @@
 //! input. It ends with its input, so that nothing is left of a test that was killed.
 //!
 //! `porous-net BIND [OPTION]...`; the options are those of [`Options`], the only command is
-//! `connect ADDRESS`.
+//! `connect ADDRESS...`.
 
 extern crate alloc;
 

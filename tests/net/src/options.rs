@@ -20,7 +20,7 @@ pub(crate) struct Options {
     pub(crate) talk: bool,
     /// `size=BYTES`: the length of every fourth question; the others are short.
     pub(crate) size: usize,
-    /// `roaming`: it follows its peers. `pmtu=BYTES`: path MTU discovery up to that size.
+    /// `roaming`: it follows its peers. `ecn`: it uses marks of congestion. `pmtu=BYTES`: path MTU discovery up to that size.
     /// `timeout=SECONDS` and `patience=SECONDS`: of connections and of attempts to connect.
     pub(crate) config: Config,
 }
@@ -57,6 +57,7 @@ impl Options {
             "size" => self.size = value.parse()?,
             "pmtu" => self.config = self.config.clone().path_mtu_discovery(value.parse()?)?,
             "roaming" => self.config = self.config.clone().roaming(true),
+            "ecn" => self.config = self.config.clone().ecn(true),
             "timeout" => self.config = self.config.clone().timeout(seconds(value)?),
             "patience" => self.config = self.config.clone().connect_timeout(seconds(value)?),
             _ => return Err("no such option".into()),

@@ -67,21 +67,65 @@ fn a_path_that_drops_what_is_marked_costs_ten_frames() {
     assert!((10..30).contains(&stats.frames_lost), "{stats:?}");
 }
 
-#[test]
-fn a_path_that_begins_to_remove_marks_is_noticed() {
+/// A clean path, on which something begins in the middle. Whether frames are marked in the end.
+fn begin(then: impl FnOnce(&mut Pair, LinkConfig)) -> bool {
     let clean = LinkConfig::new().delay(20 * MS);
     let mut pair = Pair::new(Seed::new(1), clean, config(true), config(false));
     pair.connect_to_listener();
-    for (path, expected) in [(EcnPath::Clean, true), (EcnPath::Bleached, false)] {
-        let network = pair.world.network_mut();
-        network.set_link(Pair::A, Pair::B, clean.ecn_path(path));
-        let sent = (0..50).map(|_| (0, Mode::Reliable, vec![7; 1000]));
-        assert_eq!(pair.exchange(Pair::A, sent, 20_000 * MS).len(), 50);
-        pair.world.run_for(1000 * MS);
-        let peer = pair.world.host(Pair::A).peer(pair.peer(Pair::A));
-        let stats = peer.expect("it is connected").stats();
-        assert_eq!((stats.ecn, stats.frames_marked), (expected, 0), "{path:?}");
-    }
+    assert!(exchange(&mut pair));
+    then(&mut pair, clean);
+    exchange(&mut pair)
+}
+
+/// Packets are carried, and no frame comes with CE. Whether frames are marked then.
+fn exchange(pair: &mut Pair) -> bool {
+    let sent = (0..50).map(|_| (0, Mode::Reliable, vec![7; 1000]));
+    assert_eq!(pair.exchange(Pair::A, sent, 20_000 * MS).len(), 50);
+    pair.world.run_for(1000 * MS);
+    let peer = pair.world.host(Pair::A).peer(pair.peer(Pair::A));
+    let stats = peer.expect("it is connected").stats();
+    assert_eq!(stats.frames_marked, 0);
+    stats.ecn
+}
+
+#[test]
+fn a_path_that_begins_to_remove_marks_is_noticed() {
+    assert!(!begin(|pair, clean| {
+        let bleached = clean.ecn_path(EcnPath::Bleached);
+        pair.world
+            .network_mut()
+            .set_link(Pair::A, Pair::B, bleached);
+    }));
+}
+
+#[test]
+fn a_path_that_begins_to_drop_what_is_marked_is_noticed() {
+    assert!(!begin(|pair, clean| {
+        let blocked = clean.ecn_path(EcnPath::Blocked);
+        pair.world.network_mut().set_link(Pair::A, Pair::B, blocked);
+        // Each round of losses takes a packet that is new.
+        for _ in 0..20 {
+            let packet = (0, Mode::Reliable, vec![7; 1000]);
+            assert_eq!(pair.exchange(Pair::A, [packet], 20_000 * MS).len(), 1);
+        }
+    }));
+}
+
+#[test]
+fn an_outage_does_not_end_marks() {
+    assert!(begin(|pair, clean| {
+        let mut arrived = 0;
+        for is_down in [true, false] {
+            pair.world.network_mut().set_all(clean.down(is_down));
+            for _ in 0..50 {
+                pair.send(Pair::A, 0, Mode::Reliable, vec![7; 1000])
+                    .unwrap();
+            }
+            pair.world.run_for(2000 * MS);
+            arrived += pair.receive_all(Pair::B).len();
+        }
+        assert_eq!(arrived, 100);
+    }));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 mod attackers;
 mod bulk;
+mod forged;
 mod moments;
 mod neighbours;
 mod paths;

@@ -63,6 +63,7 @@ fn run() -> bool {
     let mut interface = interface(device, clock.now());
 
     let mut host = host();
+    hprintln!("board: host, heap {} bytes", heap::used());
     let mut sockets = SocketSet::new(Vec::with_capacity(1));
     let buffer = || host.packet_buffer(DATAGRAMS);
     let mut socket = udp::Socket::new(buffer(), buffer());

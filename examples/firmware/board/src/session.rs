@@ -9,7 +9,7 @@ use talk::{DONE, PACE, Side, Speech, Tally};
 
 use crate::heap;
 
-/// A client that has left may ask again whether we know, if our answer was lost.
+/// A client that leaves says so again until it hears our answer, which may be lost.
 const AFTERWARDS: Duration = Duration::from_millis(1500);
 
 /// Nobody needs so long.

@@ -24,22 +24,29 @@ fn unsent(actor: &mut Actor) -> u64 {
     actor.now("socket").map_or(0, |line| line.value("unsent"))
 }
 
-/// What the client loses for a second, and gets back.
-fn lose(name: &str, lose: &[&str], find: &[&str]) {
+/// Lets one of the two lose its network for a second, by these commands, and find it again by
+/// those, and sees that everything goes on.
+fn lose(name: &str, at_server: bool, bind: &str, lose: &[&str], find: &[&str]) {
     let Some(lab) = Lab::open(name) else { return };
-    let [client_space, _router, server] = path(&lab);
-    let _server = server.host("0.0.0.0:7000 listen");
+    let [client_space, _router, server_space] = path(&lab);
+    let mut server = server_space.host(&format!("{bind}:7000 listen"));
     let mut client = client_space.host("0.0.0.0:0 talk connect=10.2.0.2:7000");
     client.connected();
+    server.connected();
     client.hears(50);
-    assert_eq!(unsent(&mut client), 0);
+    let (space, actor) = if at_server {
+        (server_space, &mut server)
+    } else {
+        (client_space, &mut client)
+    };
+    assert_eq!(unsent(actor), 0);
     for words in lose {
-        client_space.run(words);
+        space.run(words);
     }
-    client.reports(10);
-    assert!(unsent(&mut client) > 0, "its network is there");
+    actor.reports(10);
+    assert!(unsent(actor) > 0, "its network is there");
     for words in find {
-        client_space.run(words);
+        space.run(words);
     }
     client.hears(100);
 }
@@ -49,6 +56,8 @@ fn a_route_that_is_gone_for_a_second_costs_no_connection() {
     let route = "default via 10.1.0.1";
     lose(
         "route",
+        false,
+        "0.0.0.0",
         &[&format!("ip route delete {route}")],
         &[&format!("ip route add {route}")],
     );
@@ -58,9 +67,27 @@ fn a_route_that_is_gone_for_a_second_costs_no_connection() {
 fn a_device_that_is_down_for_a_second_costs_no_connection() {
     lose(
         "down",
+        false,
+        "0.0.0.0",
         &["ip link set to-r down"],
         &["ip link set to-r up", "ip route add default via 10.1.0.1"],
     );
+}
+
+#[test]
+fn a_server_whose_address_is_gone_for_a_second_loses_nobody() {
+    for (name, bind) in [("all4", "0.0.0.0"), ("all6", "[::]"), ("one", "10.2.0.2")] {
+        lose(
+            name,
+            true,
+            bind,
+            &["ip address delete 10.2.0.2/24 dev to-r"],
+            &[
+                "ip address add 10.2.0.2/24 dev to-r",
+                "ip route add default via 10.2.0.1",
+            ],
+        );
+    }
 }
 
 /// The host is told by ICMP, too, and does not believe it, as anyone can send that.

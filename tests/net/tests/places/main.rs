@@ -11,6 +11,7 @@ extern crate alloc;
 mod actor;
 mod away;
 mod delay;
+mod ecn;
 mod families;
 mod lab;
 mod loss;

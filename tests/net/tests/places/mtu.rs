@@ -1,68 +1,122 @@
-//! The line between two routers takes shorter packets than before, in the middle of a connection.
+//! A part of the path takes shorter packets than before, in the middle of a connection.
 
 use crate::actor::{Actor, Line};
 use crate::lab::Lab;
 use crate::space::Space;
 
-/// What a packet may be longer than a datagram: the heads of IPv4 and UDP.
-const HEADS: u16 = 28;
-
-/// What a host with one peer has found.
-fn path_mtu(actor: &mut Actor) -> u16 {
-    actor.now("peer").map_or(0, |line| line.value("mtu"))
+/// A client, two routers and a server, with addresses of both families.
+struct Path {
+    client: Space,
+    near: Space,
+    far: Space,
+    server: Space,
 }
 
-/// The middle of the path shrinks from 1500 to 1280 bytes, the least of IPv6. The routers say so if
-/// `tell`.
-fn shrink(name: &str, tell: bool) {
-    let Some(lab) = Lab::open(name) else { return };
-    let (client, server) = (lab.space("c"), lab.space("s"));
-    let (near, far) = (lab.router("n"), lab.router("f"));
-    lab.wire((&client, &["10.1.0.2/24"]), (&near, &["10.1.0.1/24"]));
-    lab.wire((&near, &["10.2.0.1/24"]), (&far, &["10.2.0.2/24"]));
-    lab.wire((&server, &["10.3.0.2/24"]), (&far, &["10.3.0.1/24"]));
-    for (space, router) in [
-        (&client, "10.1.0.1"),
-        (&near, "10.2.0.2"),
-        (&far, "10.2.0.1"),
-        (&server, "10.3.0.1"),
-    ] {
-        space.run(&format!("ip route add default via {router}"));
-    }
-    let routers: [(&Space, &str); 2] = [(&near, "to-f"), (&far, "to-n")];
-    if !tell {
-        for (router, _) in routers {
-            router.firewall(
-                "add table ip f; \
-                 add chain ip f output { type filter hook output priority 0; }; \
-                 add rule ip f output icmp type destination-unreachable drop",
-            );
+impl Path {
+    fn new(lab: &Lab) -> Self {
+        let path = Self {
+            client: lab.space("c"),
+            near: lab.router("n"),
+            far: lab.router("f"),
+            server: lab.space("s"),
+        };
+        let wire = |number: u8, a: &Space, b: &Space| {
+            let ends = [1, 2].map(|last| {
+                [
+                    format!("10.{number}.0.{last}/24"),
+                    format!("fd0{number}::{last}/64"),
+                ]
+            });
+            let [a_end, b_end] = ends
+                .each_ref()
+                .map(|end| end.each_ref().map(String::as_str));
+            lab.wire((a, &a_end), (b, &b_end));
+        };
+        wire(1, &path.near, &path.client);
+        wire(2, &path.near, &path.far);
+        wire(3, &path.far, &path.server);
+        for (space, ipv4, ipv6) in [
+            (&path.client, "10.1.0.1", "fd01::1"),
+            (&path.near, "10.2.0.2", "fd02::2"),
+            (&path.far, "10.2.0.1", "fd02::1"),
+            (&path.server, "10.3.0.1", "fd03::1"),
+        ] {
+            space.run(&format!("ip route add default via {ipv4}"));
+            space.run(&format!("ip -6 route add default via {ipv6}"));
         }
+        path
     }
 
-    let mut server = server.host("0.0.0.0:7000 listen size=1380 pmtu=1452");
-    let mut client = client.host("0.0.0.0:0 talk size=1380 connect=10.3.0.2:7000 pmtu=1452");
-    client.connected();
-    let found = |line: &Line| line.is("peer") && line.value::<u16>("mtu") == 1452;
-    client.until("the largest datagram", found);
-    server.until("the largest datagram", found);
-
-    for (router, device) in routers {
-        router.run(&format!("ip link set {device} mtu 1280"));
+    /// A client that has a connection with the server of this address, and the server. Both have
+    /// found that the path carries datagrams of 1452 bytes, and send them.
+    fn connect(&self, to: &str) -> [Actor; 2] {
+        let mut server = self.server.host("[::]:7000 listen size=1380 pmtu=1452");
+        let options = "[::]:0 talk size=1380 pmtu=1452 connect";
+        let mut client = self.client.host(&format!("{options}={to}"));
+        assert_eq!(client.connected(), to);
+        for actor in [&mut client, &mut server] {
+            let found = |line: &Line| line.is("peer") && line.value::<u16>("mtu") == 1452;
+            actor.until("the largest datagram", found);
+        }
+        [client, server]
     }
-    client.hears(400);
-    for actor in [&mut client, &mut server] {
-        let mtu = path_mtu(actor);
-        assert!((1200..=1280 - HEADS).contains(&mtu), "{mtu}");
+
+    /// From now on the middle carries packets of 1280 bytes, the least that IPv6 wants.
+    fn shrink(&self) {
+        self.near.run("ip link set to-f mtu 1280");
+        self.far.run("ip link set to-n mtu 1280");
     }
 }
+
+/// The path shrinks, and everything goes on, in datagrams that fit with `heads` before them.
+fn goes_on(mut actors: [Actor; 2], heads: u16, shrink: impl FnOnce()) {
+    shrink();
+    actors[0].hears(400);
+    for actor in &mut actors {
+        let mtu = actor.now("peer").map_or(0, |line| line.value::<u16>("mtu"));
+        assert!((1200..=1280 - heads).contains(&mtu), "{mtu}");
+    }
+}
+
+const IPV4: u16 = 20 + 8;
+const IPV6: u16 = 40 + 8;
 
 #[test]
 fn a_path_that_shrinks_costs_no_connection() {
-    shrink("mtu", true);
+    let Some(lab) = Lab::open("mtu") else { return };
+    let path = Path::new(&lab);
+    goes_on(path.connect("10.3.0.2:7000"), IPV4, || path.shrink());
+}
+
+#[test]
+fn a_path_of_ipv6_that_shrinks_costs_no_connection() {
+    let Some(lab) = Lab::open("mtu6") else { return };
+    let path = Path::new(&lab);
+    goes_on(path.connect("[fd03::2]:7000"), IPV6, || path.shrink());
 }
 
 #[test]
 fn a_path_that_shrinks_and_says_nothing_costs_no_connection() {
-    shrink("hole", false);
+    let Some(lab) = Lab::open("hole") else { return };
+    let path = Path::new(&lab);
+    for router in [&path.near, &path.far] {
+        router.firewall(
+            "add table ip f; add chain ip f output { type filter hook output priority 0; }; \
+             add rule ip f output icmp type destination-unreachable drop",
+        );
+    }
+    goes_on(path.connect("10.3.0.2:7000"), IPV4, || path.shrink());
+}
+
+/// As with a tunnel that is switched on: the system refuses to send what is longer.
+#[test]
+fn a_device_that_takes_shorter_packets_than_before_costs_no_connection() {
+    let Some(lab) = Lab::open("tunnel") else {
+        return;
+    };
+    let path = Path::new(&lab);
+    goes_on(path.connect("10.3.0.2:7000"), IPV4, || {
+        path.client.run("ip link set to-n mtu 1280");
+        path.near.run("ip link set to-c mtu 1280");
+    });
 }

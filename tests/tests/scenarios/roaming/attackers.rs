@@ -1,1 +1,98 @@
-//! attackers
+//! Who copies, invents and repeats datagrams from elsewhere: nobody is moved, and little is sent.
+
+use alloc::collections::BTreeMap;
+use alloc::rc::Rc;
+use core::cell::RefCell;
+
+use porous_proto::PeerId;
+use porous_sim::{Intercept, LinkConfig, World};
+
+use super::{A, B, MS, ROUTER, SECOND, deliver, moves, receive, send, simple};
+
+/// What a datagram that passes is.
+type Seen = Rc<RefCell<Vec<(u32, u32, Vec<u8>)>>>;
+
+/// A connection of which somebody sees each datagram.
+fn tapped(seed: u64) -> (World, PeerId, PeerId, Seen) {
+    let (mut world, client, server) = simple(seed);
+    let seen = Seen::default();
+    let tap = Rc::clone(&seen);
+    world.intercept(move |passing| {
+        let datagram = passing.datagram.to_vec();
+        tap.borrow_mut().push((passing.from, passing.to, datagram));
+        Intercept::Pass
+    });
+    (world, client, server, seen)
+}
+
+/// How long before the original arrives, or after it, copies of what the client sends come from
+/// these addresses. Everybody talks meanwhile; what was sent to these, and in their name.
+fn copies(from: &[u32], early: bool, seed: u64) -> (World, [PeerId; 2], BTreeMap<u32, [u64; 2]>) {
+    let (mut world, client, server, seen) = tapped(seed);
+    let mut bytes = BTreeMap::<u32, [u64; 2]>::new();
+    for n in 0..200 {
+        send(&mut world, A, client, [n]);
+        send(&mut world, B, server, [n]);
+        world.flush(A);
+        // A copy that is sent at once by a neighbour of B comes first.
+        for (source, _, datagram) in seen.take() {
+            if source == ROUTER {
+                for &copy in from {
+                    let delay = if early { MS } else { 31 * MS };
+                    let link = LinkConfig::new().delay(delay);
+                    world.network_mut().set_link(copy, B, link);
+                    bytes.entry(copy).or_default()[0] += datagram.len() as u64;
+                    world.inject(copy, B, datagram.clone());
+                }
+            }
+        }
+        world.run_for(50 * MS);
+        count(&seen, from, &mut bytes);
+    }
+    (world, [client, server], bytes)
+}
+
+/// What B has sent to these.
+fn count(seen: &Seen, to: &[u32], bytes: &mut BTreeMap<u32, [u64; 2]>) {
+    for (_, target, datagram) in seen.borrow().iter() {
+        if to.contains(target) {
+            bytes.entry(*target).or_default()[1] += datagram.len() as u64;
+        }
+    }
+}
+
+#[test]
+fn copies_from_elsewhere_move_nobody_and_get_little() {
+    for early in [true, false] {
+        for count in [1, 100] {
+            let from: Vec<u32> = (5000..5000 + count).collect();
+            let (mut world, [client, server], bytes) = copies(&from, early, count.into());
+            let what = format!("{early} {count}");
+            assert_eq!(moves(&mut world), [], "{what}");
+            assert_eq!(world.host(B).address(server), Some(ROUTER), "{what}");
+            let all: Vec<u8> = (0..200).collect();
+            assert_eq!(receive(&mut world, A, client), all, "{what}");
+            assert_eq!(receive(&mut world, B, server), all, "{what}");
+            let asked = bytes.values().filter(|[_, got]| *got > 0).count();
+            for (address, [sent, got]) in bytes {
+                assert!(got <= 3 * sent, "{what}: {address} sent {sent}, got {got}");
+            }
+            // What comes after the original is not the newest, and not even looked at.
+            assert_eq!(asked > 0, early, "{what}: {asked} were asked");
+        }
+    }
+}
+
+#[test]
+fn who_copies_in_time_from_everywhere_does_not_keep_a_client_from_moving_for_longer_than_that() {
+    let from: Vec<u32> = (5000..5100).collect();
+    let (mut world, [client, server], _) = copies(&from, true, 1);
+    world.rebind(A, ROUTER + 1);
+    send(&mut world, A, client, [1]);
+    world.run_for(1500 * MS);
+    send(&mut world, A, client, [2]);
+    world.run_for(SECOND);
+    assert_eq!(moves(&mut world), [(ROUTER, ROUTER + 1)]);
+    receive(&mut world, B, server);
+    deliver(&mut world, A, client, (B, server), 200 * MS);
+}

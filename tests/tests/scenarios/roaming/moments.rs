@@ -1,7 +1,5 @@
 //! A client that moves at each moment, and whatever becomes of each datagram of a move.
 
-#![expect(clippy::unwrap_used, reason = "a test")]
-
 use core::time::Duration;
 
 use porous_proto::{ChannelId, Event, Listen, Mode, PeerId, PeerState};

@@ -3,6 +3,7 @@
 
 use core::time::Duration;
 
+use porous_proto::congestion::Congestion;
 use porous_proto::{ChannelId, Config, Mode, PeerId, PeerStats, Policy};
 use porous_sim::{EcnPath, LinkConfig, World};
 use porous_tests::config;
@@ -54,21 +55,19 @@ fn move_streaming(server: Config, to: u32, link: LinkConfig) -> (World, [PeerId;
 fn another_port_keeps_the_window_whatever_was_lost_on_the_way_to_the_old_one() {
     let link = LinkConfig::new().delay(30 * MS).rate(20_000_000);
     let (mut world, [client, server], after) = move_streaming(modern(), ROUTER + 1, link);
-    assert!(after.window > 3 * INITIAL && after.flight > 0, "{after:?}");
-    let lost = after.frames_lost;
+    assert!(after.window > 3 * INITIAL, "{after:?}");
+    assert!(after.frames_lost >= 20, "{after:?}");
     for _ in 0..100 {
         stream(&mut world, (client, server), 2 * MS);
         let now = stats(&world, server);
-        // A longer round trip may cost a little of it.
-        assert!(now.window >= after.window / 5 * 4, "{after:?} {now:?}");
+        assert!(now.window >= after.window, "{after:?} {now:?}");
     }
-    let now = stats(&world, server);
-    assert!(now.frames_lost >= lost + 20, "they were lost: {now:?}");
 }
 
 #[test]
 fn so_does_one_whose_client_was_silent_for_a_second() {
-    let (mut world, client, server) = connect(1, LinkConfig::new(), modern());
+    let reno = modern().congestion(Congestion::Reno);
+    let (mut world, client, server) = connect(1, LinkConfig::new(), reno);
     let before = stats(&world, server);
     world.rebind(A, ROUTER + 1);
     // A game's server goes on.
@@ -89,16 +88,16 @@ fn so_does_one_whose_client_was_silent_for_a_second() {
 fn on_another_path_nothing_is_known() {
     let link = LinkConfig::new().delay(5 * MS).rate(20_000_000);
     let (mut world, [client, server], after) = move_streaming(modern(), ELSEWHERE, link);
-    assert_eq!(after.window, INITIAL);
     // What was lost on the old path does not make the window smaller.
-    let lost = after.frames_lost;
+    assert!(
+        after.window == INITIAL && after.frames_lost >= 20,
+        "{after:?}"
+    );
     for _ in 0..20 {
         stream(&mut world, (client, server), 2 * MS);
         let now = stats(&world, server);
         assert!(now.window >= after.window, "{after:?} {now:?}");
     }
-    let now = stats(&world, server);
-    assert!(now.frames_lost >= lost + 20, "they were lost: {now:?}");
     stream(&mut world, (client, server), SECOND);
     let now = stats(&world, server);
     assert!(
@@ -133,7 +132,8 @@ fn rtt_after(to: u32, round_trips: u32) -> (Duration, PeerStats) {
 
 #[test]
 fn the_round_trip_of_another_path_is_known_after_two_of_them() {
-    let (_, after) = rtt_after(ELSEWHERE, 2);
+    // The paper measures it by pings alone.
+    let (_, after) = rtt_after(ELSEWHERE, config::by_policy(2, 500));
     assert!((10 * MS..30 * MS).contains(&after.rtt), "{after:?}");
 }
 
@@ -204,7 +204,7 @@ fn marks_are_tried_on_another_path_whatever_became_of_those_before() {
     let link = LinkConfig::new().delay(30 * MS).rate(20_000_000);
     let config = modern().ecn(true);
     let (mut world, [client, server], after) = move_streaming(config.clone(), ELSEWHERE, link);
-    assert!(after.ecn && after.flight > 12_000, "{after:?}");
+    assert!(after.ecn && after.frames_lost >= 20, "{after:?}");
     stream(&mut world, (client, server), SECOND);
     assert!(stats(&world, server).ecn, "what was lost had marks");
     // And ended there, if they are removed.

@@ -1,0 +1,282 @@
+//! Datagrams from elsewhere that are written by hand.
+#![expect(clippy::unwrap_used, reason = "a test")]
+
+use porous_proto::{Ecn, Event, Host, Instant, Listen, PeerState};
+use porous_sim::{ChaCha8Rng, Seed};
+use porous_tests::config;
+use porous_tests::encoder::{self, Message, Offer};
+use porous_tests::remote::{self, Remote};
+
+/// A remote that is written by hand, at 7, and the host that it is connected to.
+struct Hand {
+    host: Host<ChaCha8Rng, u8>,
+    remote: Remote,
+    now: Instant,
+}
+
+/// Where the remote may be, too.
+const OTHER: u8 = 9;
+
+fn offer() -> Offer {
+    Offer {
+        application: 0,
+        channels: 1,
+        datagram: 1200,
+        packet: 1 << 20,
+        budget: 4 << 20,
+        windows: [10, 10],
+        rates: [u32::MAX; 2],
+        integrity: 0,
+        extensions: 0,
+        path_mtu: None,
+    }
+}
+
+const PING: u8 = 1;
+const PATH_CHALLENGE: u8 = 7;
+const PATH_RESPONSE: u8 = 8;
+
+impl Hand {
+    fn new() -> Self {
+        let config = config::new().first_id(0).roaming(true);
+        let mut host = Host::new(config, Seed::new(1).stream("host", 0));
+        host.listen(Listen::Open).unwrap();
+        let offer = offer();
+        let remote = Remote::connect(&mut host, Instant::ZERO, 7, &offer);
+        let mut hand = Self {
+            host,
+            remote,
+            now: Instant::ZERO,
+        };
+        hand.say(7, vec![ping()]);
+        hand
+    }
+
+    /// The next frame comes from there: what goes out to whom.
+    fn say(&mut self, from: u8, messages: Vec<Message>) -> Vec<(u8, Vec<u8>)> {
+        let datagram = self.remote.short(None, messages).encode(&self.remote.shape);
+        self.hand(from, &datagram)
+    }
+
+    fn hand(&mut self, from: u8, datagram: &[u8]) -> Vec<(u8, Vec<u8>)> {
+        self.host
+            .handle_datagram(self.now, from, Ecn::NotEct, datagram);
+        self.sent()
+    }
+
+    fn sent(&mut self) -> Vec<(u8, Vec<u8>)> {
+        let mut buf = [0; 1200];
+        let mut all = Vec::new();
+        while let Some(transmit) = self.host.poll_transmit(self.now, &mut buf) {
+            all.push((transmit.to, transmit.datagram.to_vec()));
+        }
+        all
+    }
+
+    /// The only datagram that goes there, and the challenge in it.
+    fn challenge(&mut self, from: u8) -> [u8; 8] {
+        let all = self.say(from, vec![ping()]);
+        challenge_to(from, &all).expect("a challenge")
+    }
+
+    fn wait(&mut self, millis: u64) {
+        self.now = Instant::from_micros(self.now.as_micros() + 1000 * millis);
+        self.host.handle_timeout(self.now);
+    }
+
+    fn moves(&mut self) -> Vec<(u8, u8)> {
+        let mut all = Vec::new();
+        while let Some(event) = self.host.poll_event() {
+            if let Event::PeerMoved { from, to, .. } = event {
+                all.push((from, to));
+            }
+        }
+        all
+    }
+}
+
+fn challenge_to(to: u8, all: &[(u8, Vec<u8>)]) -> Option<[u8; 8]> {
+    let mut to = all.iter().filter(|(target, _)| *target == to);
+    let (_, datagram) = to.next()?;
+    assert_eq!(to.next(), None, "one at a time");
+    let at = datagram.len() - 8;
+    datagram[at..].try_into().ok()
+}
+
+fn ping() -> Message {
+    Message::Control(vec![PING, 0, 0])
+}
+
+fn control(kind: u8, data: [u8; 8]) -> Message {
+    Message::Control([&[kind][..], &data].concat())
+}
+
+fn response(data: [u8; 8]) -> Vec<Message> {
+    vec![control(PATH_RESPONSE, data)]
+}
+
+#[test]
+fn the_echo_counts_from_where_the_challenge_went_and_nowhere_else() {
+    let mut hand = Hand::new();
+    let challenge = hand.challenge(OTHER);
+    // From where the peer is, from a third place, and changed.
+    hand.say(7, response(challenge));
+    hand.say(11, response(challenge));
+    let mut wrong = challenge;
+    wrong[7] ^= 1;
+    hand.say(OTHER, response(wrong));
+    assert_eq!(hand.moves(), []);
+    hand.say(OTHER, response(challenge));
+    assert_eq!(hand.moves(), [(7, OTHER)]);
+    // It has been used up.
+    hand.wait(2000);
+    hand.say(7, response(challenge));
+    assert_eq!(hand.moves(), []);
+}
+
+#[test]
+fn an_echo_that_was_overtaken_from_where_the_peer_is_moves_nobody() {
+    let mut hand = Hand::new();
+    let challenge = hand.challenge(OTHER);
+    let shape = hand.remote.shape;
+    let late = hand.remote.short(None, response(challenge)).encode(&shape);
+    hand.say(7, vec![ping()]);
+    hand.hand(OTHER, &late);
+    assert_eq!(hand.moves(), []);
+    // Nor does a copy of one that was taken.
+    let taken = hand.remote.short(None, response(challenge)).encode(&shape);
+    hand.hand(7, &taken);
+    hand.hand(OTHER, &taken);
+    assert_eq!(hand.moves(), []);
+}
+
+#[test]
+fn a_challenge_is_good_for_a_second_and_another_one_is_another() {
+    let mut hand = Hand::new();
+    let challenge = hand.challenge(OTHER);
+    hand.wait(3000);
+    let all = hand.say(OTHER, response(challenge));
+    assert_eq!(hand.moves(), []);
+    assert_ne!(challenge_to(OTHER, &all), Some(challenge));
+}
+
+#[test]
+fn the_second_move_waits_for_a_second() {
+    let mut hand = Hand::new();
+    let challenge = hand.challenge(OTHER);
+    hand.say(OTHER, response(challenge));
+    assert_eq!(hand.moves(), [(7, OTHER)]);
+    let challenge = hand.challenge(11);
+    hand.wait(990);
+    hand.say(11, response(challenge));
+    assert_eq!(hand.moves(), []);
+    hand.wait(10);
+    hand.say(11, response(challenge));
+    assert_eq!(hand.moves(), [(OTHER, 11)]);
+}
+
+#[test]
+fn moves_that_nobody_asks_for_are_one_event() {
+    let mut hand = Hand::new();
+    for place in [OTHER, 11, 12] {
+        let challenge = hand.challenge(place);
+        hand.say(place, response(challenge));
+        hand.wait(1000);
+    }
+    assert_eq!(hand.moves(), [(7, 12)]);
+    let challenge = hand.challenge(7);
+    hand.say(7, response(challenge));
+    assert_eq!(hand.moves(), [(12, 7)]);
+}
+
+#[test]
+fn three_places_are_asked_at_once_and_each_again_after_a_while() {
+    let mut hand = Hand::new();
+    for place in 20..23 {
+        hand.challenge(place);
+    }
+    let all = hand.say(23, vec![ping()]);
+    assert_eq!(challenge_to(23, &all), None, "a fourth");
+    let all = hand.say(20, vec![ping()]);
+    assert_eq!(challenge_to(20, &all), None, "too soon");
+    hand.wait(700);
+    let all = hand.say(20, vec![ping()]);
+    assert!(challenge_to(20, &all).is_some());
+    hand.wait(1300);
+    hand.challenge(23);
+}
+
+#[test]
+fn what_is_old_a_copy_malformed_or_a_lie_makes_nobody_a_candidate() {
+    let mut hand = Hand::new();
+    let shape = hand.remote.shape;
+    let ack = encoder::Ack {
+        largest: 500,
+        width: 4,
+        map: 0,
+        delay: None,
+        ranges: Vec::new(),
+        nonces: false,
+        marks: (false, 0),
+    };
+    let lie = hand.remote.short(Some(ack), vec![ping()]);
+    let old = hand.remote.short(None, vec![ping()]).encode(&shape);
+    let malformed = hand.remote.short(None, vec![Message::Control(vec![77])]);
+    let copy = hand.remote.short(None, vec![ping()]).encode(&shape);
+    hand.hand(7, &copy);
+    let (lie, malformed) = (lie.encode(&shape), malformed.encode(&shape));
+    for datagram in [&lie, &malformed, &copy, &old] {
+        let all = hand.hand(OTHER, datagram);
+        assert!(all.iter().all(|(to, _)| *to == 7), "{all:?}");
+    }
+    hand.challenge(OTHER);
+}
+
+#[test]
+fn a_flood_from_elsewhere_gets_three_bytes_for_each_of_its_own() {
+    let mut hand = Hand::new();
+    let (mut sent, mut got, mut answers) = (0, 0, 0);
+    for n in 0..500_u32 {
+        let data = u64::from(n).to_le_bytes();
+        let datagram = hand
+            .remote
+            .short(None, vec![control(PATH_CHALLENGE, data)])
+            .encode(&hand.remote.shape);
+        sent += datagram.len();
+        for (to, datagram) in hand.hand(OTHER, &datagram) {
+            if to == OTHER {
+                got += datagram.len();
+                answers += 1;
+            }
+        }
+        assert!(got <= 3 * sent, "{got} for {sent}");
+        hand.wait(3);
+    }
+    assert!(answers > 0);
+    assert_eq!(hand.moves(), []);
+}
+
+#[test]
+fn long_forms_from_elsewhere_move_nobody_and_make_no_other_connection() {
+    let mut hand = Hand::new();
+    let challenge = hand.challenge(OTHER);
+    hand.say(OTHER, response(challenge));
+    hand.moves();
+    // The request of this connection comes late, from where the remote was.
+    let body = offer().body(&[7; 4]);
+    let peers = hand.host.peers().count();
+    for from in [7, 12] {
+        let all = hand.hand(from, &remote::request([hand.remote.nonces[0], 0], &body));
+        let cookie = all.iter().find(|(to, _)| *to == from).expect("a cookie");
+        let again = remote::request([hand.remote.nonces[0], remote::nonce(&cookie.1)], &body);
+        hand.hand(from, &again);
+    }
+    let connected = |event: &Event<u8>| matches!(event, Event::Connected { .. });
+    let told: Vec<_> = core::iter::from_fn(|| hand.host.poll_event()).collect();
+    assert!(!told.iter().any(connected), "{told:?}");
+    let live = hand
+        .host
+        .peers()
+        .filter(|(_, peer)| peer.state() == PeerState::Connected);
+    assert_eq!((live.count(), peers), (1, 1));
+}

@@ -48,7 +48,7 @@ fn there_are_no_more_undecided_ones_than_places() {
     case(cost, |scene| {
         ask(scene);
         for n in 0..PLACES {
-            knock(scene, STRANGER + n, 9);
+            knock(scene, STRANGER + n, u64::from(STRANGER + n));
         }
         assert_eq!(asked(scene), 7);
         for n in PLACES..100 {
@@ -69,7 +69,7 @@ fn a_hundred_cookies_that_come_back_at_once_fill_the_places() {
     };
     case(cost, |scene| {
         let cookies: Vec<_> = (STRANGER..STRANGER + 100)
-            .map(|from| (from, scene.prove(from, 9, &offer())))
+            .map(|from| (from, scene.prove(from, u64::from(from), &offer())))
             .collect();
         let mut accepted = 0;
         for (from, request) in &cookies {
@@ -97,10 +97,11 @@ fn the_last_place_is_given_once() {
     };
     case(cost, |scene| {
         for n in 0..PLACES - 1 {
-            scene.settle(STRANGER + n, 9, &offer());
+            scene.settle(STRANGER + n, u64::from(STRANGER + n), &offer());
         }
-        let late: [_; 2] = [50, 51].map(|n| scene.prove(STRANGER + n, 9, &offer()));
-        let last = scene.settle(STRANGER + 40, 9, &offer());
+        let late: [_; 2] =
+            [50, 51].map(|n| scene.prove(STRANGER + n, u64::from(STRANGER + n), &offer()));
+        let last = scene.settle(STRANGER + 40, u64::from(STRANGER + 40), &offer());
         for (n, request) in [50, 51].into_iter().zip(&late) {
             assert_eq!(scene.deliver(STRANGER + n, request), STATELESS);
         }
@@ -127,7 +128,7 @@ fn an_address_takes_one_place_while_it_is_undecided() {
         }
         let waits = |state: &&PeerState| **state == PeerState::Connecting;
         assert_eq!(scene.states(STRANGER).iter().filter(waits).count(), 1);
-        knock(scene, STRANGER + 1, 9);
+        knock(scene, STRANGER + 1, u64::from(STRANGER + 1));
     });
 }
 
@@ -147,7 +148,7 @@ fn an_address_takes_one_more_place_while_it_comes_again() {
         let waits = |state: &&PeerState| **state == PeerState::Connecting;
         assert_eq!(scene.states(STRANGER).iter().filter(waits).count(), 1);
         for n in 1..PLACES - 1 {
-            scene.settle(STRANGER + n, 9, &offer());
+            scene.settle(STRANGER + n, u64::from(STRANGER + n), &offer());
         }
     });
 }
@@ -191,7 +192,7 @@ fn undecided_ones_that_vanish_leave_their_places() {
     case(cost, |scene| {
         ask(scene);
         for n in 0..PLACES {
-            knock(scene, STRANGER + n, 9);
+            knock(scene, STRANGER + n, u64::from(STRANGER + n));
         }
         scene.pass(9 * SECOND);
         assert_eq!(scene.deliver(ENEMY, &first(9, &offer())), STATELESS);
@@ -215,7 +216,7 @@ fn an_answer_that_comes_too_late_changes_nothing() {
     case(cost, |scene| {
         ask(scene);
         let (_, gone) = knock(scene, STRANGER, 9);
-        let (nonces, left) = knock(scene, STRANGER + 1, 9);
+        let (nonces, left) = knock(scene, STRANGER + 1, u64::from(STRANGER + 1));
         scene.deliver(STRANGER + 1, &disconnection(nonces));
         scene.pass(11 * SECOND);
         for peer in [gone, left] {

@@ -77,7 +77,7 @@ fn no_reset_is_answered() {
 #[test]
 fn connections_that_come_and_go_leave_two_for_each_place() {
     let cost = Cost {
-        bytes: 35_000,
+        bytes: 36_000,
         steps: 150,
     };
     case(cost, |scene| {
@@ -161,11 +161,11 @@ fn every_state_has_a_deadline() {
         scene.attempt();
         let left = scene.settle(STRANGER, 9, &offer());
         scene.deliver(STRANGER, &disconnection(left.nonces));
-        scene.settle(STRANGER + 1, 9, &offer());
+        scene.settle(STRANGER + 1, u64::from(STRANGER + 1), &offer());
         scene.join(STRANGER + 1, 10, &offer());
         scene.settle(
             STRANGER + 2,
-            9,
+            u64::from(STRANGER + 2),
             &Offer {
                 rates: [1, 1],
                 ..offer()
@@ -192,11 +192,11 @@ fn every_state_has_a_deadline() {
 #[test]
 fn a_connection_that_was_forgotten_early_is_not_made_again() {
     let cost = Cost {
-        bytes: 35_000,
+        bytes: 36_000,
         steps: 150,
     };
     case(cost, |scene| {
-        let victim = scene.settle(STRANGER, 9, &offer());
+        let victim = scene.settle(STRANGER, 900, &offer());
         scene.deliver(STRANGER, &disconnection(victim.nonces));
         for n in 1..=40 {
             scene.now = scene.now + PACE;
@@ -229,7 +229,7 @@ fn what_has_ended_is_remembered_for_as_long_as_its_cookie_lives() {
             // At every moment in the life of a key.
             scene.pass(Duration::from_millis(1123));
             let from = STRANGER + life;
-            let enemy = scene.settle(from, 9, &offer());
+            let enemy = scene.settle(from, u64::from(from), &offer());
             scene.deliver(from, &disconnection(enemy.nonces));
             if life >= 14 {
                 break;

@@ -205,7 +205,7 @@ fn a_peer_gets_datagrams_as_long_as_it_wants() {
         for (address, datagram, most) in [(ENEMY, 512, 512), (ENEMY + 1, u16::MAX, 1200)] {
             scene.settle(
                 address,
-                9,
+                u64::from(address),
                 &Offer {
                     datagram,
                     ..offer()

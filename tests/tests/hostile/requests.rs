@@ -164,7 +164,7 @@ fn a_cookie_expires() {
             (STRANGER + 4, 60_000, false),
             (STRANGER + 5, 600_000, false),
         ] {
-            let request = scene.prove(address, 9, &offer());
+            let request = scene.prove(address, u64::from(address), &offer());
             scene.pass(Duration::from_millis(age));
             let taken = scene.deliver(address, &request);
             let is_taken = matches!(taken, Disposition::Accepted(_));

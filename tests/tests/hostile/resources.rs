@@ -59,7 +59,7 @@ fn nobody_is_let_in_while_4096_events_wait() {
     };
     case_with(config().max_peers(2048), cost, |scene| {
         let mut visits = 0;
-        while visit(scene, STRANGER + visits, 9) {
+        while visit(scene, STRANGER + visits, u64::from(STRANGER + visits)) {
             visits += 1;
             scene.now = scene.now + Duration::from_micros(50);
         }
@@ -139,11 +139,12 @@ fn as_many_are_let_in_as_there_are_places() {
     };
     case(cost, |scene| {
         for n in 0..1000 {
-            let taken = scene.deliver(STRANGER + n, &first(9, &offer()));
+            let nonce = u64::from(STRANGER + n);
+            let taken = scene.deliver(STRANGER + n, &first(nonce, &offer()));
             assert_eq!(taken, STATELESS);
             let answer = &scene.said_to(STRANGER + n)[0];
             if n < 7 {
-                let nonces = [9, porous_tests::remote::nonce(answer)];
+                let nonces = [nonce, porous_tests::remote::nonce(answer)];
                 let taken = scene.deliver(STRANGER + n, &second(nonces, &offer()));
                 assert!(matches!(taken, Disposition::Accepted(_)), "{n}: {taken:?}");
                 scene.trust(STRANGER + n);
@@ -165,7 +166,11 @@ fn silent_ones_leave_their_places() {
     case(cost, |scene| {
         for round in 0..5 {
             for n in 0..7 {
-                scene.join(STRANGER + 10 * round + n, 9, &offer());
+                scene.join(
+                    STRANGER + 10 * round + n,
+                    u64::from(STRANGER + 10 * round + n),
+                    &offer(),
+                );
             }
             let late = STRANGER + 10 * round + 8;
             assert_eq!(scene.deliver(late, &first(9, &offer())), STATELESS);
@@ -190,7 +195,7 @@ fn attempts_take_no_places() {
         }
         scene.flush();
         for n in 0..7 {
-            scene.settle(STRANGER + 500 + n, 9, &offer());
+            scene.settle(STRANGER + 500 + n, u64::from(STRANGER + 500 + n), &offer());
         }
         assert_eq!(scene.others(), 107);
         scene.pass(11 * SECOND);
@@ -203,7 +208,7 @@ fn attempts_take_no_places() {
 #[test]
 fn deadlines_are_to_come_whatever_has_come() {
     let cost = Cost {
-        bytes: 38_000,
+        bytes: 39_000,
         steps: 160,
     };
     case(cost, |scene| {

@@ -17,12 +17,6 @@ use crate::work;
 /// a late acknowledgement can tell how late it is.
 const REMEMBERED_MAX: usize = 64;
 
-/// How many frames outside the windows (acknowledgements, signalling) may follow the oldest one
-/// that is waited for (`deviations.md` P2): as many as the remote host may have of its own.
-fn exempt(window: u64) -> u64 {
-    window.clamp(64, 1024)
-}
-
 /// One transmission of a frame.
 #[derive(Debug)]
 pub(crate) struct Record {
@@ -150,7 +144,10 @@ impl TransferQueue {
 
     /// Whether the ring is full, so that the oldest record must be forgotten before the next.
     pub(crate) fn is_full(&self) -> bool {
-        self.records.len() as u64 >= self.window.size() + exempt(self.window.size())
+        // As many frames outside the windows may follow the oldest one that is waited for as there may
+        // be others (`deviations.md` P2). The remote host has no more on their way either.
+        let size = self.window.size();
+        self.records.len() as u64 >= size + size.clamp(64, 1024)
     }
 
     /// The oldest frame whose acknowledgement is awaited.

@@ -8,7 +8,7 @@ use crate::peers::{
     PASSIVE, RELIABLE, UNRELIABLE, all_up_to, assert_taken, challenge, limits, malformed, noop,
     packet, ping, pong, sentinel, tombstone, window,
 };
-use crate::scene::{Cost, ENEMY, FRAGMENT, Scene, case, offer};
+use crate::scene::{Cost, ENEMY, FRAGMENT, Scene, case, case_with, config, offer};
 
 /// Frames that have everything in them that there is.
 fn frames(enemy: &mut Remote<u32>) -> Vec<Short> {
@@ -89,8 +89,10 @@ fn every_truncation_of_a_frame() {
         bytes: 140_000,
         steps: 100,
     };
-    case(cost, |scene| {
-        let mut enemy = sent_to(scene, &offer());
+    // Acknowledgements of what is taken have room beside the data.
+    case_with(config().windows(1024, 256).unwrap(), cost, |scene| {
+        let windows = [10, 8];
+        let mut enemy = sent_to(scene, &Offer { windows, ..offer() });
         for frame in frames(&mut enemy) {
             let whole = frame.encode(&enemy.shape);
             let cuts = (0..whole.len()).map(|len| whole[..len].to_vec());

@@ -217,7 +217,7 @@ fn a_peer_that_speaks_at_random() {
 #[test]
 fn a_peer_that_repeats_all_that_it_has_ever_sent() {
     let cost = Cost {
-        bytes: 160_000,
+        bytes: 80_000,
         steps: 1700,
     };
     case(cost, |scene| {

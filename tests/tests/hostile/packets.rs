@@ -266,8 +266,8 @@ fn a_packet_does_not_change_its_mode_or_its_dependency() {
 #[test]
 fn packets_that_were_passed_stay_passed() {
     let cost = Cost {
-        bytes: 80_000,
-        steps: 120,
+        bytes: 60_000,
+        steps: 1500,
     };
     case(cost, |scene| {
         let mut enemy = scene.enemy();

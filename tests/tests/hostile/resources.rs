@@ -76,7 +76,7 @@ fn nobody_is_let_in_while_4096_events_wait() {
 #[test]
 fn an_application_that_only_reads_has_few_events() {
     let cost = Cost {
-        bytes: 200_000,
+        bytes: 100_000,
         steps: 210,
     };
     case(cost, |scene| {

@@ -1,5 +1,4 @@
 //! The rules of roaming one by one: who is asked, when, in how many bytes, and what counts.
-#![expect(clippy::unwrap_used, reason = "a test")]
 
 use alloc::vec::Vec;
 use core::time::Duration;

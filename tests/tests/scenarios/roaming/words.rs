@@ -1,5 +1,4 @@
 //! What a host says elsewhere of itself, and a goodbye from there, written by hand.
-#![expect(clippy::unwrap_used, reason = "a test")]
 
 use porous_proto::PeerState;
 use porous_tests::encoder;

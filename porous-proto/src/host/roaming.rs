@@ -336,3 +336,6 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         Some(*address)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,6 +9,7 @@ mod moments;
 mod neighbours;
 mod paths;
 mod places;
+mod words;
 
 use core::time::Duration;
 

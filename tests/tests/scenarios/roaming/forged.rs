@@ -8,14 +8,14 @@ use porous_tests::encoder::{self, Message, Offer};
 use porous_tests::remote::{self, Remote};
 
 /// A remote that is written by hand, at 7, and the host that it is connected to.
-struct Hand {
-    host: Host<ChaCha8Rng, u8>,
-    remote: Remote,
+pub(super) struct Hand {
+    pub(super) host: Host<ChaCha8Rng, u8>,
+    pub(super) remote: Remote,
     now: Instant,
 }
 
 /// Where the remote may be, too.
-const OTHER: u8 = 9;
+pub(super) const OTHER: u8 = 9;
 
 fn offer() -> Offer {
     Offer {
@@ -33,12 +33,16 @@ fn offer() -> Offer {
 }
 
 const PING: u8 = 1;
-const PATH_CHALLENGE: u8 = 7;
+pub(super) const PATH_CHALLENGE: u8 = 7;
 const PATH_RESPONSE: u8 = 8;
 
 impl Hand {
     fn new() -> Self {
-        let config = config::new().first_id(0).roaming(true);
+        Self::with(true)
+    }
+
+    pub(super) fn with(roaming: bool) -> Self {
+        let config = config::new().first_id(0).roaming(roaming);
         let mut host = Host::new(config, Seed::new(1).stream("host", 0));
         host.listen(Listen::Open).unwrap();
         let offer = offer();
@@ -53,18 +57,18 @@ impl Hand {
     }
 
     /// The next frame comes from there: what goes out to whom.
-    fn say(&mut self, from: u8, messages: Vec<Message>) -> Vec<(u8, Vec<u8>)> {
+    pub(super) fn say(&mut self, from: u8, messages: Vec<Message>) -> Vec<(u8, Vec<u8>)> {
         let datagram = self.remote.short(None, messages).encode(&self.remote.shape);
         self.hand(from, &datagram)
     }
 
-    fn hand(&mut self, from: u8, datagram: &[u8]) -> Vec<(u8, Vec<u8>)> {
+    pub(super) fn hand(&mut self, from: u8, datagram: &[u8]) -> Vec<(u8, Vec<u8>)> {
         self.host
             .handle_datagram(self.now, from, Ecn::NotEct, datagram);
         self.sent()
     }
 
-    fn sent(&mut self) -> Vec<(u8, Vec<u8>)> {
+    pub(super) fn sent(&mut self) -> Vec<(u8, Vec<u8>)> {
         let mut buf = [0; 1200];
         let mut all = Vec::new();
         while let Some(transmit) = self.host.poll_transmit(self.now, &mut buf) {
@@ -74,17 +78,17 @@ impl Hand {
     }
 
     /// The only datagram that goes there, and the challenge in it.
-    fn challenge(&mut self, from: u8) -> [u8; 8] {
+    pub(super) fn challenge(&mut self, from: u8) -> [u8; 8] {
         let all = self.say(from, vec![ping()]);
         challenge_to(from, &all).expect("a challenge")
     }
 
-    fn wait(&mut self, millis: u64) {
+    pub(super) fn wait(&mut self, millis: u64) {
         self.now = Instant::from_micros(self.now.as_micros() + 1000 * millis);
         self.host.handle_timeout(self.now);
     }
 
-    fn moves(&mut self) -> Vec<(u8, u8)> {
+    pub(super) fn moves(&mut self) -> Vec<(u8, u8)> {
         let mut all = Vec::new();
         while let Some(event) = self.host.poll_event() {
             if let Event::PeerMoved { from, to, .. } = event {
@@ -95,7 +99,7 @@ impl Hand {
     }
 }
 
-fn challenge_to(to: u8, all: &[(u8, Vec<u8>)]) -> Option<[u8; 8]> {
+pub(super) fn challenge_to(to: u8, all: &[(u8, Vec<u8>)]) -> Option<[u8; 8]> {
     let mut to = all.iter().filter(|(target, _)| *target == to);
     let (_, datagram) = to.next()?;
     assert_eq!(to.next(), None, "one at a time");
@@ -107,11 +111,11 @@ fn ping() -> Message {
     Message::Control(vec![PING, 0, 0])
 }
 
-fn control(kind: u8, data: [u8; 8]) -> Message {
+pub(super) fn control(kind: u8, data: [u8; 8]) -> Message {
     Message::Control([&[kind][..], &data].concat())
 }
 
-fn response(data: [u8; 8]) -> Vec<Message> {
+pub(super) fn response(data: [u8; 8]) -> Vec<Message> {
     vec![control(PATH_RESPONSE, data)]
 }
 

@@ -1,0 +1,195 @@
+//! The rules of roaming one by one: who is asked, when, in how many bytes, and what counts.
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::{Candidate, Roaming};
+use crate::doc::example_pair;
+use crate::frame::Control;
+use crate::time::Instant;
+use crate::transfer::PathWords;
+
+/// T_rto: three of them are more than a second.
+const SLOW: Duration = Duration::from_millis(400);
+/// And less.
+const FAST: Duration = Duration::from_millis(100);
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Where the peer is, was, and may be.
+const HERE: u8 = 7;
+const ELSEWHERE: u8 = 9;
+
+fn at(millis: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(millis)
+}
+
+fn newest(id: u64) -> PathWords {
+    PathWords {
+        id,
+        is_newest: true,
+        challenge: None,
+        response: None,
+    }
+}
+
+fn old(id: u64) -> PathWords {
+    PathWords {
+        is_newest: false,
+        ..newest(id)
+    }
+}
+
+/// A datagram of 10 bytes comes from elsewhere. The challenge of an address is that itself.
+fn hear(roaming: &mut Roaming<u8>, from: u8, words: PathWords, now: Instant) -> bool {
+    let draw = || from.into();
+    roaming.on_datagram_elsewhere((from, words, 10), SLOW, draw, now)
+}
+
+fn addresses(roaming: &Roaming<u8>) -> Vec<u8> {
+    let candidates = roaming.candidates.iter();
+    candidates.map(|candidate| candidate.address).collect()
+}
+
+fn look(roaming: &mut Roaming<u8>, patience: Duration, now: Instant) -> Vec<u8> {
+    roaming.try_previous(patience, TIMEOUT, || 1, now);
+    addresses(roaming)
+}
+
+#[test]
+fn three_bytes_go_elsewhere_for_each_that_came_from_there() {
+    let mut roaming = Roaming::new(at(0));
+    for id in 1..=2 {
+        hear(&mut roaming, ELSEWHERE, newest(id), at(0));
+    }
+    let candidate = &mut roaming.candidates[0];
+    assert_eq!(candidate.take_words().1, 60);
+    candidate.sent = 59;
+    assert_eq!(candidate.take_words().1, 1);
+    candidate.sent = 61;
+    assert_eq!(candidate.take_words().1, 0);
+}
+
+#[test]
+fn what_went_elsewhere_is_counted_and_a_challenge_is_noted() {
+    let (mut host, id) = example_pair();
+    let (_, peer, _) = host.peers.place_mut(id.slot).unwrap();
+    let mut roaming = Roaming::<u32>::new(at(0));
+    let mut candidate = Candidate::new(9, 1, at(0));
+    (candidate.received, candidate.response) = (100, Some(2));
+    roaming.candidates.push(candidate);
+    let mut buf = [0; 1200];
+    let (to, first) = roaming.poll_transmit(peer, at(1), &mut buf).unwrap();
+    // What is only echoed is no challenge.
+    assert_eq!((to, roaming.candidates[0].challenged), (9, None));
+    assert!(roaming.poll_transmit(peer, at(2), &mut buf).is_none());
+    roaming.candidates[0].challenge_due = true;
+    let (_, second) = roaming.poll_transmit(peer, at(3), &mut buf).unwrap();
+    let candidate = &roaming.candidates[0];
+    assert_eq!(candidate.challenged, Some(at(3)));
+    assert_eq!(candidate.sent, (first.len + second.len) as u64);
+    // And nothing is written that has no room.
+    let candidate = &mut roaming.candidates[0];
+    (candidate.sent, candidate.challenge_due) = (300, true);
+    assert!(roaming.poll_transmit(peer, at(4), &mut buf).is_none());
+}
+
+#[test]
+fn only_what_is_newest_makes_somebody_be_asked_or_asked_again() {
+    let mut roaming = Roaming::new(at(0));
+    hear(&mut roaming, ELSEWHERE, old(3), at(0));
+    assert_eq!(addresses(&roaming), []);
+    hear(&mut roaming, ELSEWHERE, newest(5), at(0));
+    let candidate = &mut roaming.candidates[0];
+    let challenge = Control::PathChallenge(ELSEWHERE.into());
+    assert_eq!(candidate.take_words().0[..], [challenge]);
+    candidate.challenged = Some(at(0));
+    hear(&mut roaming, ELSEWHERE, old(4), at(500));
+    assert!(roaming.candidates[0].take_words().0.is_empty());
+    hear(&mut roaming, ELSEWHERE, newest(6), at(399));
+    assert!(roaming.candidates[0].take_words().0.is_empty());
+    hear(&mut roaming, ELSEWHERE, newest(7), at(400));
+    assert_eq!(roaming.candidates[0].take_words().0[..], [challenge]);
+}
+
+#[test]
+fn an_echo_counts_if_it_is_newer_than_all_that_came_from_where_the_peer_is() {
+    let mut roaming = Roaming::new(at(0));
+    hear(&mut roaming, ELSEWHERE, newest(1), at(0));
+    roaming.on_datagram_here(8, at(0));
+    roaming.on_datagram_here(5, at(0));
+    for (id, counts) in [(7, false), (8, false), (9, true)] {
+        let response = Some(ELSEWHERE.into());
+        let words = PathWords {
+            response,
+            ..newest(id)
+        };
+        let moves = hear(&mut roaming, ELSEWHERE, words, at(0));
+        assert_eq!(moves, counts, "{id}");
+    }
+}
+
+#[test]
+fn the_newest_challenge_is_echoed_whatever_comes_after_it() {
+    let mut roaming = Roaming::new(at(0));
+    for (id, challenge) in [(1, Some(3)), (2, Some(4)), (3, None)] {
+        let words = PathWords {
+            challenge,
+            ..newest(id)
+        };
+        hear(&mut roaming, ELSEWHERE, words, at(0));
+    }
+    let (words, _) = roaming.candidates[0].take_words();
+    assert_eq!(words[1..], [Control::PathResponse(4)]);
+}
+
+#[test]
+fn a_candidate_is_given_up_after_three_timeouts_and_a_second() {
+    for (patience, ends) in [(SLOW, 1200), (FAST, 1000)] {
+        let mut roaming = Roaming::new(at(0));
+        hear(&mut roaming, ELSEWHERE, newest(1), at(0));
+        roaming.forget_candidates(patience, at(ends - 1));
+        assert_eq!(addresses(&roaming), [ELSEWHERE]);
+        roaming.forget_candidates(patience, at(ends));
+        assert_eq!(addresses(&roaming), []);
+    }
+}
+
+#[test]
+fn a_move_ends_all_challenges() {
+    let mut roaming = Roaming::new(at(0));
+    for from in [ELSEWHERE, 11] {
+        hear(&mut roaming, from, newest(1), at(0));
+    }
+    roaming.on_moved(HERE, 2, at(1));
+    assert_eq!(addresses(&roaming), []);
+    assert_eq!((roaming.newest_here, roaming.heard_here), (2, at(1)));
+}
+
+#[test]
+fn who_falls_silent_after_a_move_is_looked_for_where_it_was() {
+    for (patience, silence) in [(SLOW, 1200), (FAST, 1000)] {
+        let mut roaming = Roaming::new(at(0));
+        assert_eq!(look(&mut roaming, patience, at(5000)), [], "no move");
+        roaming.on_moved(HERE, 2, at(5000));
+        roaming.on_datagram_here(3, at(5500));
+        assert_eq!(look(&mut roaming, patience, at(5499 + silence)), []);
+        assert_eq!(look(&mut roaming, patience, at(5500 + silence)), [HERE]);
+        assert_eq!(look(&mut roaming, patience, at(5501 + silence)), [HERE]);
+        let (words, room) = roaming.candidates[0].take_words();
+        assert_eq!((&words[..], room), (&[Control::PathChallenge(1)][..], 3600));
+    }
+}
+
+#[test]
+fn not_once_that_is_forgotten_nor_beside_three_others() {
+    let mut roaming = Roaming::new(at(0));
+    roaming.on_moved(HERE, 2, at(0));
+    for from in 20..23 {
+        hear(&mut roaming, from, newest(3), at(2000));
+    }
+    assert_eq!(look(&mut roaming, SLOW, at(2100)), [20, 21, 22]);
+    // They are given up.
+    assert_eq!(look(&mut roaming, SLOW, at(9999)), [HERE]);
+    roaming.candidates.clear();
+    assert_eq!(look(&mut roaming, SLOW, at(10_000)), []);
+}

@@ -102,6 +102,8 @@ pub(crate) fn offer(change: forms::Offer) -> encoder::Offer {
 
 fn encode_short(target: &mut Target, from: Place, short: &forms::Short) -> Vec<u8> {
     let to = match short.to {
+        // A peer that is followed is elsewhere now and then.
+        Whose::Own3 if target.roaming.is_on => Place::Plain,
         Whose::Own | Whose::Own2 | Whose::Own3 => from,
         Whose::Of(place) => place,
     };
@@ -114,7 +116,7 @@ fn encode_short(target: &mut Target, from: Place, short: &forms::Short) -> Vec<u
         shape.sealed = None;
     }
     let (messages, stride) = (short.messages.iter(), target.stride);
-    let id_bytes = shape.id_bytes;
+    let (id_bytes, echo) = (shape.id_bytes, target.roaming.challenge);
     let form = encoder::Short {
         connection_id: remote.connection_id.clone(),
         id,
@@ -125,7 +127,9 @@ fn encode_short(target: &mut Target, from: Place, short: &forms::Short) -> Vec<u
             .ack
             .as_ref()
             .map(|ack| acknowledgement(ack, remote.newest)),
-        messages: messages.map(|of| message(of, stride, id_bytes)).collect(),
+        messages: messages
+            .map(|of| message(&echoed(of, echo), stride, id_bytes))
+            .collect(),
     };
     form.encode(&shape)
 }
@@ -146,6 +150,14 @@ fn acknowledgement(ack: &forms::Ack, (newest, width): (u32, u8)) -> encoder::Ack
             .collect(),
         marks: ack.marks,
         nonces: ack.nonces,
+    }
+}
+
+/// Half of the signalling echoes what is to be echoed, if anything is.
+fn echoed(message: &Message, echo: Option<[u8; 8]>) -> Message {
+    match (message, echo) {
+        (Message::Signal(_, fields), Some(data)) if fields[0] % 2 == 0 => Message::Signal(8, data),
+        _ => message.clone(),
     }
 }
 

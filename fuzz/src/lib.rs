@@ -14,6 +14,7 @@ pub mod forms;
 pub mod ops;
 pub mod pair;
 pub mod plan;
+pub mod roaming;
 pub mod target;
 
 pub use porous_sim::swarm::{Contract, Life, Wishes};

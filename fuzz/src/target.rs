@@ -14,6 +14,7 @@ use porous_tests::encoder;
 use porous_tests::remote::{Remote, nonce};
 
 use crate::fill;
+use crate::roaming::Roaming;
 
 /// The agreed length of datagrams, less 48.
 pub const FRAGMENT: usize = 512 - 48;
@@ -37,6 +38,8 @@ pub struct Target {
     innocent: Vec<PeerId>,
     /// Packet ids are so many times as far apart as they were drawn.
     pub(crate) stride: u32,
+    /// Peers that move, if they are followed.
+    pub roaming: Roaming,
 }
 
 const HOST: u8 = 100;
@@ -97,12 +100,29 @@ impl Target {
         Ok(target)
     }
 
-    /// By their logarithms.
+    /// The same as `new`, but the host follows its peers (`docs/wire.md`, "Roaming").
+    ///
+    /// # Panics
+    ///
+    /// As for `new`.
+    ///
+    /// # Errors
+    ///
+    /// None: the configuration is valid.
+    pub fn roaming(policy: Policy) -> Result<Self, ConfigError> {
+        Self::with(policy, [6, 6], true)
+    }
+
     fn with_windows(policy: Policy, windows: [u8; 2]) -> Result<Self, ConfigError> {
+        Self::with(policy, windows, false)
+    }
+
+    /// Windows by their logarithms.
+    fn with(policy: Policy, windows: [u8; 2], roaming: bool) -> Result<Self, ConfigError> {
         let seed = Seed::new(1);
         let [none, sealed] = [Integrity::None, Integrity::Crc32c]
             .map(|seal| config(policy, seal, windows.map(|log| 1 << log)));
-        let mut host = Host::new(none?, seed.stream("host", 0));
+        let mut host = Host::new(none?.roaming(roaming), seed.stream("host", 0));
         let mut friend = Host::new(sealed?, seed.stream("host", 1));
         let now = Instant::ZERO;
         assert_eq!(host.listen(Listen::Open), Ok(()));
@@ -138,6 +158,7 @@ impl Target {
             sealed,
             innocent: vec![here],
             stride: 1,
+            roaming: Roaming::new(roaming),
         };
         target.drain(&mut |_, _| {});
         Ok(target)
@@ -219,7 +240,8 @@ impl Target {
         }
     }
 
-    /// Lets the host answer to `len` bytes. Whoever is no peer gets no more than that.
+    /// Lets the host answer to `len` bytes. Whoever is no peer gets no more than that, or three times
+    /// as much of all that came from there if the peers are followed.
     pub fn answer(&mut self, to: u8, len: usize) {
         let is_peer = self
             .host
@@ -231,7 +253,7 @@ impl Target {
                 sent += bytes;
             }
         });
-        assert!(is_peer || sent <= len, "{sent} bytes for {len}");
+        self.roaming.assert_few(to, is_peer, len, sent);
     }
 
     /// Takes out all that the host has to say, and lets the friend answer.
@@ -242,13 +264,17 @@ impl Target {
             assert!(calls.next().is_some(), "datagrams without end");
             let (to, datagram) = (transmit.to, transmit.datagram);
             count(to, datagram.len());
+            self.roaming.hear(datagram);
             if to == address(Place::Friend) {
                 self.friend
                     .handle_datagram(self.now, HOST, Ecn::NotEct, datagram);
             } else if datagram[0] == 0xC1 {
                 self.cookie = nonce(datagram);
-            } else if let Some(remote) = self.remotes.get_mut(usize::from(to)) {
-                remote.hear(datagram);
+            } else {
+                let whose = self.roaming.whose(to, datagram);
+                if let Some(remote) = self.remotes.get_mut(usize::from(whose)) {
+                    remote.hear(datagram);
+                }
             }
         }
         while let Some(event) = self.host.poll_event() {
@@ -256,6 +282,7 @@ impl Target {
             if let Event::Disconnected { peer, .. } = event {
                 assert!(!self.innocent.contains(&peer), "{event:?}");
             }
+            self.roaming.moves += u32::from(matches!(event, Event::PeerMoved { .. }));
         }
         let peers = self.host.peers().count();
         assert!(peers <= 8 + 2 * 8 + 2, "{peers} peers");

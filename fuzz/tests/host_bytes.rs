@@ -12,6 +12,13 @@ use porous_tests::encoder;
 /// No more memory is taken for so many datagrams, whatever is in them.
 const MEMORY: u64 = 2 << 20;
 
+/// Which policy hosts have, and whether they follow their peers.
+const HOSTS: [(Policy, bool); 3] = [
+    (Policy::Modern, false),
+    (Policy::Paper, false),
+    (Policy::Modern, true),
+];
+
 /// A datagram: what leads it, what follows, and how often it comes.
 #[derive(Clone, Debug, TypeGenerator)]
 struct Datagram {
@@ -70,8 +77,7 @@ fn bytes(target: &Target, datagram: &Datagram) -> Vec<u8> {
     bytes
 }
 
-fn run(policy: Policy, datagrams: &[Datagram]) {
-    let mut target = Target::new(policy).expect("all values are valid");
+fn run(mut target: Target, datagrams: &[Datagram]) {
     target.spare_sealed();
     for datagram in datagrams {
         let (bytes, from) = (bytes(&target, datagram), address(datagram.from));
@@ -90,9 +96,16 @@ fn a_host_stands_any_bytes() {
         .with_generator(produce::<Vec<Datagram>>().with().len(0..16_usize))
         .with_iterations(2000)
         .for_each(|datagrams| {
-            for policy in [Policy::Modern, Policy::Paper] {
-                let memory = measure(|| run(policy, datagrams));
-                assert!(memory.bytes_max < MEMORY, "{policy:?}: {memory:?}");
+            for (policy, roaming) in HOSTS {
+                let target = if roaming {
+                    Target::roaming
+                } else {
+                    Target::new
+                };
+                let new = || target(policy).expect("all values are valid");
+                let memory = measure(|| run(new(), datagrams));
+                let context = (policy, roaming);
+                assert!(memory.bytes_max < MEMORY, "{context:?}: {memory:?}");
             }
         });
 }

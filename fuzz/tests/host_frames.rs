@@ -17,6 +17,10 @@ fn narrow(policy: Policy) -> Target {
     Target::new(policy).expect("all values are valid")
 }
 
+fn roaming(policy: Policy) -> Target {
+    Target::roaming(policy).expect("all values are valid")
+}
+
 /// How many datagrams came, and how many of them belonged to a peer.
 fn run(mut target: Target, steps: &[Step]) -> (u64, u64, HostStats) {
     let (mut came, mut handled) = (0, 0);
@@ -40,6 +44,8 @@ fn a_host_stands_any_frames() {
                 let (came, handled, _) = run(narrow(policy), steps);
                 assert!(handled <= came);
             }
+            let (came, handled, _) = run(roaming(Policy::Modern), steps);
+            assert!(handled <= came);
         });
 }
 
@@ -93,4 +99,19 @@ fn the_frames_reach_every_cause_to_ignore_them() {
     assert!(2 * counts[0] < came, "too many are malformed: {context}");
     assert!(16 * handled > came, "too few belong to a peer: {context}");
     assert!(counts.iter().all(|&count| count > 0), "{context}");
+}
+
+/// Challenges are echoed now and then from where they went.
+#[test]
+fn the_frames_move_peers() {
+    let mut moves = 0;
+    for n in 0..RUNS {
+        let mut target = roaming(POLICIES[usize::from(n % 2 == 1)]);
+        for step in &drawn(Seed::new(n), &forms::run()) {
+            target.apply(step);
+        }
+        target.assert_unharmed();
+        moves += target.roaming.moves;
+    }
+    assert!(moves >= 5, "{moves} moves in {RUNS} runs");
 }

@@ -22,6 +22,8 @@ pub(crate) struct Guest {
     /// What it has heard.
     pub(crate) heard: Vec<Vec<u8>>,
     read: usize,
+    /// Copies of all that it says come from there, before it does.
+    pub(crate) copied_from: Vec<u32>,
 }
 
 impl Guest {
@@ -39,6 +41,7 @@ impl Guest {
             said: Vec::new(),
             heard: Vec::new(),
             read: 0,
+            copied_from: Vec::new(),
         }
     }
 
@@ -80,6 +83,12 @@ impl Guest {
         let mut buf = [0; 1200];
         while let Some(transmit) = self.host.poll_transmit(now, &mut buf) {
             let datagram = transmit.datagram.to_vec();
+            for &from in &self.copied_from {
+                scene.deliver(from, &datagram);
+            }
+            // The first one is another next time.
+            let by = self.copied_from.len().min(1);
+            self.copied_from.rotate_left(by);
             scene.deliver(GUEST, &datagram);
             self.said.push(datagram);
         }

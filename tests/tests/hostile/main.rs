@@ -37,6 +37,7 @@ mod recovery;
 mod replays;
 mod requests;
 mod resources;
+mod roaming;
 mod round_trips;
 mod sending;
 mod windows;

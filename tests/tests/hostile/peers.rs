@@ -102,6 +102,10 @@ pub(crate) fn challenge(data: u64) -> Message {
     control(7, &data.to_le_bytes())
 }
 
+pub(crate) fn response(data: u64) -> Message {
+    control(8, &data.to_le_bytes())
+}
+
 /// A packet of so many bytes that depends on nothing.
 pub(crate) fn packet(mode: u8, channel: u8, id: u32, len: usize) -> Packet {
     Packet::whole(mode, channel, id, 0, vec![7; len])

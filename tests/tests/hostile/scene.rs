@@ -125,6 +125,8 @@ pub(crate) struct Scene {
     proved: BTreeSet<u32>,
     /// Bytes that came from any other address, less those that were sent there.
     credit: BTreeMap<u32, i64>,
+    /// So many bytes may go there for each of them: more than 1 if the host follows its peers.
+    pub(crate) times: i64,
     delivered: u64,
     /// How many peers there were at most.
     crowd: usize,
@@ -147,6 +149,7 @@ impl Scene {
             friends: [there, there],
             proved: BTreeSet::from([FRIEND]),
             credit: BTreeMap::new(),
+            times: 1,
             delivered: 0,
             crowd: 0,
             tables: 0,
@@ -261,7 +264,8 @@ impl Scene {
 
     /// Hands a datagram to the host, and lets it say what it has to say.
     pub(crate) fn deliver(&mut self, from: u32, datagram: &[u8]) -> Disposition {
-        *self.credit.entry(from).or_default() += i64::try_from(datagram.len()).unwrap();
+        let len = i64::try_from(datagram.len()).unwrap();
+        *self.credit.entry(from).or_default() += self.times * len;
         let now = self.now;
         let disposition = self
             .host

@@ -218,8 +218,8 @@ fn responses_that_nobody_asked_for_move_nobody() {
 #[test]
 fn goodbyes_from_elsewhere_need_both_nonces() {
     let cost = Cost {
-        bytes: 500,
-        steps: 50,
+        bytes: 700,
+        steps: 100,
     };
     case(cost, |scene| {
         let enemy = scene.enemy();

@@ -55,3 +55,16 @@ fn a_goodbye_from_elsewhere_counts_with_both_nonces_and_if_it_roams() {
         assert_eq!(is_over, ends, "{roaming} {flipped}");
     }
 }
+
+/// As those are that a peer which has ended gets where it was (`docs/wire.md`, "Limits of answers").
+#[test]
+fn goodbyes_from_elsewhere_are_answered_only_so_often() {
+    let mut hand = Hand::with(true);
+    let bye = encoder::long(0xF0, 1, hand.remote.nonces, &[7, 0, 0, 0]);
+    let mut answers = 0;
+    for _ in 0..100 {
+        let all = hand.hand(OTHER, &bye);
+        answers += all.iter().filter(|(to, _)| *to == OTHER).count();
+    }
+    assert_eq!(answers, 5);
+}

@@ -63,9 +63,7 @@ impl Transfer {
             };
             self.later_acks.on_acknowledged(id, record.is_elsewhere);
             self.note_passed(id, record.is_large);
-            if id >= self.path_began {
-                self.marking.on_passed(id, record.is_marked);
-            }
+            self.marking.on_passed(id, record.is_marked);
             self.recovery.on_acknowledged(id, record.bytes > 0);
             if let Some(largest) = record.reported {
                 self.received.confirm(id, largest);
@@ -79,8 +77,6 @@ impl Transfer {
             }
             if record.bytes > 0 {
                 self.figures.on_acknowledged(now);
-            }
-            if record.bytes > 0 && id >= self.path_began {
                 newly.bytes += record.bytes;
                 newly.frames += 1;
                 newly.sent = newly.sent.max(record.sent);

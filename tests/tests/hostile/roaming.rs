@@ -55,6 +55,13 @@ fn moves(scene: &Scene) -> Vec<u32> {
     scene.events.iter().filter_map(to).collect()
 }
 
+/// The enemy is connected, and where it was.
+#[track_caller]
+fn assert_stays(scene: &Scene) {
+    assert_eq!(moves(scene), []);
+    assert_eq!(scene.state(ENEMY), Some(PeerState::Connected));
+}
+
 /// Everybody to whom something was said, but those.
 fn others(scene: &Scene, but: &[u32]) -> BTreeSet<u32> {
     let to = scene.said.iter().map(|&(to, _)| to);
@@ -146,8 +153,7 @@ fn newest_frames_from_ever_new_addresses_are_asked_three_at_once() {
         }
         let asked = others(scene, &[ENEMY]).len();
         assert!((3..=33).contains(&asked), "{asked} were asked");
-        assert_eq!(moves(scene), []);
-        assert_eq!(scene.state(ENEMY), Some(PeerState::Connected));
+        assert_stays(scene);
         assert_follows(scene, &mut enemy);
     });
 }
@@ -176,8 +182,7 @@ fn challenges_from_elsewhere_are_answered_once_a_datagram() {
         }
         assert_eq!(answers, [2500, 2500, 2500, 0]);
         assert_eq!(answered.len(), 3);
-        assert_eq!(moves(scene), []);
-        assert_eq!(scene.state(ENEMY), Some(PeerState::Connected));
+        assert_stays(scene);
     });
 }
 
@@ -207,8 +212,7 @@ fn responses_that_nobody_asked_for_move_nobody() {
             late = right;
             scene.pass(2 * SECOND);
         }
-        assert_eq!(moves(scene), []);
-        assert_eq!(scene.state(ENEMY), Some(PeerState::Connected));
+        assert_stays(scene);
         assert_follows(scene, &mut enemy);
     });
 }
@@ -319,8 +323,7 @@ fn copies_from_where_another_peer_is_harm_neither() {
             assert_taken(scene.deliver(FRIEND, &frame));
             scene.pass(10 * MS);
         }
-        assert_eq!(moves(scene), []);
-        assert_eq!(scene.state(ENEMY), Some(PeerState::Connected));
+        assert_stays(scene);
         assert_follows(scene, &mut enemy);
     });
 }

@@ -1,7 +1,7 @@
 //! What has to hold for every datagram that decodes, under every agreement.
 
-use porous_proto::codec::{self, Ack, Agreement, Connect, Form, Message, Packet, Short};
-use porous_proto::{Malformed, Mode};
+use porous_proto::codec::{self, Ack, Agreement, Check, Connect, Form, Message, Packet, Short};
+use porous_proto::{Integrity, Malformed, Mode};
 use porous_tests::encoder;
 
 /// Bytes that choose an agreement.
@@ -17,7 +17,16 @@ pub fn agreement([length, window, rest]: Choice) -> Agreement {
         id_bytes: if log <= 14 { 2 } else { 3 },
         window: 1 << log,
         fragment_size: [4, 16, 512 - 48, 1200 - 48, 65_535 - 48][usize::from(rest % 5)],
-        sealed: (rest & 0x80 != 0).then_some(([77, 33], anchor)),
+        check: (rest & 0x80 != 0).then_some(Check {
+            integrity: if length / 9 % 2 == 0 {
+                Integrity::Header
+            } else {
+                Integrity::Crc32c
+            },
+            nonces: [77, 33],
+            next: anchor,
+            acked: 1 << 31,
+        }),
     }
 }
 
@@ -29,9 +38,30 @@ fn expand(low: u32, width: u8, anchor: u64) -> Option<u64> {
     u64::try_from(id).ok()
 }
 
-/// Appends the checksum to a datagram that ends with a short form, if one was agreed on.
+/// The low bytes of an id at the beginning.
+fn low(bytes: &[u8], width: u8) -> Option<u32> {
+    let bytes = bytes.get(..width.into())?.iter().rev();
+    Some(bytes.fold(0, |sum, byte| sum << 8 | u32::from(*byte)))
+}
+
+/// The full ids of a short form: its own, and the newest one that it acknowledges.
+fn ids(short: &[u8], agreement: &Agreement, check: &Check) -> Option<(u64, Option<u64>)> {
+    let (first, rest) = short.split_first()?;
+    let rest = rest.get(agreement.connection_id_len..)?;
+    let width = (first >> 4 & 3) + 1;
+    let id = expand(low(rest, width)?, width, check.next)?;
+    if first & 4 == 0 {
+        return Some((id, None));
+    }
+    let (head, rest) = rest.get(width.into()..)?.split_first()?;
+    let width = (head >> 6) + 1;
+    let acked = expand(low(rest, width)?, width, check.acked)?;
+    Some((id, Some(acked)))
+}
+
+/// Appends the check to a datagram that ends with a short form, if there is one in this agreement.
 pub fn seal(datagram: &mut Vec<u8>, agreement: &Agreement) {
-    let Some((nonces, anchor)) = agreement.sealed else {
+    let Some(check) = agreement.check else {
         return;
     };
     let start = match datagram[..] {
@@ -40,17 +70,18 @@ pub fn seal(datagram: &mut Vec<u8>, agreement: &Agreement) {
         }
         _ => 0,
     };
-    let Some(&[first, ref rest @ ..]) = datagram.get(start..) else {
+    if datagram.get(start).is_none_or(|first| first & 0xC0 != 0x40) {
         return;
-    };
-    let width = (first >> 4 & 3) + 1;
-    let id = rest.iter().skip(agreement.connection_id_len);
-    let id = id.take(width.into()).rev();
-    let low = id.fold(0, |sum, byte| sum << 8 | u32::from(*byte));
-    if let (0x40, Some(id)) = (first & 0xC0, expand(low, width, anchor)) {
-        let tag = encoder::checksum(nonces, id, &datagram[start..]);
-        datagram.extend(tag);
     }
+    let mut short = datagram.split_off(start);
+    if let Some((id, acked)) = ids(&short, agreement, &check) {
+        let check = encoder::Check {
+            is_crc: check.integrity == Integrity::Crc32c,
+            nonces: check.nonces,
+        };
+        check.append(id, acked, &mut short);
+    }
+    datagram.extend(short);
 }
 
 /// What a datagram says, if it decodes.

@@ -112,8 +112,8 @@ fn encode_short(target: &mut Target, from: Place, short: &forms::Short) -> Vec<u
         return vec![0x40, 1, 2, 3, 4, 0];
     };
     let mut shape = remote.shape;
-    if !short.sealed {
-        shape.sealed = None;
+    if short.check == 0 {
+        shape.check = None;
     }
     let (messages, stride) = (short.messages.iter(), target.stride);
     let (id_bytes, echo) = (shape.id_bytes, target.roaming.challenge);

@@ -7,9 +7,9 @@ use bolero::generator::{OneOfExt as _, ValueGenerator, produce};
 /// Whose address, connection or nonce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, TypeGenerator)]
 pub enum Place {
-    /// Connected, without a checksum.
+    /// Connected, with a check of the head.
     Plain,
-    /// Connected, with a checksum.
+    /// Connected, with a check of all bytes.
     Sealed,
     /// The host tries to connect there.
     Attempt,
@@ -35,9 +35,9 @@ pub enum Step {
 /// Where a datagram comes from: more often from somewhere where it can do something.
 #[derive(Clone, Copy, Debug, TypeGenerator)]
 pub enum Sender {
-    /// From the peer without a checksum.
+    /// From the peer whose heads are checked.
     Plain,
-    /// From the peer with a checksum.
+    /// From the peer all of whose bytes are checked.
     Sealed,
     /// From anywhere.
     Any(Place),
@@ -138,7 +138,7 @@ pub enum Offer {
     Windows(#[generator(0..20_u8)] u8, #[generator(0..20_u8)] u8),
     /// Bytes a second.
     Rates(u32, u32),
-    /// A checksum.
+    /// What the check covers.
     Integrity(#[generator(0..3_u8)] u8),
     /// What nobody knows.
     Extensions(u32),
@@ -163,8 +163,9 @@ pub struct Short {
     /// The messages.
     #[generator(produce::<Vec<Message>>().with().len(0..4_usize))]
     pub messages: Vec<Message>,
-    /// A checksum is appended, if the connection has one.
-    pub sealed: bool,
+    /// 0: it gets no check.
+    #[generator(0..32_u8)]
+    pub check: u8,
 }
 
 /// Whose connection id.
@@ -191,6 +192,8 @@ pub enum Frame {
     Next3,
     /// Ahead.
     Ahead(#[generator(0..9_u8)] u8),
+    /// Near the edge of the window, from where the peer does not go on.
+    Far(#[generator(100..300_u16)] u16),
     /// Behind: it came before, or is late.
     Behind(#[generator(0..300_u16)] u16),
     /// Any, seldom: the next one if this is not a multiple of 16.

@@ -230,7 +230,7 @@ impl Setup {
             .integrity(if self.checksum {
                 Integrity::Crc32c
             } else {
-                Integrity::None
+                Integrity::Header
             })
             .timeout(timeout))
     }

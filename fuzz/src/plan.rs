@@ -168,7 +168,7 @@ impl Connect {
             integrity: if self.checksum {
                 Integrity::Crc32c
             } else {
-                Integrity::None
+                Integrity::Header
             },
             extensions: self.extensions,
             path_mtu: self.path_mtu(),

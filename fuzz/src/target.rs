@@ -120,10 +120,10 @@ impl Target {
     /// Windows by their logarithms.
     fn with(policy: Policy, windows: [u8; 2], roaming: bool) -> Result<Self, ConfigError> {
         let seed = Seed::new(1);
-        let [none, sealed] = [Integrity::None, Integrity::Crc32c]
+        let [header, all] = [Integrity::Header, Integrity::Crc32c]
             .map(|seal| config(policy, seal, windows.map(|log| 1 << log)));
-        let mut host = Host::new(none?.roaming(roaming), seed.stream("host", 0));
-        let mut friend = Host::new(sealed?, seed.stream("host", 1));
+        let mut host = Host::new(header?.roaming(roaming), seed.stream("host", 0));
+        let mut friend = Host::new(all?, seed.stream("host", 1));
         let now = Instant::ZERO;
         assert_eq!(host.listen(Listen::Open), Ok(()));
         let there = friend.connect(now, HOST).expect("the first peer");
@@ -353,6 +353,7 @@ impl Target {
         };
         let id = match frame {
             Frame::Any(id) if id % 16 == 0 => return id.into(),
+            Frame::Far(by) => return remote.next + u64::from(by),
             Frame::Next | Frame::Next2 | Frame::Next3 | Frame::Any(_) => remote.next,
             Frame::Ahead(by) => remote.next + u64::from(by),
             Frame::Behind(by) => remote.next.saturating_sub(by.into()),

@@ -114,7 +114,7 @@ fn config(setup: &Setup) -> Config {
         .integrity(if setup.checksum {
             Integrity::Crc32c
         } else {
-            Integrity::None
+            Integrity::Header
         })
         .connect_timeout(setup.timeouts[0])
         .timeout(setup.timeouts[1])

@@ -4,13 +4,13 @@
 use bolero::check;
 use porous_fuzz::codec::{agreement, read, seal};
 
-/// The first three bytes choose the agreement; a bit of the last of them has the rest sealed.
+/// The first three bytes choose the agreement; a bit of the last of them gives the rest its check.
 fn run(input: &[u8]) -> bool {
     let Some((choice, datagram)) = input.split_first_chunk() else {
         return false;
     };
     let agreement = agreement(*choice);
-    if choice[2] & 0x40 == 0 || agreement.sealed.is_none() {
+    if choice[2] & 0x40 == 0 || agreement.check.is_none() {
         return read(datagram, &agreement).is_ok();
     }
     let mut datagram = datagram.to_vec();
@@ -29,12 +29,13 @@ fn what_decodes_is_in_its_bounds_and_has_one_spelling() {
 }
 
 #[test]
-fn the_target_reads_sealed_datagrams() {
+fn the_target_reads_datagrams_with_a_check() {
     let plain = [0, 0, 0, 0x40, 7, 0xC0, 0];
     let open = [0, 0, 0x80, 0x40, 7, 0xC0, 0];
-    let sealed = [0, 0, 0xC0, 0x40, 7, 0xC0, 0];
+    let head = [0, 0, 0xC0, 0x40, 7, 0xC0, 0];
+    let all = [9, 0, 0xC0, 0x40, 7, 0xC0, 0];
     assert_eq!(
-        [plain, open, sealed].map(|input| run(&input)),
-        [true, false, true]
+        [plain, open, head, all].map(|input| run(&input)),
+        [true, false, true, true]
     );
 }

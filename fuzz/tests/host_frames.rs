@@ -82,8 +82,9 @@ fn the_frames_reach_every_cause_to_ignore_them() {
         Ignored::BadMessage,
         Ignored::OverBudget,
         Ignored::WrongState,
+        Ignored::TooFarAhead,
     ];
-    let mut counts = [0; 14];
+    let mut counts = [0; 15];
     let (mut came, mut handled) = (0, 0);
     for n in 0..RUNS {
         let steps = drawn(Seed::new(n), &forms::run());

@@ -6,7 +6,7 @@ mod forms;
 use alloc::vec::Vec;
 use arrayvec::ArrayVec;
 
-use crate::frame::{self, Context, Control, Malformed, RefuseReason, Rest};
+use crate::frame::{self, Context, Control, Integrity, Malformed, RefuseReason, Rest};
 use crate::serial;
 
 pub use forms::{Ack, Connect, Form, Message, Packet, Short};
@@ -22,8 +22,21 @@ pub struct Agreement {
     pub window: u32,
     /// The length of every fragment but a packet's last.
     pub fragment_size: usize,
-    /// With a checksum: both nonces, and one past the newest frame id.
-    pub sealed: Option<([u64; 2], u64)>,
+    /// What the check at the end is made from, if there is one.
+    pub check: Option<Check>,
+}
+
+/// What checks are made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// What they cover.
+    pub integrity: Integrity,
+    /// The nonces of the sender and of the receiver.
+    pub nonces: [u64; 2],
+    /// One past the newest frame id that the receiver knows.
+    pub next: u64,
+    /// One past the newest of its own that was acknowledged.
+    pub acked: u64,
 }
 
 impl Agreement {
@@ -32,7 +45,7 @@ impl Agreement {
             id_bytes: self.id_bytes,
             window: self.window,
             fragment_size: self.fragment_size,
-            tag: if self.sealed.is_some() { 4 } else { 0 },
+            tag: if self.check.is_some() { frame::TAG } else { 0 },
         }
     }
 }
@@ -94,10 +107,24 @@ pub fn reencode(datagram: &[u8], agreement: &Agreement) -> Result<Vec<u8>, Malfo
 
 /// All of a short form, in the order in which a connection reads it.
 fn short(form: &frame::Short<'_>, agreement: &Agreement) -> Result<Short, Malformed> {
-    if let Some((nonces, anchor)) = agreement.sealed {
+    if let Some(check) = agreement.check {
         // A connection ignores what was never sent, and does not call it malformed.
-        let id = serial::expand_frame(form.id_low, form.id_width.into(), anchor);
-        frame::verify(form.bytes, nonces, id.ok_or(Malformed::BadValue)?)?;
+        let id = serial::expand_frame(form.id_low, form.id_width.into(), check.next);
+        let acked = form.newest_acked()?.map(|(low, width)| {
+            serial::expand_frame(low, width.into(), check.acked).ok_or(Malformed::BadValue)
+        });
+        let ids = frame::Ids {
+            frame: id.ok_or(Malformed::BadValue)?,
+            acked: acked.transpose()?,
+        };
+        let [theirs, ours] = check.nonces;
+        let integrity = check.integrity;
+        frame::Check {
+            integrity,
+            ours,
+            theirs,
+        }
+        .verify(form.bytes, ids)?;
     }
     let mut messages = ArrayVec::new();
     let body = form.decode_body(agreement.context(), &mut messages)?;

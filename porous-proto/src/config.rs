@@ -144,7 +144,7 @@ impl Config {
             send_rate: u32::MAX,
             host_send_rate: u32::MAX,
             receive_rate: u32::MAX,
-            integrity: Integrity::None,
+            integrity: Integrity::Header,
             connection_id_len: 4,
             listen_allowed: true,
             max_peers: 1024,
@@ -319,8 +319,8 @@ impl Config {
         Ok(self)
     }
 
-    /// What guards datagrams beside UDP's own checksum. If either host asks for more than
-    /// `None`, both use it. Default `None`.
+    /// What the check at the end of each datagram covers. If either host asks for
+    /// [`Integrity::Crc32c`], both use it. Default [`Integrity::Header`].
     ///
     /// ```
     /// use porous_proto::{Config, Integrity};
@@ -336,8 +336,7 @@ impl Config {
     /// The length of the connection ids that peers put into datagrams to this host, 0 to 8 bytes.
     /// A longer id is harder to guess from off the path; with 0 the host tells its peers apart by
     /// address alone and cannot listen; killed and started again at the same address, it is let in
-    /// when its old connection has timed out, and what comes late from an old connection is only
-    /// told from the new one with [`Integrity::Crc32c`]. Default 4.
+    /// when its old connection has timed out. Default 4.
     ///
     /// # Errors
     ///

@@ -238,7 +238,8 @@ pub enum Ignored {
     /// What would have been answered, had there not been too many answers: see
     /// [`reply_limits`](crate::Config::reply_limits).
     TooManyReplies,
-    /// A frame that came before, was acknowledged again.
+    /// A frame whose id came before. It is acknowledged again; what is new in it is taken all the
+    /// same, and in a true duplicate nothing is.
     Duplicate,
     /// A frame too old to be told from a duplicate.
     TooOld,
@@ -250,11 +251,13 @@ pub enum Ignored {
     OverBudget,
     /// The peer is in a state that has no use for it.
     WrongState,
+    /// A frame so far ahead of all others that it is taken only if another one comes from there.
+    TooFarAhead,
 }
 
 impl Ignored {
     /// The number of causes.
-    pub(crate) const COUNT: usize = 14;
+    pub(crate) const COUNT: usize = 15;
 
     /// The position of this cause's counter.
     pub(crate) const fn index(self) -> usize {
@@ -273,6 +276,7 @@ impl Ignored {
             Self::BadMessage => 11,
             Self::OverBudget => 12,
             Self::WrongState => 13,
+            Self::TooFarAhead => 14,
         }
     }
 }

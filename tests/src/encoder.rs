@@ -4,6 +4,7 @@
 use alloc::collections::BTreeMap;
 
 use crc::{CRC_32_ISCSI, Crc};
+use siphasher::sip::SipHasher13;
 
 /// A request is padded to this length.
 pub const PADDED: usize = 1200;
@@ -15,8 +16,41 @@ pub struct Shape {
     pub id_bytes: usize,
     /// N_Q.
     pub window: u32,
-    /// The nonces of both hosts, if datagrams are sealed.
-    pub sealed: Option<[u64; 2]>,
+    /// What their check is made from, if they get one.
+    pub check: Option<Check>,
+}
+
+/// What the check of a short form is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct Check {
+    /// It covers all bytes, and not only the head.
+    pub is_crc: bool,
+    /// The nonces of the sender and of the receiver.
+    pub nonces: [u64; 2],
+}
+
+impl Check {
+    /// Appends the check to a short form with these full ids: its own, and the newest one that it
+    /// acknowledges.
+    pub fn append(&self, id: u64, acked: Option<u64>, short: &mut Vec<u8>) {
+        let [sender, receiver] = self.nonces;
+        let mut ids = id.to_le_bytes().to_vec();
+        ids.extend(acked.into_iter().flat_map(u64::to_le_bytes));
+        let check = if self.is_crc {
+            static CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
+            let mut digest = CRC.digest();
+            digest.update(&sender.to_le_bytes());
+            digest.update(&receiver.to_le_bytes());
+            digest.update(&ids);
+            digest.update(short);
+            digest.finalize()
+        } else {
+            ids.push(short[0]);
+            let hasher = SipHasher13::new_with_keys(sender, receiver);
+            u32::try_from(hasher.hash(&ids) & u64::from(u32::MAX)).expect("32 bits")
+        };
+        short.extend(check.to_le_bytes());
+    }
 }
 
 /// A long form: its first byte, the nonces of its sender and its receiver, and its body.
@@ -49,7 +83,7 @@ pub struct Offer {
     pub windows: [u8; 2],
     /// 7 and 8: bytes a second to send and to receive.
     pub rates: [u32; 2],
-    /// 9: 1 asks for a checksum.
+    /// 9: 1 asks for a check of all bytes.
     pub integrity: u8,
     /// 10.
     pub extensions: u32,
@@ -223,24 +257,12 @@ impl Short {
                 }
             }
         }
-        if let Some(nonces) = shape.sealed {
-            let tag = checksum(nonces, self.id, &out);
-            out.extend(tag);
+        if let Some(check) = &shape.check {
+            let acked = self.ack.as_ref().map(|ack| ack.largest.into());
+            check.append(self.id, acked, &mut out);
         }
         out
     }
-}
-
-/// The tag of a short form with this full id between hosts with these nonces.
-#[must_use]
-pub fn checksum([a, b]: [u64; 2], id: u64, short: &[u8]) -> [u8; 4] {
-    static CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
-    let mut digest = CRC.digest();
-    for number in [a.min(b), a.max(b), id] {
-        digest.update(&number.to_le_bytes());
-    }
-    digest.update(short);
-    digest.finalize().to_le_bytes()
 }
 
 /// What the fields of a packet are predicted from.

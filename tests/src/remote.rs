@@ -6,7 +6,7 @@ use alloc::collections::BTreeMap;
 use porous_proto::{Address, Disposition, Ecn, Host, Instant};
 use porous_sim::ChaCha8Rng;
 
-use crate::encoder::{self, Ack, Message, Offer, Shape, Short};
+use crate::encoder::{self, Ack, Check, Message, Offer, Shape, Short};
 
 /// The length of the connection id that a remote gives the host: its address, four times.
 const ID_LEN: usize = 4;
@@ -67,7 +67,10 @@ impl<A: Address + Into<u64>> Remote<A> {
             shape: Shape {
                 id_bytes: 2,
                 window: 1 << offer.windows[1],
-                sealed: (offer.integrity == 1).then_some(nonces),
+                check: Some(Check {
+                    is_crc: offer.integrity == 1,
+                    nonces,
+                }),
             },
         }
     }
@@ -89,9 +92,10 @@ impl<A: Address + Into<u64>> Remote<A> {
             }
         }
         let (theirs, connection_id) = heard.expect("a request");
+        let nonces = [1000 + address.into(), theirs];
         Self {
             address,
-            nonces: [1000 + address.into(), theirs],
+            nonces,
             connection_id,
             next: 0,
             newest: (0, 1),
@@ -99,7 +103,10 @@ impl<A: Address + Into<u64>> Remote<A> {
             shape: Shape {
                 id_bytes: 2,
                 window,
-                sealed: None,
+                check: Some(Check {
+                    is_crc: false,
+                    nonces,
+                }),
             },
         }
     }

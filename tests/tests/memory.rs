@@ -8,6 +8,8 @@ use porous_proto::{
     ChannelId, Config, Ecn, Host, Ignored, Instant, Listen, Mode, PeerId, Priority, SendError,
 };
 use porous_sim::{ChaCha8Rng, Seed};
+use porous_tests::encoder::{Offer, Packet};
+use porous_tests::remote::Remote;
 use porous_tests::{again, config};
 
 const SEED: Seed = Seed::new(1);
@@ -302,36 +304,35 @@ fn what_a_fragment_announces_costs_nothing() {
     let config = configured()
         .receive_budget(HUGE, HUGE + 64)
         .expect("a valid budget");
-    let mut wire = Wire::new(config.clone(), config, false);
-    let mut head = Vec::new();
-    let sent = wire
-        .a
-        .host
-        .send(wire.there, ChannelId(0), vec![0], Mode::Unreliable);
-    assert_eq!(sent, Ok(()));
-    carry(&mut wire.a, &mut wire.b, 1, wire.now, |datagram| {
-        head = datagram[1..5].to_vec();
-        true
-    });
-    let before = wire.b.live;
+    let mut host = Metered::new(config, 1);
+    assert_eq!(host.host.listen(Listen::Open), Ok(()));
+    let offer = Offer {
+        application: 0,
+        channels: 1,
+        datagram: 1200,
+        packet: HUGE,
+        budget: HUGE + 64,
+        windows: [12, u8::try_from(WINDOW.ilog2()).expect("a byte")],
+        rates: [u32::MAX; 2],
+        integrity: 0,
+        extensions: 0,
+        path_mtu: None,
+    };
+    let mut remote = None;
+    host.call(|host| remote = Some(Remote::connect(host, Instant::ZERO, 9, &offer)));
+    let mut remote = remote.expect("it connected");
+    let before = host.live;
     for number in 1..WINDOW {
-        // A short form with a frame id of four bytes and a fragment of a passive packet
-        // (`docs/wire.md`, "Messages"): index 56,422 of 56,423.
-        let mut datagram = vec![0x70];
-        datagram.extend(&head);
-        datagram.extend((1000 + number).to_le_bytes());
-        datagram.push(0xA8);
-        datagram.extend(&number.to_le_bytes()[..2]);
-        datagram.extend([0xE6, 0xB8, 0x03, 0xE7, 0xB8, 0x03, 0x00]);
-        let taken = wire
-            .b
-            .call(|b| b.handle_datagram(wire.now, 1, Ecn::NotEct, &datagram));
+        let last = Packet::whole(2, 0, number, 0, vec![0]).part(56_422, 56_423);
+        let frame = remote.short(None, vec![last.into()]);
+        let frame = frame.encode(&remote.shape);
+        let taken = host.call(|host| host.handle_datagram(Instant::ZERO, 9, Ecn::NotEct, &frame));
         assert!(
             matches!(taken, porous_proto::Disposition::Handled(_)),
             "{taken:?}"
         );
     }
-    let cost = (wire.b.live - before) / i64::from(WINDOW - 1);
+    let cost = (host.live - before) / i64::from(WINDOW - 1);
     assert!(cost <= 4 * 65 + 128, "{cost} bytes each; {SEED}");
 }
 

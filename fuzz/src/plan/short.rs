@@ -2,9 +2,9 @@
 
 use bolero::TypeGenerator;
 use bolero::generator::produce;
-use porous_proto::Mode;
 use porous_proto::codec::{self, Agreement, Form};
-use porous_tests::encoder::{self, Shape, Waste};
+use porous_proto::{Integrity, Mode};
+use porous_tests::encoder::{self, Check, Shape, Waste};
 
 const MODES: [Mode; 3] = [Mode::Unreliable, Mode::Reliable, Mode::Passive];
 /// No datagram is longer, its messages beyond this and its head aside.
@@ -112,7 +112,7 @@ impl Short {
             messages.push(encoder::Message::Control(bytes));
         }
         let id = self.id(agreement);
-        let (ack, block) = self.ack.as_ref().map(Ack::plan).unzip();
+        let (ack, block) = self.ack.as_ref().map(|ack| ack.plan(agreement)).unzip();
         let short = encoder::Short {
             connection_id: connection_id.to_vec(),
             id,
@@ -137,12 +137,12 @@ impl Short {
     /// A frame id that its low bytes stand for.
     fn id(&self, agreement: &Agreement) -> u64 {
         let id = u64::from(self.id);
-        match agreement.sealed {
+        match agreement.check {
             None => id,
-            Some((_, anchor)) => {
+            Some(check) => {
                 let behind = 3 << (8 * self.width - 2);
                 // The last one of all is never used.
-                anchor.saturating_sub(id % behind).min(u64::MAX - 1)
+                check.next.saturating_sub(id % behind).min(u64::MAX - 1)
             }
         }
     }
@@ -152,8 +152,11 @@ const fn shape(agreement: &Agreement) -> Shape {
     Shape {
         id_bytes: agreement.id_bytes as usize,
         window: agreement.window,
-        sealed: match agreement.sealed {
-            Some((nonces, _)) => Some(nonces),
+        check: match agreement.check {
+            Some(check) => Some(Check {
+                is_crc: matches!(check.integrity, Integrity::Crc32c),
+                nonces: check.nonces,
+            }),
             None => None,
         },
     }
@@ -166,7 +169,8 @@ fn low(id: u64, width: u8) -> (u32, u8) {
 }
 
 impl Ack {
-    fn plan(&self) -> (codec::Ack, encoder::Ack) {
+    fn plan(&self, agreement: &Agreement) -> (codec::Ack, encoder::Ack) {
+        let largest = self.largest(agreement);
         let map = self.map | !u32::MAX.checked_shr(self.full.into()).unwrap_or(0);
         let ranges = self.ranges.iter().enumerate();
         let ranges: Vec<_> = ranges
@@ -177,7 +181,7 @@ impl Ack {
             })
             .collect();
         let meant = codec::Ack {
-            largest: low(self.largest.into(), self.width),
+            largest: low(largest.into(), self.width),
             delay: self.delay,
             map,
             ranges: ranges.clone(),
@@ -185,7 +189,7 @@ impl Ack {
             nonces: self.nonces,
         };
         let block = encoder::Ack {
-            largest: self.largest,
+            largest,
             width: self.width,
             map,
             delay: self.delay,
@@ -194,6 +198,16 @@ impl Ack {
             nonces: self.nonces,
         };
         (meant, block)
+    }
+
+    /// An id that its low bytes stand for.
+    fn largest(&self, agreement: &Agreement) -> u32 {
+        let Some(check) = agreement.check else {
+            return self.largest;
+        };
+        let behind = 3 << (8 * self.width - 2);
+        let id = check.acked.saturating_sub(u64::from(self.largest) % behind);
+        u32::try_from(id).expect("the anchor is one")
     }
 }
 

@@ -143,11 +143,16 @@ impl AckBlock {
         })
     }
 
-    pub(super) fn decode(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+    /// Reads the head of a block, the low bytes of the newest id, and how many there are.
+    pub(super) fn decode_largest(reader: &mut Reader<'_>) -> Result<(u8, u32, u8), Malformed> {
         let head = reader.u8()?;
-        let largest_width = (head >> 6).saturating_add(1);
+        let width = (head >> 6).saturating_add(1);
+        Ok((head, reader.uint(width)?, width))
+    }
+
+    pub(super) fn decode(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        let (head, largest_low, largest_width) = Self::decode_largest(reader)?;
         let present = (head >> 3) & 0b111;
-        let largest_low = reader.uint(largest_width)?;
         let delay = if head & DELAY != 0 {
             Some(reader.u8()?)
         } else {

@@ -1,36 +1,37 @@
-//! The checksum of short datagrams.
+//! The check at the end of short datagrams (`docs/wire.md`, "Integrity").
+
+use core::hash::Hasher;
 
 use crc::{CRC_32_ISCSI, Crc, Table};
+use siphasher::sip::SipHasher13;
 
 use crate::wire::{NoRoom, Writer};
 
 use super::Malformed;
 
-/// How a connection detects datagrams that were damaged on the way, or that belong to another
-/// connection.
+/// What the four bytes at the end of every short datagram of a connection cover.
+///
+/// Either kind shows that the sender knows the random ids of both hosts, and which 64-bit frame ids
+/// it meant, of which the datagram has the low bytes: a datagram of another connection, one that
+/// comes too late for its ids to be told, and one that was recorded and is repeated are refused, but
+/// for one in 2^32. So is a guess of somebody who does not see the connection's datagrams; a guess
+/// has to hit the connection id as well. Nothing here stops an attacker who sees them: that takes
+/// encryption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Integrity {
-    /// By UDP's own checksum alone. A datagram that is more than two seconds late may then be
-    /// taken for a newer one.
+    /// The first byte, the frame id and the newest id that is acknowledged, by a keyed hash. UDP's
+    /// own checksum guards the rest against damage.
     #[default]
-    None,
-    /// A CRC-32C in every short datagram, which also covers the connection and the full frame id.
-    /// It protects against accidents, not against attackers.
+    Header,
+    /// The same and every other byte, by CRC-32C: for networks whose UDP checksums cannot be relied
+    /// on. A connection uses it if either host asks for it.
     Crc32c,
 }
 
 impl Integrity {
-    /// The number of bytes at the end of a short datagram.
-    pub(crate) const fn tag_length(self) -> usize {
-        match self {
-            Self::None => 0,
-            Self::Crc32c => TAG,
-        }
-    }
-
     pub(super) const fn decode(byte: u8) -> Result<Self, Malformed> {
         match byte {
-            0 => Ok(Self::None),
+            0 => Ok(Self::Header),
             1 => Ok(Self::Crc32c),
             _ => Err(Malformed::BadValue),
         }
@@ -38,53 +39,91 @@ impl Integrity {
 
     pub(super) const fn encode(self) -> u8 {
         match self {
-            Self::None => 0,
+            Self::Header => 0,
             Self::Crc32c => 1,
         }
     }
 }
 
-const TAG: usize = 4;
+/// The length of the check.
+pub(crate) const TAG: usize = 4;
 
-/// So many bytes at a step: the checksum reads everything that is sent. Each takes 1 KiB of
-/// constants, which machines without an operating system lack.
+/// So many bytes at a step: the CRC reads everything that is sent. Each takes 1 KiB of constants,
+/// which machines without an operating system lack.
 const STEP: usize = if cfg!(target_os = "none") { 1 } else { 16 };
 
 static CRC32C: Crc<u32, Table<STEP>> = Crc::<u32, Table<STEP>>::new(&CRC_32_ISCSI);
 
-/// The checksum of a short form without its tag. Both ends know the nonces, each as the other's
-/// counterpart, so the smaller one goes first.
-fn checksum(short: &[u8], nonces: [u64; 2], frame_id: u64) -> [u8; TAG] {
-    let [a, b] = nonces;
-    let mut digest = CRC32C.digest();
-    digest.update(&a.min(b).to_le_bytes());
-    digest.update(&a.max(b).to_le_bytes());
-    digest.update(&frame_id.to_le_bytes());
-    digest.update(short);
-    digest.finalize().to_le_bytes()
+/// What the checks of a connection are made from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Check {
+    pub(crate) integrity: Integrity,
+    /// The random ids (§2.3) of this host and of the remote one. The sender's goes first, so that a
+    /// mirror's datagrams do not match.
+    pub(crate) ours: u64,
+    pub(crate) theirs: u64,
 }
 
-/// Appends the tag to the short form in the first `length` bytes of `buffer`; the new length.
-pub(crate) fn seal(
-    buffer: &mut [u8],
-    length: usize,
-    nonces: [u64; 2],
-    frame_id: u64,
-) -> Result<usize, NoRoom> {
-    let (short, room) = buffer.split_at_mut_checked(length).ok_or(NoRoom)?;
-    Writer::new(room).bytes(&checksum(short, nonces, frame_id))?;
-    length.checked_add(TAG).ok_or(NoRoom)
+/// The ids of which a datagram says the low bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ids {
+    pub(crate) frame: u64,
+    /// The newest that is acknowledged, if there is an acknowledgement.
+    pub(crate) acked: Option<u64>,
 }
 
-/// Checks the tag at the end of a short form.
-pub(crate) fn verify(short: &[u8], nonces: [u64; 2], frame_id: u64) -> Result<(), Malformed> {
-    let (short, tag) = short
-        .split_last_chunk::<TAG>()
-        .ok_or(Malformed::Truncated)?;
-    if *tag == checksum(short, nonces, frame_id) {
-        Ok(())
-    } else {
-        Err(Malformed::Integrity)
+impl Check {
+    /// Appends the check to the short form in the first `length` bytes of `buffer`; the new length.
+    pub(crate) fn append(
+        &self,
+        buffer: &mut [u8],
+        length: usize,
+        ids: Ids,
+    ) -> Result<usize, NoRoom> {
+        let (short, room) = buffer.split_at_mut_checked(length).ok_or(NoRoom)?;
+        let check = compute(self.integrity, [self.ours, self.theirs], short, ids);
+        Writer::new(room).bytes(&check)?;
+        length.checked_add(TAG).ok_or(NoRoom)
+    }
+
+    /// Checks the end of a short form of the remote host.
+    pub(crate) fn verify(&self, short: &[u8], ids: Ids) -> Result<(), Malformed> {
+        let (short, check) = short
+            .split_last_chunk::<TAG>()
+            .ok_or(Malformed::Truncated)?;
+        if *check == compute(self.integrity, [self.theirs, self.ours], short, ids) {
+            Ok(())
+        } else {
+            Err(Malformed::Integrity)
+        }
+    }
+}
+
+/// The check of a short form. `nonces` are those of its sender and of its receiver.
+fn compute(integrity: Integrity, nonces: [u64; 2], short: &[u8], ids: Ids) -> [u8; TAG] {
+    let [sender, receiver] = nonces;
+    let (frame, acked) = (ids.frame.to_le_bytes(), ids.acked.map(u64::to_le_bytes));
+    let acked = acked.as_ref().map_or(&[][..], |id| &id[..]);
+    match integrity {
+        Integrity::Header => {
+            // One round less than SipHash-2-4 in each block, and one in the end: who is to be kept
+            // out never sees a hash, and the guess of 32 bits is easier than any known attack.
+            let mut hasher = SipHasher13::new_with_keys(sender, receiver);
+            hasher.write(&frame);
+            hasher.write(acked);
+            hasher.write(short.get(..1).unwrap_or_default());
+            let [a, b, c, d, ..] = hasher.finish().to_le_bytes();
+            [a, b, c, d]
+        }
+        Integrity::Crc32c => {
+            let mut digest = CRC32C.digest();
+            digest.update(&sender.to_le_bytes());
+            digest.update(&receiver.to_le_bytes());
+            digest.update(&frame);
+            digest.update(acked);
+            digest.update(short);
+            digest.finalize().to_le_bytes()
+        }
     }
 }
 
@@ -92,42 +131,86 @@ pub(crate) fn verify(short: &[u8], nonces: [u64; 2], frame_id: u64) -> Result<()
 mod tests {
     use super::*;
 
-    #[test]
-    fn what_one_side_seals_the_other_verifies() {
-        let mut buffer = *b"porous....";
-        assert_eq!(seal(&mut buffer, 6, [3, 9], 1 << 40), Ok(10));
-        assert_eq!(verify(&buffer, [9, 3], 1 << 40), Ok(()));
-    }
+    const BOTH: [Integrity; 2] = [Integrity::Header, Integrity::Crc32c];
 
-    #[test]
-    fn any_damage_another_connection_or_another_frame_is_noticed() {
-        let mut buffer = [0x55; 40];
-        let length = seal(&mut buffer, 36, [3, 9], 1 << 40).unwrap();
-        for bit in 0..length * 8 {
-            let mut damaged = buffer;
-            damaged[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(verify(&damaged, [3, 9], 1 << 40), Err(Malformed::Integrity));
+    const IDS: Ids = Ids {
+        frame: 1 << 40,
+        acked: Some(1 << 41),
+    };
+
+    fn check(integrity: Integrity, ours: u64, theirs: u64) -> Check {
+        Check {
+            integrity,
+            ours,
+            theirs,
         }
-        assert_eq!(verify(&buffer, [3, 8], 1 << 40), Err(Malformed::Integrity));
-        // The wire would carry the same low bytes for these.
-        assert_eq!(
-            verify(&buffer, [3, 9], (1 << 40) + (1 << 32)),
-            Err(Malformed::Integrity)
-        );
-        assert_eq!(
-            verify(&buffer[..3], [3, 9], 1 << 40),
-            Err(Malformed::Truncated)
-        );
     }
 
     #[test]
-    fn a_tag_needs_room() {
-        assert_eq!(seal(&mut [0; 9], 6, [3, 9], 1), Err(NoRoom));
-        assert_eq!(seal(&mut [0; 9], 10, [3, 9], 1), Err(NoRoom));
+    fn what_one_side_appends_the_other_verifies() {
+        for integrity in BOTH {
+            let mut buffer = *b"porous....";
+            let appended = check(integrity, 3, 9).append(&mut buffer, 6, IDS);
+            assert_eq!(appended, Ok(10));
+            assert_eq!(check(integrity, 9, 3).verify(&buffer, IDS), Ok(()));
+        }
     }
 
     #[test]
-    fn the_checksum_is_the_castagnoli_one() {
+    fn another_connection_another_frame_and_a_mirror_are_noticed() {
+        for integrity in BOTH {
+            let mut buffer = [0x55; 40];
+            let length = check(integrity, 3, 9).append(&mut buffer, 36, IDS);
+            assert_eq!(length, Ok(40));
+            let refused = |ours, theirs, ids| {
+                let result = check(integrity, ours, theirs).verify(&buffer, ids);
+                assert_eq!(result, Err(Malformed::Integrity), "{ours} {theirs} {ids:?}");
+            };
+            refused(8, 3, IDS);
+            refused(9, 4, IDS);
+            refused(3, 9, IDS);
+            // The wire would carry the same low bytes for these.
+            for other in [256, 1 << 16, 1 << 24, 1 << 32] {
+                let (frame, acked) = (IDS.frame, IDS.acked.unwrap());
+                for frame in [frame + other, frame - other] {
+                    refused(9, 3, Ids { frame, ..IDS });
+                }
+                for acked in [None, Some(acked + other), Some(acked - other)] {
+                    refused(9, 3, Ids { acked, ..IDS });
+                }
+            }
+            let short = check(integrity, 9, 3).verify(&buffer[..3], IDS);
+            assert_eq!(short, Err(Malformed::Truncated));
+        }
+    }
+
+    #[test]
+    fn damage_is_noticed_where_the_check_covers_it() {
+        for (integrity, covered) in [(Integrity::Header, 1), (Integrity::Crc32c, 36)] {
+            let mut buffer = [0x55; 40];
+            let length = check(integrity, 3, 9).append(&mut buffer, 36, IDS);
+            assert_eq!(length, Ok(40));
+            for bit in 0..buffer.len() * 8 {
+                let mut damaged = buffer;
+                damaged[bit / 8] ^= 1 << (bit % 8);
+                let is_noticed = bit / 8 < covered || bit / 8 >= 36;
+                let verified = check(integrity, 9, 3).verify(&damaged, IDS);
+                assert_eq!(verified.is_err(), is_noticed, "{integrity:?} {bit}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_check_needs_room() {
+        for integrity in BOTH {
+            let check = check(integrity, 3, 9);
+            assert_eq!(check.append(&mut [0; 9], 6, IDS), Err(NoRoom));
+            assert_eq!(check.append(&mut [0; 9], 10, IDS), Err(NoRoom));
+        }
+    }
+
+    #[test]
+    fn the_crc_is_the_castagnoli_one() {
         assert_eq!(CRC32C.checksum(b"123456789"), 0xE306_9283);
     }
 }

@@ -33,7 +33,7 @@ pub(crate) use control::MIN_PADDING;
 pub(crate) use datagram::{Datagram, Rest, decode};
 pub(crate) use disconnect::{Disconnect, DisconnectAck};
 pub use integrity::Integrity;
-pub(crate) use integrity::{seal, verify};
+pub(crate) use integrity::{Check, Ids, TAG};
 pub(crate) use layout::{Context, Layout};
 pub(crate) use long::VERSION;
 pub use malformed::Malformed;
@@ -47,9 +47,7 @@ pub(crate) use refuse::Refuse;
 #[cfg(any(test, feature = "audit"))]
 pub(crate) use refuse::RefuseReason;
 pub(crate) use reset::Reset;
-#[cfg(test)]
-pub(crate) use short::Body;
-pub(crate) use short::{FrameWriter, Header, Short};
+pub(crate) use short::{Body, FrameWriter, Header, Short};
 
 #[cfg(test)]
 mod tests;

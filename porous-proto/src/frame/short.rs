@@ -6,6 +6,7 @@ use crate::wire::{NoRoom, Reader, Writer};
 
 use super::ack::AckBlock;
 use super::control;
+use super::integrity::TAG;
 use super::layout::{Context, Layout};
 use super::message_codec::{self, Next};
 use super::{ConnectionId, MAX_MESSAGES, Malformed, Message};
@@ -68,6 +69,18 @@ impl<'a> Short<'a> {
             bytes,
             body: reader.position(),
         })
+    }
+
+    /// The low bytes of the newest id that is acknowledged, if there is an acknowledgement, and how
+    /// many there are.
+    pub(crate) fn newest_acked(&self) -> Result<Option<(u32, u8)>, Malformed> {
+        if !self.has_ack {
+            return Ok(None);
+        }
+        let end = self.bytes.len().saturating_sub(TAG);
+        let block = self.bytes.get(self.body..end);
+        let block = block.ok_or(Malformed::Truncated)?;
+        AckBlock::decode_largest(&mut Reader::new(block)).map(|(_, low, width)| Some((low, width)))
     }
 
     /// Reads the rest of the form; `messages` holds its messages afterwards, if all of them are

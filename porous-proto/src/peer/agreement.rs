@@ -1,7 +1,7 @@
 //! What two offers come to (§2.3): one pure, symmetric rule that both hosts apply.
 
 use crate::config::Policy;
-use crate::frame::{Channels, Context, Integrity, Offer};
+use crate::frame::{Channels, Context, Integrity, Offer, TAG};
 use crate::sequencing::SequencingParams;
 
 /// Bytes of a datagram that are kept free around a full fragment (`docs/wire.md`, "Fragments").
@@ -69,7 +69,7 @@ impl Agreement {
             integrity: if crc {
                 Integrity::Crc32c
             } else {
-                Integrity::None
+                Integrity::Header
             },
         };
         let path_mtu = ours.path_mtu.min(theirs.path_mtu).unwrap_or(0);
@@ -105,7 +105,7 @@ impl Agreement {
             // At most 2^16 by `Config` and the handshake.
             window: u32::try_from(self.packet_window).unwrap_or(u32::MAX),
             fragment_size: self.fragment_size(),
-            tag: self.integrity.tag_length(),
+            tag: TAG,
         }
     }
 

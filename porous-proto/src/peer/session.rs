@@ -14,12 +14,14 @@ use super::limits::Limits;
 use super::tick::Tick;
 use crate::canary::{Bug, strikes};
 use crate::event::{Ecn, Ignored};
-use crate::frame::{ConnectionId, Context, Control, MAX_MESSAGES, Message, Mode, Short, verify};
+use crate::frame::{
+    Body, Check, ConnectionId, Context, Control, Ids, MAX_MESSAGES, Message, Mode, Short,
+};
 use crate::options::SendOptions;
 use crate::sequencing::{Delivered, Receipt, Receipts, Sequencing, Totals, cost};
 use crate::stats::{ChannelStats, ModeCounts};
 use crate::time::Instant;
-use crate::transfer::{Arrival, PathWords, Transfer, TransferParams, Written};
+use crate::transfer::{Acked, Arrival, PathWords, Transfer, TransferParams, Written};
 use crate::wire::NoRoom;
 
 /// Packets, and the bytes in them.
@@ -41,7 +43,7 @@ impl Counts {
 pub(crate) struct Session {
     agreement: Agreement,
     context: Context,
-    nonces: [u64; 2],
+    check: Check,
     transfer: Transfer,
     sequencing: Sequencing,
     pub(crate) sent: Counts,
@@ -56,12 +58,18 @@ impl Session {
         connection_id: ConnectionId,
         limits: &Limits,
     ) -> Box<Self> {
+        let [ours, theirs] = nonces;
+        let check = Check {
+            integrity: agreement.integrity,
+            ours,
+            theirs,
+        };
         let (first_id, age) = (limits.first_id, limits.unreliable_age);
         let context = agreement.context();
         let params = TransferParams {
             connection_id,
             context,
-            nonces,
+            check,
             max_datagram: agreement.max_datagram,
             path_mtu: agreement.path_mtu,
             window: agreement.frame_window,
@@ -80,7 +88,7 @@ impl Session {
         Box::new(Self {
             agreement,
             context,
-            nonces,
+            check,
             transfer: Transfer::new(params, first_id),
             sequencing: Sequencing::new(agreement.sequencing(limits.policy), first_id, age)
                 .with_channels(&limits.settings),
@@ -255,49 +263,85 @@ impl Session {
         ecn: Ecn,
         tick: Tick,
     ) -> Result<PathWords, Ignored> {
-        let id = self.transfer.expand(short.id_low, short.id_width, tick.now);
-        let id = id.ok_or(Ignored::TooOld)?;
-        if self.context.tag > 0 {
-            verify(short.bytes, self.nonces, id).map_err(Ignored::Malformed)?;
-        }
+        let ids = self.ids(short)?;
+        let checked = self.check.verify(short.bytes, ids);
+        checked.map_err(Ignored::Malformed)?;
         let mut messages = arrayvec::ArrayVec::<Message<&[u8]>, MAX_MESSAGES>::new();
         let body = short
             .decode_body(self.context, &mut messages)
             .map_err(Ignored::Malformed)?;
-        let acked = match &body.ack {
-            Some(block) => Some(self.transfer.check_ack(block).ok_or(Ignored::BadAck)?),
-            None => None,
-        };
-        let arrival = self.transfer.classify(id);
-        // Never acknowledged (`deviations.md` T11).
-        if arrival == Arrival::TooOld {
-            return Err(Ignored::TooOld);
-        }
-        if arrival == Arrival::New {
-            self.make_room(&messages)?;
-        }
-        // A violation, but the last one to be found: it needs a frame that is new.
-        if let (Arrival::New, Some(acked)) = (arrival, &acked) {
-            if !self.transfer.believes(acked) {
-                return Err(Ignored::BadAck);
+        let arrival = self.transfer.classify(ids.frame);
+        match arrival {
+            Arrival::New | Arrival::Duplicate => {}
+            // Never acknowledged (`deviations.md` T11).
+            Arrival::TooOld => return Err(Ignored::TooOld),
+            Arrival::TooFarAhead => {
+                self.transfer.note_beyond(ids.frame);
+                return Err(Ignored::TooFarAhead);
             }
         }
+        let acked = self.check_ack(&body, arrival, tick)?;
+        self.make_room(&messages)?;
+        // A violation, but the last one to be found: it needs a frame that is new.
+        if acked.is_some_and(|acked| !self.transfer.believes(&acked)) {
+            return Err(Ignored::BadAck);
+        }
         // From here on the datagram is taken.
-        let mut words = self.transfer.path_words(id);
+        let mut words = self.transfer.path_words(ids.frame);
         self.transfer.set_step(tick.step, tick.lag);
         self.transfer
-            .on_frame((id, ecn), short, !messages.is_empty(), tick.now);
-        if arrival == Arrival::Duplicate || strikes(Bug::AcksWhatItDropped) {
+            .on_frame((ids.frame, ecn), short, !messages.is_empty(), tick.now);
+        if strikes(Bug::AcksWhatItDropped) {
             return Err(Ignored::Duplicate);
         }
         if let Some(acked) = &acked {
             self.transfer
                 .on_ack(acked, &mut Upward(&mut self.sequencing), tick.now);
         }
+        // Those of a duplicate, too, or a forgery would take the place of the frame whose id it has.
+        // What has come before is told from what is new by the ids of the packets.
         for message in &messages {
             self.take(message, &mut words, tick);
         }
-        Ok(words)
+        match arrival {
+            Arrival::Duplicate => Err(Ignored::Duplicate),
+            Arrival::New | Arrival::TooOld | Arrival::TooFarAhead => Ok(words),
+        }
+    }
+
+    /// The full ids in a datagram, as far as there are any that they can be.
+    fn ids(&self, short: &Short<'_>) -> Result<Ids, Ignored> {
+        let frame = self.transfer.expand(short.id_low, short.id_width);
+        let acked = short.newest_acked().map_err(Ignored::Malformed)?;
+        let acked = acked.map(|(low, width)| {
+            let newest = self.transfer.expand_acked(low, width);
+            newest.ok_or(Ignored::BadAck)
+        });
+        Ok(Ids {
+            frame: frame.ok_or(Ignored::TooOld)?,
+            acked: acked.transpose()?,
+        })
+    }
+
+    /// What the acknowledgement of a frame says, if it can be true. A duplicate's has been taken, or
+    /// those that came since say the same.
+    fn check_ack<'b>(
+        &mut self,
+        body: &'b Body,
+        arrival: Arrival,
+        tick: Tick,
+    ) -> Result<Option<Acked<'b>>, Ignored> {
+        let Some(block) = body.ack.as_ref().filter(|_| arrival == Arrival::New) else {
+            return Ok(None);
+        };
+        if let Some(acked) = self.transfer.check_ack(block) {
+            return Ok(Some(acked));
+        }
+        let newest = (self.transfer).expand_acked(block.largest_low, block.largest_width);
+        if let Some(unsent) = newest {
+            self.transfer.on_ack_of_unsent(unsent, tick.now);
+        }
+        Err(Ignored::BadAck)
     }
 
     fn take(&mut self, message: &Message<&[u8]>, words: &mut PathWords, tick: Tick) {

@@ -41,7 +41,7 @@ impl SendWindow {
     }
 }
 
-/// `[next - behind, next + ahead)`: the receive window of frames (2), with N_P on both sides.
+/// `[next - behind, next + ahead)`: the receive window of frames (2), where both are N_P.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ReceiveWindow {
     next: u64,
@@ -71,14 +71,9 @@ impl ReceiveWindow {
         self.next.saturating_sub(self.behind) <= id && !self.is_beyond(id)
     }
 
-    /// Takes note of a frame that arrived: whether the window holds it. One in the leading part
-    /// moves the window on (3).
-    pub(crate) fn receive(&mut self, id: u64) -> bool {
-        if !self.contains(id) {
-            return false;
-        }
+    /// The frame `id` was taken: one in the leading part moves the window on (3).
+    pub(crate) fn move_past(&mut self, id: u64) {
         self.next = self.next.max(id.saturating_add(1));
-        true
     }
 
     /// Whether `id` lies ahead of the window.
@@ -92,6 +87,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Whether the window holds a frame that arrives, which moves it on.
+    fn take(window: &mut ReceiveWindow, id: u64) -> bool {
+        let is_taken = window.contains(id);
+        if is_taken {
+            window.move_past(id);
+        }
+        is_taken
+    }
+
     #[test]
     fn figure_06_windows() {
         let mut transfer = SendWindow::new(0, 4);
@@ -100,13 +104,13 @@ mod tests {
         assert!(!transfer.contains(4));
 
         // (a): frame 3 is the first to arrive; (b): everything in [0, 8) is now acceptable.
-        assert!(receive.receive(3));
+        assert!(take(&mut receive, 3));
         assert_eq!(receive.next(), 4);
         assert!((0..8).all(|k| receive.contains(k)));
         assert!(!receive.contains(8));
 
         // The late ones are accepted and move nothing.
-        assert!((0..3).all(|k| receive.receive(k)));
+        assert!((0..3).all(|k| take(&mut receive, k)));
         assert_eq!(receive.next(), 4);
 
         // When they leave the transfer queue, k_b becomes 4.
@@ -118,11 +122,11 @@ mod tests {
     #[test]
     fn equation_03_a_frame_in_the_leading_part_moves_the_receive_window() {
         let mut window = ReceiveWindow::new(10, 4, 4);
-        assert!(window.receive(13));
+        assert!(take(&mut window, 13));
         assert_eq!(window.next(), 14);
-        assert!(window.receive(10));
+        assert!(take(&mut window, 10));
         assert_eq!(window.next(), 14);
-        assert!(!window.receive(18) && !window.receive(9));
+        assert!(!take(&mut window, 18) && !take(&mut window, 9));
         assert_eq!(window.next(), 14);
     }
 
@@ -137,7 +141,7 @@ mod tests {
     fn a_frame_outside_the_receive_window_changes_nothing() {
         let mut window = ReceiveWindow::new(100, 4, 4);
         for id in [0, 95, 104, u64::MAX] {
-            assert!(!window.receive(id));
+            assert!(!take(&mut window, id));
         }
         assert_eq!(window, ReceiveWindow::new(100, 4, 4));
     }
@@ -165,7 +169,7 @@ mod tests {
             let range = wide(base) - wide(size)..wide(base) + wide(ahead);
             prop_assert_eq!(receive.contains(id), range.contains(&wide(id)));
             let leading = (wide(base)..wide(base) + wide(ahead)).contains(&wide(id));
-            prop_assert_eq!(receive.receive(id), range.contains(&wide(id)));
+            prop_assert_eq!(take(&mut receive, id), range.contains(&wide(id)));
             prop_assert_eq!(receive.next(), if leading { id + 1 } else { base });
         }
 

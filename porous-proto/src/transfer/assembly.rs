@@ -6,7 +6,7 @@ use super::{Delivery, Record, Source, Transfer, Written};
 use crate::config::Priority;
 use crate::event::Ecn;
 use crate::frame::{
-    AckBlock, Context, Control, FrameWriter, Header, Layout, MAX_MESSAGES, Message, seal,
+    AckBlock, Context, Control, FrameWriter, Header, Ids, Layout, MAX_MESSAGES, Message,
 };
 use crate::time::Instant;
 use crate::wire::NoRoom;
@@ -306,9 +306,10 @@ impl Transfer {
             writer.padding(plan.padding)?;
         }
         let len = writer.finish();
-        if self.params.context.tag == 0 {
-            return Ok(len);
-        }
-        seal(buf, len, self.params.nonces, plan.header.id)
+        let ids = Ids {
+            frame: plan.header.id,
+            acked: plan.ack.as_ref().map(|(_, largest)| *largest),
+        };
+        self.params.check.append(buf, len, ids)
     }
 }

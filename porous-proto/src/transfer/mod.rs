@@ -21,7 +21,6 @@ mod path_mtu;
 mod ping;
 mod probe;
 mod queue;
-mod reach;
 mod received;
 mod recovery;
 mod rtt;
@@ -64,11 +63,14 @@ pub(crate) use self::written::Written;
 use crate::config::Policy;
 use crate::congestion::Congestion;
 use crate::event::Ecn;
-use crate::frame::{AckBlock, ConnectionId, Context, Short};
+use crate::frame::{AckBlock, Check, ConnectionId, Context, Short};
 use crate::time::Instant;
 
 /// A frame is full that has no more room than this: the reserve around a fragment.
 const FULL_SLACK: usize = 48;
+
+/// So many ids are left out at most because the remote host has acknowledged a later one.
+const LEFT_OUT_MAX: u64 = 32;
 
 /// What both hosts agreed on, as far as this layer needs it.
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +78,7 @@ pub(crate) struct TransferParams {
     /// What the remote host wants to see in our datagrams.
     pub(crate) connection_id: ConnectionId,
     pub(crate) context: Context,
-    pub(crate) nonces: [u64; 2],
+    pub(crate) check: Check,
     /// MTU: the largest datagram.
     pub(crate) max_datagram: u16,
     /// What it may become, if the path carries it.
@@ -286,13 +288,40 @@ impl Transfer {
         self.figures.lost
     }
 
-    /// The full id of a received frame, if it can be known.
-    pub(crate) fn expand(&self, low: u32, width: u8, now: Instant) -> Option<u64> {
-        self.received.expand(low, width, now)
+    /// The full id of a received frame, if there is one that it can be.
+    pub(crate) fn expand(&self, low: u32, width: u8) -> Option<u64> {
+        self.received.expand(low, width)
     }
 
     pub(crate) fn classify(&self, id: u64) -> Arrival {
         self.received.classify(id)
+    }
+
+    /// A frame came from beyond the receive window.
+    pub(crate) const fn note_beyond(&mut self, id: u64) {
+        self.received.note_beyond(id);
+    }
+
+    /// The full id of a frame of ours that is acknowledged, if there is one that it can be.
+    pub(crate) fn expand_acked(&self, low: u32, width: u8) -> Option<u64> {
+        crate::serial::expand_frame(low, u32::from(width), self.later_acks.next())
+    }
+
+    /// An acknowledgement that passed its check names a frame that was never sent: somebody has
+    /// forged one, or the remote host lies. The next frame takes this very id, so that what the
+    /// remote host says is true again as soon as it has come. The ids before it are left out, few at
+    /// a time: work must not depend on what one datagram claims.
+    pub(crate) fn on_ack_of_unsent(&mut self, id: u64, now: Instant) {
+        let next = self.queue.next();
+        if id < next || id - next >= received::AHEAD {
+            return;
+        }
+        for _ in next..id.min(next + LEFT_OUT_MAX) {
+            if !self.queue.is_full() {
+                self.queue.leave_out();
+            }
+        }
+        self.pings.on_doubt(now);
     }
 
     /// The next id may be one that is left out.
@@ -310,9 +339,7 @@ impl Transfer {
     /// Recovers the ids of a block. None if it acknowledges a frame that was never sent
     /// (`deviations.md` T4), ids below 0, or more than a host keeps in mind.
     pub(crate) fn check_ack<'a>(&self, block: &'a AckBlock) -> Option<Acked<'a>> {
-        let anchor = self.later_acks.next();
-        let largest =
-            crate::serial::expand_frame(block.largest_low, u32::from(block.largest_width), anchor)?;
+        let largest = self.expand_acked(block.largest_low, block.largest_width)?;
         if largest >= self.queue.next() || !map_is_real(largest, block.map) {
             return None;
         }
@@ -339,7 +366,7 @@ impl Transfer {
     ) {
         let next = self.received.next();
         let own_next = self.queue.next();
-        let is_new = (self.received).record(id, short.id_width, short.nonce, own_next, now);
+        let is_new = (self.received).record(id, short.id_width, short.nonce, own_next);
         self.heard.on_frame(ecn, id >= next, is_new, own_next);
         if is_new {
             self.figures.on_received(self.received.passed(), now);

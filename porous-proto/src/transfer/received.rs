@@ -3,10 +3,8 @@
 
 use core::time::Duration;
 
-use super::reach::Advance;
 use crate::frame::{AckBlock, AckRange, Marks};
 use crate::serial::{Bits, ReceiveWindow, truncate};
-use crate::time::Instant;
 
 /// How often an id is reported at least, if no report is acknowledged (`deviations.md` T5).
 const REPORTS: u8 = 33;
@@ -22,21 +20,28 @@ pub(super) fn span(window: u64) -> u64 {
     window.max(SPAN_MIN)
 }
 
+/// The edge of (3) ahead of the newest. It is well below B_r, so that what one forged frame leaps
+/// over is still taken when it comes. A sender may lead by more after an outage: two of its frames
+/// move the window there (as RFC 3550 A.1 has it for sequence numbers; `deviations.md` T9).
+pub(super) const AHEAD: u64 = 128;
+
 /// What to think of an arriving frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
     New,
     Duplicate,
     TooOld,
+    /// Beyond the edge of the window, and no other frame from there has come.
+    TooFarAhead,
 }
 
 /// The received ids of one peer, as a ring of bits that grows with what has yet to be reported.
 #[derive(Debug)]
 pub(crate) struct Received {
-    /// P_r (2): i_b, and B_r behind it. Ahead there is no edge but the reach of the wire's ids
-    /// (`deviations.md` T9).
+    /// P_r (2): i_b, B_r behind it and [`AHEAD`].
     window: ReceiveWindow,
-    advance: Advance,
+    /// The newest frame that came from beyond the window since one came within it.
+    beyond: Option<u64>,
     bits: Bits,
     /// The nonce bit of each received frame.
     nonces: Bits,
@@ -59,8 +64,8 @@ impl Received {
     /// `behind` is B_r, `window` is N_P, `first` the id of the remote's first frame.
     pub(crate) fn new(behind: u64, window: u64, first: u64) -> Self {
         Self {
-            window: ReceiveWindow::new(first, behind, u64::MAX),
-            advance: Advance::new(first),
+            window: ReceiveWindow::new(first, behind, AHEAD),
+            beyond: None,
             bits: Bits::new(SPAN_MIN),
             nonces: Bits::new(SPAN_MIN),
             span_max: span(window),
@@ -78,18 +83,21 @@ impl Received {
         self.window.next()
     }
 
-    /// The full id of a frame (`docs/wire.md`, "Frame ids"). None if there is none, or if ids of
-    /// this width cannot be told apart now.
-    pub(crate) fn expand(&self, low: u32, width: u8, now: Instant) -> Option<u64> {
-        let allowed = self.advance.allows(u32::from(width), self.next(), now);
-        allowed
-            .then(|| crate::serial::expand_frame(low, u32::from(width), self.next()))
-            .flatten()
+    /// The full id of a frame (`docs/wire.md`, "Frame ids"), if there is one that it can be. The
+    /// check of the datagram tells whether it is the one that was meant.
+    pub(crate) fn expand(&self, low: u32, width: u8) -> Option<u64> {
+        crate::serial::expand_frame(low, u32::from(width), self.next())
     }
 
     pub(crate) fn classify(&self, id: u64) -> Arrival {
+        // The same frame again, which anybody may repeat, confirms nothing.
+        let confirms = |other: u64| other != id && other.abs_diff(id) < AHEAD;
         if id >= self.next() {
-            Arrival::New
+            if self.window.contains(id) || self.beyond.is_some_and(confirms) {
+                Arrival::New
+            } else {
+                Arrival::TooFarAhead
+            }
         } else if !self.window.contains(id) || self.next() - id > self.capacity() {
             Arrival::TooOld
         } else if self.bits.get(id) {
@@ -99,18 +107,19 @@ impl Received {
         }
     }
 
-    /// Notes the frame `id`: whether it is new. `own_next` is the id that our own next frame takes.
-    pub(crate) fn record(
-        &mut self,
-        id: u64,
-        width: u8,
-        nonce: bool,
-        own_next: u64,
-        now: Instant,
-    ) -> bool {
-        let is_new = id >= self.next() || !self.bits.get(id);
-        if id >= self.next() {
-            self.advance.note(self.next(), now);
+    /// A frame came from beyond the window: another one from there will be taken.
+    pub(crate) const fn note_beyond(&mut self, id: u64) {
+        self.beyond = Some(id);
+    }
+
+    /// Notes the frame `id`, which is not too far ahead: whether it is new. `own_next` is the id that our own next frame takes.
+    pub(crate) fn record(&mut self, id: u64, width: u8, nonce: bool, own_next: u64) -> bool {
+        let is_newest = id >= self.next();
+        let is_new = is_newest || !self.bits.get(id);
+        if is_new {
+            self.beyond = None;
+        }
+        if is_newest {
             self.advance_to(id);
             self.newest_width = width;
         } else {
@@ -119,12 +128,26 @@ impl Received {
             self.confirm_from = own_next;
             self.reports = 0;
         }
-        // A duplicate may be a forgery.
-        if nonce && !self.bits.get(id) {
-            self.nonces.set(id);
+        if is_new || self.nonces.get(id) == nonce {
+            self.bits.set(id);
+            self.nonces.put(id, nonce);
+        } else {
+            self.contradict(id, nonce);
         }
-        self.bits.set(id);
         is_new
+    }
+
+    /// The frame `id` came before with the other nonce bit. One of the two is a forgery, and with the
+    /// wrong bit in its sum every acknowledgement would be refused: none speaks of this frame any
+    /// more, and its content is sent again. A block has to speak of the newest, for which the later
+    /// bit counts: a forgery of a frame that is yet to be sent is corrected by that frame.
+    fn contradict(&mut self, id: u64, nonce: bool) {
+        if id + 1 == self.next() {
+            self.nonces.put(id, nonce);
+        } else {
+            self.bits.clear(id);
+            self.nonces.clear(id);
+        }
     }
 
     /// How many frames the remote host has sent, up to the newest that came.
@@ -146,7 +169,7 @@ impl Received {
         let cleared = from.max((id + 1).saturating_sub(self.capacity()))..id + 1;
         self.bits.clear_range(cleared.clone());
         self.nonces.clear_range(cleared);
-        self.window.receive(id);
+        self.window.move_past(id);
     }
 
     fn capacity(&self) -> u64 {
@@ -243,12 +266,10 @@ mod tests {
 
     use super::*;
 
-    const T0: Instant = Instant::ZERO;
-
     fn received(ids: impl IntoIterator<Item = u64>) -> Received {
         let mut received = Received::new(256, 4096, 0);
         for id in ids {
-            received.record(id, 4, id % 3 == 0, 0, T0);
+            received.record(id, 4, id % 3 == 0, 0);
         }
         received
     }
@@ -291,7 +312,7 @@ mod tests {
         for &marked in &list {
             let mut received = Received::new(256, 4096, 0);
             for &id in &list {
-                received.record(id, 4, id == marked, 0, T0);
+                received.record(id, 4, id == marked, 0);
             }
             assert!(received.report(Duration::ZERO).unwrap().0.nonce, "{marked}");
         }
@@ -308,13 +329,13 @@ mod tests {
     fn a_confirmed_report_is_not_repeated_but_stragglers_are_reported() {
         let mut received = received((0..100).filter(|&id| id != 20));
         let (_, largest) = received.report(Duration::ZERO).unwrap();
-        received.record(20, 4, false, 6, T0);
+        received.record(20, 4, false, 6);
         received.confirm(5, largest); // sent before the straggler came
         let (block, _) = received.report(Duration::ZERO).unwrap();
         assert!(ids(&block, 99, 0).contains(&20));
         received.confirm(6, largest);
         assert!(received.report(Duration::ZERO).is_none());
-        received.record(150, 4, false, 6, T0);
+        received.record(150, 4, false, 6);
         let (block, _) = received.report(Duration::ZERO).unwrap();
         assert!(block.ranges.is_empty());
     }
@@ -349,14 +370,59 @@ mod tests {
     #[test]
     fn equation_02_a_lap_of_the_ring_is_not_taken_for_the_present() {
         let mut received = received(0..256);
-        received.record(3000, 4, false, 0, T0);
+        received.record(3000, 4, false, 0);
         assert_eq!(received.classify(2999), Arrival::New);
         assert_eq!(received.classify(3001 - 256), Arrival::New);
-        received.record(1 << 40, 4, false, 0, T0);
+        received.record(1 << 40, 4, false, 0);
         assert_eq!(received.classify((1 << 40) - 5), Arrival::New);
         assert_eq!(received.capacity(), 4096);
         let (block, _) = received.report(Duration::ZERO).unwrap();
         assert_eq!((block.map, block.ranges.len()), (0, 0));
+    }
+
+    #[test]
+    fn a_frame_far_ahead_needs_another_one_from_there() {
+        let mut received = received(0..100);
+        assert_eq!(received.classify(227), Arrival::New);
+        for far in [228, 1 << 30] {
+            assert_eq!(received.classify(far), Arrival::TooFarAhead);
+            received.note_beyond(far);
+            assert_eq!(received.classify(far), Arrival::TooFarAhead, "a copy");
+            assert_eq!(received.classify(far + 128), Arrival::TooFarAhead);
+            assert_eq!(received.classify(far + 127), Arrival::New);
+            assert_eq!(received.classify(far - 1), Arrival::New);
+        }
+        // The peer is where it was.
+        received.record(100, 4, false, 0);
+        assert_eq!(received.classify((1 << 30) + 1), Arrival::TooFarAhead);
+    }
+
+    #[test]
+    fn what_one_frame_leaps_over_is_still_taken() {
+        let mut received = received(0..100);
+        received.record(100 + AHEAD - 1, 4, false, 0);
+        for id in 100..100 + AHEAD - 1 {
+            assert_eq!(received.classify(id), Arrival::New);
+        }
+    }
+
+    #[test]
+    fn a_frame_that_came_with_two_nonces_is_not_spoken_of() {
+        let mut received = received(0..100);
+        received.record(90, 4, true, 0); // 90 came with a nonce before, as 3 divides it
+        let (block, _) = received.report(Duration::ZERO).unwrap();
+        assert!(ids(&block, 99, 0).contains(&90));
+        received.record(90, 4, false, 0);
+        let (block, _) = received.report(Duration::ZERO).unwrap();
+        assert!(!ids(&block, 99, 0).contains(&90));
+        let odd = |ids: &BTreeSet<u64>| ids.iter().filter(|&id| id % 3 == 0).count() % 2 == 1;
+        assert_eq!(block.nonce, odd(&ids(&block, 99, 0)));
+        // The newest is, by its later nonce.
+        received.record(99, 4, false, 0);
+        let (block, largest) = received.report(Duration::ZERO).unwrap();
+        let mut spoken = ids(&block, 99, 0);
+        assert_eq!((largest, spoken.remove(&99)), (99, true));
+        assert_eq!(block.nonce, odd(&spoken));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use bytes::Bytes;
 
 use super::*;
 use crate::config::Priority;
-use crate::frame::{Control, MAX_MESSAGES, Message, Mode, Packet, Rest};
+use crate::frame::{Control, Integrity, MAX_MESSAGES, Message, Mode, Packet, Rest};
 
 const MTU: usize = 512;
 
@@ -97,7 +97,7 @@ fn context() -> Context {
         id_bytes: 2,
         window: 4096,
         fragment_size: MTU - 48,
-        tag: 0,
+        tag: crate::frame::TAG,
     }
 }
 
@@ -116,7 +116,11 @@ impl Side {
         let params = TransferParams {
             connection_id: ConnectionId::EMPTY,
             context: context(),
-            nonces: [1, 2],
+            check: Check {
+                integrity: Integrity::Header,
+                ours: 1,
+                theirs: 2,
+            },
             max_datagram: u16::try_from(MTU).unwrap(),
             path_mtu: u16::try_from(MTU).unwrap(),
             window: 4096,

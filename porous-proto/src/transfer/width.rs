@@ -1,9 +1,59 @@
 //! How many bytes of a frame's id are sent (`docs/wire.md`, "Frame ids").
 
-use super::reach::{Advance, HORIZON};
+use core::time::Duration;
+
 use crate::config::Policy;
 use crate::serial::reach;
 use crate::time::Instant;
+
+/// How late a datagram may be and still be understood.
+const HORIZON: Duration = Duration::from_secs(2);
+
+const BUCKETS: usize = 8;
+
+/// How far k moved in the last two seconds, in buckets of a quarter of a second.
+#[derive(Debug)]
+struct Advance {
+    /// The next id when each of the last buckets began.
+    at: [u64; BUCKETS + 1],
+    /// The number of the current bucket.
+    current: u64,
+}
+
+impl Advance {
+    const fn new(first: u64) -> Self {
+        Self {
+            at: [first; BUCKETS + 1],
+            current: 0,
+        }
+    }
+
+    fn bucket(now: Instant) -> u64 {
+        #[expect(clippy::cast_possible_truncation, reason = "250,000")]
+        const MICROS: u64 = HORIZON.as_micros() as u64 / BUCKETS as u64;
+        now.as_micros() / MICROS
+    }
+
+    /// The next id is about to leave `next`.
+    fn note(&mut self, next: u64, now: Instant) {
+        let bucket = Self::bucket(now);
+        for _ in 0..bucket.saturating_sub(self.current).min(BUCKETS as u64 + 1) {
+            self.at.rotate_left(1);
+            self.at[BUCKETS] = next;
+        }
+        self.current = self.current.max(bucket);
+    }
+
+    /// How far the ids moved in the last two seconds, up to `next`.
+    fn moved(&self, next: u64, now: Instant) -> u64 {
+        let passed = Self::bucket(now)
+            .saturating_sub(self.current)
+            .min(BUCKETS as u64 + 1);
+        let index = usize::try_from(passed).unwrap_or(BUCKETS + 1);
+        let before = self.at.get(index).copied().unwrap_or(next);
+        next - before
+    }
+}
 
 const WIDTHS: usize = 4;
 
@@ -48,8 +98,6 @@ impl Widths {
 
 #[cfg(test)]
 mod tests {
-    use core::time::Duration;
-
     use super::*;
 
     /// Frames that leave at this rate and are acknowledged so many ids later: the widths of all.

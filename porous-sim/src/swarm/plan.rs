@@ -78,7 +78,7 @@ impl Plan {
             if checksum {
                 Integrity::Crc32c
             } else {
-                Integrity::None
+                Integrity::Header
             }
         };
         let mut roles = Vec::new();

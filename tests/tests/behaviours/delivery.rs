@@ -69,7 +69,9 @@ fn lose_one_of_three(mode: Mode, lost: u64) -> (Vec<u32>, usize) {
 
 /// Whether one of the packets above is in it, or a whole number of them.
 fn is_numbered(datagram: &[u8]) -> bool {
-    kind(datagram) == Kind::Short && datagram.ends_with(&[0x5A; 60])
+    // Behind it there are the four bytes of the check.
+    let body = datagram.split_last_chunk::<4>().map(|(body, _)| body);
+    kind(datagram) == Kind::Short && body.is_some_and(|body| body.ends_with(&[0x5A; 60]))
 }
 
 /// 37: of passive packets the newest always arrives; what it has overtaken is never delivered.

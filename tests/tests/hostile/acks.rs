@@ -42,8 +42,8 @@ fn the_next_frame_cannot_be_acknowledged() {
 #[test]
 fn acknowledgements_from_the_far_future_are_refused() {
     let cost = Cost {
-        bytes: 5200,
-        steps: 100,
+        bytes: 9500,
+        steps: 300,
     };
     case(cost, |scene| {
         let mut enemy = scene.enemy();

@@ -1,7 +1,7 @@
 //! Every datagram that is one bit or one cut away from a good one.
 
-use porous_proto::{Disposition, Malformed, PeerStats};
-use porous_tests::encoder::{Ack, Message, Offer, Short};
+use porous_proto::{Disposition, Ignored, Malformed, PeerStats};
+use porous_tests::encoder::{Ack, Message, Offer, Shape, Short};
 use porous_tests::remote::Remote;
 
 use crate::peers::{
@@ -58,8 +58,15 @@ fn taken(scene: &mut Scene, datagrams: impl Iterator<Item = Vec<u8>>) -> usize {
         let entries = scene.host.host.audit().entries;
         match scene.deliver(ENEMY, &datagram) {
             Disposition::Handled(_) | Disposition::Accepted(_) => count += 1,
-            Disposition::Ignored(_) => {
-                assert_eq!(scene.judged(), before, "{datagram:x?}");
+            // One of these with the same id was taken, and what is new in this one is as well.
+            Disposition::Ignored(Ignored::Duplicate) => {}
+            Disposition::Ignored(cause) => {
+                let mut after = scene.judged();
+                // Who says what cannot be true is trusted with less for a while.
+                if cause == Ignored::BadAck {
+                    after.window = after.window.max(before.window);
+                }
+                assert_eq!(after, before, "{cause:?} {datagram:x?}");
                 assert_eq!(scene.host.host.audit().entries, entries);
             }
         }
@@ -76,13 +83,13 @@ fn flips(datagram: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-const SEALED: fn() -> Offer = || Offer {
+const CHECKED: fn() -> Offer = || Offer {
     integrity: 1,
     ..offer()
 };
 
-/// `[X12 X24]` Frames of all kinds, cut off after each byte: what is taken is well-formed, and what is not has
-/// no effect.
+/// `[X12 X24]` Frames of all kinds, cut off after each byte, with a check behind that: what is taken is
+/// well-formed, and what is not has no effect.
 #[test]
 fn every_truncation_of_a_frame() {
     let cost = Cost {
@@ -93,39 +100,54 @@ fn every_truncation_of_a_frame() {
     case_with(config().windows(1024, 256).unwrap(), cost, |scene| {
         let windows = [10, 8];
         let mut enemy = sent_to(scene, &Offer { windows, ..offer() });
+        let shape = enemy.shape;
+        let (check, bare) = (
+            shape.check.unwrap(),
+            Shape {
+                check: None,
+                ..shape
+            },
+        );
         for frame in frames(&mut enemy) {
-            let whole = frame.encode(&enemy.shape);
-            let cuts = (0..whole.len()).map(|len| whole[..len].to_vec());
+            let whole = frame.encode(&bare);
+            let acked = frame.ack.as_ref().map(|ack| ack.largest.into());
+            let cuts = (1..whole.len()).map(|len| {
+                let mut cut = whole[..len].to_vec();
+                check.append(frame.id, acked, &mut cut);
+                cut
+            });
             taken(scene, cuts);
         }
         scene.read(ENEMY);
     });
 }
 
-/// `[X12 X24]` The same with a checksum: none is taken.
+/// `[X12 X24]` The same without a check of their own, whatever it covers: none is taken.
 #[test]
-fn no_truncation_of_a_sealed_frame_is_taken() {
+fn no_truncated_frame_is_taken() {
     let cost = Cost {
         bytes: 71_000,
         steps: 100,
     };
-    case(cost, |scene| {
-        let mut enemy = sent_to(scene, &SEALED());
-        for frame in frames(&mut enemy) {
-            let whole = frame.encode(&enemy.shape);
-            let cuts = (0..whole.len()).map(|len| whole[..len].to_vec());
-            assert_eq!(taken(scene, cuts), 0);
-        }
-    });
+    for offer in [offer(), CHECKED()] {
+        case(cost, |scene| {
+            let mut enemy = sent_to(scene, &offer);
+            for frame in frames(&mut enemy) {
+                let whole = frame.encode(&enemy.shape);
+                let cuts = (0..whole.len()).map(|len| whole[..len].to_vec());
+                assert_eq!(taken(scene, cuts), 0);
+            }
+        });
+    }
 }
 
-/// `[X24 X12]` Frames of all kinds with each bit flipped, without a checksum: what is taken is within what a
+/// `[X24 X12]` Frames of all kinds with each bit flipped, where the check covers the head: what is taken is within what a
 /// peer may say, and what is not has no effect.
 #[test]
 fn every_flipped_bit_of_a_frame() {
     let cost = Cost {
-        bytes: 71_000,
-        steps: 100,
+        bytes: 95_000,
+        steps: 1100,
     };
     case(cost, |scene| {
         let mut enemy = sent_to(scene, &offer());
@@ -138,15 +160,15 @@ fn every_flipped_bit_of_a_frame() {
     });
 }
 
-/// `[X24 X12]` The same with a checksum: none is taken, and the frame itself still is.
+/// `[X24 X12]` The same where it covers all bytes: none is taken, and the frame itself still is.
 #[test]
-fn no_flipped_bit_of_a_sealed_frame_is_taken() {
+fn no_flipped_bit_of_a_checked_frame_is_taken() {
     let cost = Cost {
         bytes: 71_000,
         steps: 100,
     };
     case(cost, |scene| {
-        let mut enemy = sent_to(scene, &SEALED());
+        let mut enemy = sent_to(scene, &CHECKED());
         for frame in frames(&mut enemy) {
             let whole = frame.encode(&enemy.shape);
             assert_eq!(taken(scene, flips(&whole)), 0);
@@ -156,16 +178,16 @@ fn no_flipped_bit_of_a_sealed_frame_is_taken() {
     });
 }
 
-/// `[X24]` Sealed frames with two bits flipped, with two bytes exchanged, and with a checksum of nothing,
+/// `[X24]` Checked frames with two bits flipped, with two bytes exchanged, and with a check of nothing,
 /// of all ones, or of another frame.
 #[test]
-fn no_damage_to_a_sealed_frame_is_taken() {
+fn no_damage_to_a_checked_frame_is_taken() {
     let cost = Cost {
         bytes: 71_000,
         steps: 100,
     };
     case(cost, |scene| {
-        let mut enemy = sent_to(scene, &SEALED());
+        let mut enemy = sent_to(scene, &CHECKED());
         let frame = enemy.short(None, vec![packet(RELIABLE, 0, 0, 20).into()]);
         let whole = frame.encode(&enemy.shape);
         let pairs = flips(&whole).flat_map(|once| flips(&once).step_by(7).collect::<Vec<_>>());

@@ -160,14 +160,14 @@ fn frames_out_of_order_do_not_starve_acknowledgements() {
         let mut enemy = scene.enemy();
         for block in 0..50_u64 {
             let first = enemy.next;
-            for n in (0..200).rev().filter(|n| n % 3 != 1) {
+            for n in (0..120).rev().filter(|n| n % 3 != 1) {
                 let mut frame = enemy.short(None, vec![noop()]);
                 frame.id = first + n;
                 assert_taken(scene.send_frame(&mut enemy, &frame));
                 assert_eq!(scene.said.len(), 1, "{block} {n}");
                 scene.said.clear();
             }
-            enemy.next = first + 200;
+            enemy.next = first + 120;
         }
     });
 }

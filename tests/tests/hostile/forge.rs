@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 
 use porous_proto::{DisconnectReason, Disposition, Event, Ignored, PeerState};
 use porous_sim::{ChaCha8Rng, Seed};
-use porous_tests::encoder::{self, Offer, Shape};
+use porous_tests::encoder::{self, Check, Offer, Shape};
 use porous_tests::remote::{Remote, nonce, request};
 
 use crate::scene::Scene;
@@ -108,7 +108,10 @@ pub(crate) fn remote(address: u32, nonces: [u64; 2], offer: &Offer, answer: &[u8
         shape: Shape {
             id_bytes: 2,
             window: 1 << offer.windows[1],
-            sealed: (offer.integrity == 1).then_some(nonces),
+            check: Some(Check {
+                is_crc: offer.integrity == 1,
+                nonces,
+            }),
         },
     }
 }

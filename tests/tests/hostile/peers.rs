@@ -8,7 +8,7 @@ use porous_proto::{
 };
 use porous_sim::rand_core::Rng;
 use porous_sim::{ChaCha8Rng, below};
-use porous_tests::encoder::{Ack, Message, Packet, varint};
+use porous_tests::encoder::{Ack, Message, Packet, Shape, varint};
 use porous_tests::remote::Remote;
 
 use crate::scene::{ENEMY, Scene};
@@ -124,11 +124,15 @@ pub(crate) struct Heard {
     pub(crate) data: usize,
 }
 
+/// The length of the check at the end.
+const CHECK: usize = 4;
+
 /// Reads what a host writes: signalling before packets.
 pub(crate) fn read_frame(datagram: &[u8]) -> Option<Heard> {
     let first = *datagram.first().filter(|&&first| first >> 6 == 1)?;
     let width = (first >> 4 & 3) + 1;
-    let (low, mut rest) = datagram.get(5..)?.split_at_checked(width.into())?;
+    let body = datagram.get(5..datagram.len() - CHECK)?;
+    let (low, mut rest) = body.split_at_checked(width.into())?;
     if first & 4 != 0 {
         rest = behind_ack(rest)?;
     }
@@ -249,9 +253,26 @@ impl Scene {
         flags: u8,
         rest: &[u8],
     ) -> Disposition {
-        let mut datagram = enemy.short(None, Vec::new()).encode(&enemy.shape);
+        let shape = Shape {
+            check: None,
+            ..enemy.shape
+        };
+        let frame = enemy.short(None, Vec::new());
+        let mut datagram = frame.encode(&shape);
         datagram[0] |= flags;
         datagram.extend(rest);
+        // The newest id that a block acknowledges leads it.
+        let acked = rest.split_first().filter(|_| flags & 4 != 0);
+        let acked = acked.and_then(|(head, rest)| rest.get(..usize::from(head >> 6) + 1));
+        let low = |bytes: &[u8]| {
+            bytes
+                .iter()
+                .rev()
+                .fold(0, |id, &byte| id << 8 | u64::from(byte))
+        };
+        if let Some(check) = enemy.shape.check {
+            check.append(frame.id, acked.map(low), &mut datagram);
+        }
         self.deliver(enemy.address, &datagram)
     }
 

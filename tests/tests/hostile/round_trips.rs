@@ -224,7 +224,7 @@ fn acknowledgements_that_are_late_by_minutes_are_a_minute_at_most() {
 #[test]
 fn rates_of_one_byte_and_of_everything_leave_room_for_two_frames() {
     let cost = Cost {
-        bytes: 17_000,
+        bytes: 18_000,
         steps: 240,
     };
     case(cost, |scene| {

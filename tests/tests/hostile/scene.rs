@@ -4,8 +4,8 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use core::time::Duration;
 
 use porous_proto::{
-    ChannelId, Config, Disposition, Ecn, Event, Host, Instant, Listen, Mode, PeerId, PeerState,
-    Priority,
+    ChannelId, Config, Disposition, Ecn, Event, Host, Ignored, Instant, Listen, Mode, PeerId,
+    PeerState, Priority,
 };
 use porous_sim::Seed;
 use porous_tests::config::{controller, has_window};
@@ -245,8 +245,15 @@ impl Scene {
         ack: Option<Ack>,
         messages: Vec<Message>,
     ) -> Disposition {
-        let frame = enemy.short(ack, messages);
-        self.send_frame(enemy, &frame)
+        let frame = enemy.short(ack.clone(), messages.clone());
+        match self.send_frame(enemy, &frame) {
+            // After many that were refused it needs two of them.
+            Disposition::Ignored(Ignored::TooFarAhead) => {
+                let frame = enemy.short(ack, messages);
+                self.send_frame(enemy, &frame)
+            }
+            disposition => disposition,
+        }
     }
 
     /// The enemy sends this frame, and hears what is said to it.

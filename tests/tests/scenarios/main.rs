@@ -19,6 +19,7 @@ mod duplicates;
 mod ecn;
 mod figures;
 mod flow;
+mod forgery;
 mod handshake;
 mod idle;
 mod lanes;

@@ -75,7 +75,7 @@ fn overheads(load: Load, id_len: u8) -> (BTreeMap<usize, usize>, Vec<u8>) {
 
 #[test]
 fn datagrams_are_as_short_as_the_table_says() {
-    for (load, expected) in [(UNRELIABLE, 12), (RELIABLE, 12), (TEN, 28)] {
+    for (load, expected) in [(UNRELIABLE, 16), (RELIABLE, 16), (TEN, 32)] {
         for (id_len, less) in [(4, 0), (2, 2), (0, 4)] {
             let (overheads, widths) = overheads(load, id_len);
             let context = format!("{load:?} {id_len}: {overheads:?}");

@@ -110,7 +110,8 @@ fn a_blackout_costs_itself_and_two_round_trips() {
             play.run(1500 * MS);
             let more = (play.worst(1_000_000) - usual) / 1000;
             assert!(more >= 500, "there was none");
-            assert!(more <= 500 + 2 * 60, "{more} ms, {links:?}, {offset}");
+            // Two round trips, and the step in which the host looks.
+            assert!(more <= 500 + 2 * 60 + 17, "{more} ms, {links:?}, {offset}");
         }
     }
 }

@@ -84,18 +84,30 @@ fn every_example_encodes_to_the_same_bytes() {
 }
 
 #[test]
-fn the_checksum_of_an_example_matches() {
-    let mut checked = 0;
+fn the_check_of_an_example_matches() {
+    let mut checked = Vec::new();
     for example in examples().iter().filter(|example| example.size("tag") > 0) {
-        let (a, b) = example.text("nonces").unwrap().split_once(',').unwrap();
-        let nonces = [a, b].map(|nonce| u64::from_str_radix(nonce, 16).unwrap());
-        assert_eq!(
-            verify(&example.bytes, nonces, example.number("id").unwrap()),
-            Ok(())
-        );
-        checked += 1;
+        let (sender, receiver) = example.text("nonces").unwrap().split_once(',').unwrap();
+        let [theirs, ours] =
+            [sender, receiver].map(|nonce| u64::from_str_radix(nonce, 16).unwrap());
+        let integrity = match example.text("check") {
+            Some("crc") => Integrity::Crc32c,
+            _ => Integrity::Header,
+        };
+        let ids = Ids {
+            frame: example.number("id").unwrap(),
+            acked: example.number("acked"),
+        };
+        let check = Check {
+            integrity,
+            ours,
+            theirs,
+        };
+        assert_eq!(check.verify(&example.bytes, ids), Ok(()), "{example:02x?}");
+        checked.push((integrity, ids.acked.is_some()));
     }
-    assert!(checked > 0);
+    assert!(checked.contains(&(Integrity::Header, true)));
+    assert!(checked.contains(&(Integrity::Crc32c, false)));
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn offer() -> Offer {
         packet_window_log2: 12,
         send_rate: u32::MAX,
         receive_rate: 1 << 20,
-        integrity: Integrity::None,
+        integrity: Integrity::Header,
         features: 0,
         path_mtu: None,
     }

@@ -272,7 +272,7 @@ fn offers() -> impl Strategy<Value = Offer> {
                 integrity: if crc {
                     Integrity::Crc32c
                 } else {
-                    Integrity::None
+                    Integrity::Header
                 },
                 features,
                 path_mtu: max_datagram.checked_add(set.0.into()).filter(|_| crc),

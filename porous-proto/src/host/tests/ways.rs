@@ -3,7 +3,8 @@
 use alloc::vec::Vec;
 
 use super::*;
-use crate::frame::{Connect, ConnectionId};
+use crate::Integrity;
+use crate::frame::{Check, Connect, ConnectionId, Ids, TAG};
 
 /// The nonce of the remote host.
 const THEIRS: u64 = 77;
@@ -110,6 +111,26 @@ fn a_late_request_from_another_address_revives_nothing() {
     assert_eq!(host.peers().count(), 1);
 }
 
+/// A frame with a noop, from the host whose nonce is [`THEIRS`] to the one with this nonce.
+fn noop(id: ConnectionId, n: u8, nonce: u64) -> Vec<u8> {
+    let mut frame = alloc::vec![0x40];
+    frame.extend(id.as_bytes());
+    frame.extend([n, 0xC0, 0]);
+    let check = Check {
+        integrity: Integrity::Header,
+        ours: THEIRS,
+        theirs: nonce,
+    };
+    let ids = Ids {
+        frame: n.into(),
+        acked: None,
+    };
+    let length = frame.len();
+    frame.resize(length + TAG, 0);
+    check.append(&mut frame, length, ids).unwrap();
+    frame
+}
+
 /// Who has listened in knows the nonce and the connection ids.
 #[test]
 fn nobody_joins_a_connection_by_asking_for_it() {
@@ -118,19 +139,16 @@ fn nobody_joins_a_connection_by_asking_for_it() {
         panic!()
     };
     sent(&mut host);
-    let mut frame = alloc::vec![0x40];
-    frame.extend(host.peer(peer).unwrap().connection_id().as_bytes());
-    frame.extend([0, 0xC0, 0]);
-    let taken = host.handle_datagram(Instant::ZERO, 10, Ecn::NotEct, &frame);
+    let (known, nonce) = (host.peer(peer).unwrap(), host.peer(peer).unwrap().nonce());
+    let id = known.connection_id();
+    let taken = host.handle_datagram(Instant::ZERO, 10, Ecn::NotEct, &noop(id, 0, nonce));
     assert_eq!(taken, Disposition::Handled(peer));
     sent(&mut host);
     assert_eq!(
         prove(&mut host, 66, 5),
         Disposition::Ignored(Ignored::WrongState)
     );
-    let frame_id = frame.len() - 3;
-    frame[frame_id] = 1;
-    let taken = host.handle_datagram(Instant::ZERO, 66, Ecn::NotEct, &frame);
+    let taken = host.handle_datagram(Instant::ZERO, 66, Ecn::NotEct, &noop(id, 1, nonce));
     assert_eq!(taken, Disposition::Ignored(Ignored::WrongAddress));
     assert_eq!(host.address(peer), Some(10));
     assert_eq!((sent(&mut host), host.peers().count()), (Vec::new(), 1));
@@ -143,14 +161,8 @@ fn datagrams_are_taken_from_where_the_remote_host_was_heard_and_from_nowhere_els
     let peer = host.connect_any(Instant::ZERO, &[1, 2, 3]).unwrap();
     let nonce = host.peer(peer).unwrap().nonce();
     let id = host.peer(peer).unwrap().connection_id();
-    let frame = |n: u8| {
-        let mut frame = alloc::vec![0x40];
-        frame.extend(id.as_bytes());
-        frame.extend([n, 0xC0, 0]);
-        frame
-    };
     let take = |host: &mut Host<ExampleRng, u32>, from, n| {
-        host.handle_datagram(Instant::ZERO, from, Ecn::NotEct, &frame(n))
+        host.handle_datagram(Instant::ZERO, from, Ecn::NotEct, &noop(id, n, nonce))
     };
     let stranger = THEIRS + 1;
     ask(&mut host, 3, &request(stranger, 0, 6));

@@ -8,8 +8,8 @@ use arrayvec::ArrayVec;
 
 use crate::doc::ExampleRng;
 use crate::frame::{
-    AckBlock, AckRange, Context, Control, Datagram, FrameWriter, Header, Message, Packet, Rest,
-    Short, decode,
+    AckBlock, AckRange, Check, Context, Control, Datagram, FrameWriter, Header, Ids, Message,
+    Packet, Rest, Short, decode,
 };
 use crate::peer::Agreement;
 use crate::{ChannelId, Config, Disposition, Ecn, Host, Ignored, Instant, Listen, Mode, PeerId};
@@ -20,6 +20,7 @@ pub(super) struct Victim {
     pub(super) host: Host<ExampleRng, u32>,
     pub(super) peer: PeerId,
     header: Header,
+    check: Check,
     context: Context,
     /// N_P and N_Q.
     window: u64,
@@ -59,12 +60,18 @@ impl Victim {
             nonce: false,
             ack_now: false,
         };
-        let context = Agreement::new(&config.offer(), &config.offer()).unwrap();
+        let agreement = Agreement::new(&config.offer(), &config.offer()).unwrap();
+        let check = Check {
+            integrity: agreement.integrity,
+            ours: known.remote_nonce().unwrap(),
+            theirs: known.nonce(),
+        };
         Self {
             host,
             peer,
             header,
-            context: context.context(),
+            check,
+            context: agreement.context(),
             window: 4096,
             sent: Vec::new(),
             now: Instant::ZERO,
@@ -86,6 +93,11 @@ impl Victim {
                 .unwrap();
         }
         let len = writer.finish();
+        let ids = Ids {
+            frame: self.header.id,
+            acked: ack.map(|block| block.largest_low.into()),
+        };
+        let len = self.check.append(&mut buffer, len, ids).unwrap();
         let before = work::done();
         let disposition = self
             .host
@@ -171,7 +183,13 @@ fn leaps_of_frame_ids_cost_little() {
             for _ in 0..50 {
                 victim.header.id += leap;
                 let taken = victim.take(None, &[NOOP]);
-                assert_eq!(taken, Disposition::Handled(victim.peer));
+                if leap >= 128 {
+                    assert_eq!(taken, Disposition::Ignored(Ignored::TooFarAhead));
+                    let taken = victim.take(None, &[NOOP]);
+                    assert_eq!(taken, Disposition::Handled(victim.peer));
+                } else {
+                    assert_eq!(taken, Disposition::Handled(victim.peer));
+                }
             }
         }
     });

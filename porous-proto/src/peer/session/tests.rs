@@ -58,6 +58,17 @@ fn deliver(session: &mut Session, id: u64, messages: &[Message<Vec<u8>>]) -> Res
         writer.message(message, n + 1 == messages.len()).unwrap();
     }
     let len = writer.finish();
+    let Check { ours, theirs, .. } = session.check;
+    let remote = Check {
+        ours: theirs,
+        theirs: ours,
+        ..session.check
+    };
+    let ids = Ids {
+        frame: id,
+        acked: None,
+    };
+    let len = remote.append(&mut buf, len, ids).unwrap();
     let Rest::Short(short) = decode(&buf[..len], 0).unwrap().rest else {
         panic!("a short form");
     };

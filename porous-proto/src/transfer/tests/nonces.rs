@@ -34,10 +34,9 @@ impl Pair {
         let Rest::Short(short) = datagram.rest else {
             unreachable!()
         };
-        let id = self.received.expand(short.id_low, short.id_width, *now);
+        let id = self.received.expand(short.id_low, short.id_width);
         let id = id.unwrap();
-        self.received
-            .record(id, short.id_width, short.nonce, 0, *now);
+        self.received.record(id, short.id_width, short.nonce, 0);
         Some(id)
     }
 

@@ -88,7 +88,7 @@ fn fast(case: &Case, path: Path) -> Ran {
     let mut ran = alone(case, path.queue(QUEUE));
     ask(&mut ran, "mean queue", case.of_delay(Gate::AtMost(25.0)));
     ask(&mut ran, "utilisation", case.gate(Gate::AtLeast(96.0)));
-    ask(&mut ran, "overhead", case.gate(Gate::AtMost(2.4)));
+    ask(&mut ran, "overhead", case.gate(Gate::AtMost(2.8)));
     ran
 }
 

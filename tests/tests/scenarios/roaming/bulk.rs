@@ -57,7 +57,7 @@ fn large_packets_arrive_once_and_in_order_while_a_client_moves() {
             seed,
             loss,
             &[ROUTER + 1, ROUTER + 2, ROUTER],
-            Integrity::None,
+            Integrity::Header,
         );
         transfer(seed, loss, &[ELSEWHERE, ROUTER], Integrity::Crc32c);
     }

@@ -103,8 +103,8 @@ pub(super) fn challenge_to(to: u8, all: &[(u8, Vec<u8>)]) -> Option<[u8; 8]> {
     let mut to = all.iter().filter(|(target, _)| *target == to);
     let (_, datagram) = to.next()?;
     assert_eq!(to.next(), None, "one at a time");
-    let at = datagram.len() - 8;
-    datagram[at..].try_into().ok()
+    let (body, _check) = datagram.split_last_chunk::<4>()?;
+    body.last_chunk().copied()
 }
 
 fn ping() -> Message {

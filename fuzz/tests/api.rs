@@ -122,6 +122,11 @@ fn config(setup: &Setup) -> Config {
         .first_id(setup.first_id >> 8)
 }
 
+/// No number below 2^32 is a name.
+fn name_of(n: u64) -> PeerId {
+    PeerId::from_u64(n.max(1 << 32)).expect("a name")
+}
+
 const fn is_over(state: PeerState) -> bool {
     matches!(state, PeerState::Disconnected | PeerState::Zombie)
 }
@@ -134,11 +139,11 @@ struct Pair {
 impl Pair {
     fn peer(&self, name: Name) -> PeerId {
         match name {
-            Name::Any(n) => PeerId::from_u64(n),
+            Name::Any(n) => name_of(n),
             Name::Known(n) => {
                 let peers: Vec<_> = self.hosts[0].peers().map(|(id, _)| id).collect();
                 let index = usize::from(n).checked_rem(peers.len());
-                index.map_or_else(|| PeerId::from_u64(n.into()), |index| peers[index])
+                index.map_or_else(|| name_of(n.into()), |index| peers[index])
             }
         }
     }

@@ -41,7 +41,7 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     /// use porous_udp::{AnswerError, Config, Endpoint, PeerId, bind};
     ///
     /// let mut server = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
-    /// let nobody = PeerId::from_u64(0);
+    /// let nobody = PeerId::from_u64(u64::MAX).unwrap();
     /// assert_eq!(server.accept(nobody), Err(AnswerError::UnknownPeer));
     /// # Ok::<(), std::io::Error>(())
     /// ```
@@ -59,7 +59,7 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     /// use porous_udp::{AnswerError, Config, Endpoint, PeerId, bind};
     ///
     /// let mut server = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
-    /// let nobody = PeerId::from_u64(0);
+    /// let nobody = PeerId::from_u64(u64::MAX).unwrap();
     /// assert_eq!(server.refuse(nobody, b"no"), Err(AnswerError::UnknownPeer));
     /// # Ok::<(), std::io::Error>(())
     /// ```

@@ -107,7 +107,7 @@ mod tests {
     }
 
     fn peer(number: u64) -> Option<PeerId> {
-        Some(PeerId::from_u64(number))
+        PeerId::from_u64(1 << 32 | number)
     }
 
     #[test]

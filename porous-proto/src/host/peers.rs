@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
+use core::num::NonZeroU32;
 
 use super::Address;
 use super::others::Other;
@@ -16,44 +17,53 @@ use crate::work;
 /// ```
 /// use porous_proto::PeerId;
 ///
-/// let id = PeerId::from_u64(7 << 32 | 3);
-/// assert_eq!(id.to_u64(), 7 << 32 | 3);
+/// assert_eq!(size_of::<Option<PeerId>>(), size_of::<u64>());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PeerId {
-    generation: u32,
+    /// Never 0, so that no name is 0 as a number.
+    generation: NonZeroU32,
     pub(super) slot: u32,
 }
 
 impl PeerId {
-    /// As a number, for a foreign interface.
+    /// As a number, for a foreign interface: never 0, so that 0 can stand for nobody there.
     ///
     /// ```
-    /// assert_eq!(porous_proto::PeerId::from_u64(5).to_u64(), 5);
+    /// # use porous_proto::doc::example_pair;
+    /// let (_host, peer) = example_pair();
+    /// assert_ne!(peer.to_u64(), 0);
     /// ```
     #[must_use]
     pub const fn to_u64(self) -> u64 {
-        (self.generation as u64) << 32 | self.slot as u64
+        (self.generation.get() as u64) << 32 | self.slot as u64
     }
 
-    /// From a number made by [`to_u64`](Self::to_u64). Any number is a name, if not of a peer.
+    /// From a number made by [`to_u64`](Self::to_u64). `None` for 0 and whatever else is below 2³²,
+    /// which no peer is ever called; any other number is a name, if not of a peer.
     ///
     /// ```
-    /// assert_eq!(porous_proto::PeerId::from_u64(5).to_u64(), 5);
+    /// use porous_proto::PeerId;
+    ///
+    /// assert_eq!(PeerId::from_u64(7 << 32 | 3).map(PeerId::to_u64), Some(7 << 32 | 3));
+    /// assert_eq!(PeerId::from_u64(0), None);
     /// ```
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
-    pub const fn from_u64(n: u64) -> Self {
-        Self {
-            generation: (n >> 32) as u32,
-            slot: n as u32,
+    pub const fn from_u64(n: u64) -> Option<Self> {
+        match NonZeroU32::new((n >> 32) as u32) {
+            Some(generation) => Some(Self {
+                generation,
+                slot: n as u32,
+            }),
+            None => None,
         }
     }
 }
 
 #[derive(Debug)]
 struct Slot<A> {
-    generation: u32,
+    generation: NonZeroU32,
     peer: Option<(A, Peer)>,
     /// Only of a peer that was heard of from elsewhere.
     roaming: Option<Box<Roaming<A>>>,
@@ -87,7 +97,7 @@ impl<A: Address> Peers<A> {
     pub(crate) fn insert(&mut self, address: A, peer: Peer) -> PeerId {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot {
-                generation: 0,
+                generation: NonZeroU32::MIN,
                 peer: None,
                 roaming: None,
             });
@@ -112,7 +122,8 @@ impl<A: Address> Peers<A> {
     pub(crate) fn remove(&mut self, slot: u32) {
         let place = &mut self.slots[slot as usize];
         if let Some((address, peer)) = place.peer.take() {
-            place.generation = place.generation.wrapping_add(1);
+            let next = place.generation.checked_add(1);
+            place.generation = next.unwrap_or(NonZeroU32::MIN);
             place.roaming = None;
             self.by_connection_id.remove(&peer.connection_id());
             if let Some(nonce) = peer.remote_nonce() {
@@ -131,7 +142,7 @@ impl<A: Address> Peers<A> {
         let generation = self
             .slots
             .get(slot as usize)
-            .map_or(0, |place| place.generation);
+            .map_or(NonZeroU32::MIN, |place| place.generation);
         PeerId { generation, slot }
     }
 

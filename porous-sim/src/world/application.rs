@@ -180,7 +180,7 @@ impl<A: SimAddress> World<A> {
     ///
     /// let mut world = World::new(Seed::new(1), LinkConfig::new());
     /// world.add_host(1, Config::new());
-    /// let nobody = PeerId::from_u64(0);
+    /// let nobody = PeerId::from_u64(u64::MAX).unwrap();
     /// assert_eq!(world.refuse(1, nobody, b"no"), Err(AnswerError::UnknownPeer));
     /// ```
     pub fn refuse(&mut self, address: A, peer: PeerId, data: &[u8]) -> Result<(), AnswerError> {

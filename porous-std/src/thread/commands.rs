@@ -80,7 +80,7 @@ impl HostThread {
     /// use porous_std::{Config, PeerId, UdpHost};
     ///
     /// let mut server = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
-    /// server.accept(PeerId::from_u64(0))?;
+    /// server.accept(PeerId::from_u64(u64::MAX).unwrap())?;
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn accept(&mut self, peer: PeerId) -> Result<(), ThreadError> {
@@ -100,7 +100,7 @@ impl HostThread {
     ///
     /// let mut server = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
     /// let why = RefusalData::new(b"the match has begun").unwrap_or_default();
-    /// server.refuse(PeerId::from_u64(0), why)?;
+    /// server.refuse(PeerId::from_u64(u64::MAX).unwrap(), why)?;
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn refuse(&mut self, peer: PeerId, data: RefusalData) -> Result<(), ThreadError> {
@@ -128,7 +128,7 @@ impl HostThread {
     /// use porous_std::{ChannelId, Config, Mode, PeerId, SendError, UdpHost, UnsentError};
     ///
     /// let mut client = UdpHost::bind("127.0.0.1:0", Config::client())?.spawn()?;
-    /// let nobody = PeerId::from_u64(0);
+    /// let nobody = PeerId::from_u64(u64::MAX).unwrap();
     /// let unsent = client.send(nobody, ChannelId(0), "hello", Mode::Reliable).unwrap_err();
     /// assert_eq!(unsent.error, UnsentError::Host(SendError::UnknownPeer));
     /// assert_eq!(unsent.packet.payload, "hello");
@@ -176,7 +176,7 @@ impl HostThread {
     /// use porous_std::{ChannelId, Config, PeerId, UdpHost};
     ///
     /// let mut client = UdpHost::bind("127.0.0.1:0", Config::client())?.spawn()?;
-    /// client.cancel(PeerId::from_u64(0), ChannelId(0), 7)?;
+    /// client.cancel(PeerId::from_u64(u64::MAX).unwrap(), ChannelId(0), 7)?;
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn cancel(
@@ -199,7 +199,7 @@ impl HostThread {
     /// use porous_std::{Config, Disconnect, PeerId, UdpHost};
     ///
     /// let mut client = UdpHost::bind("127.0.0.1:0", Config::client())?.spawn()?;
-    /// client.disconnect(PeerId::from_u64(0), Disconnect::Now { reason: 0 })?;
+    /// client.disconnect(PeerId::from_u64(u64::MAX).unwrap(), Disconnect::Now { reason: 0 })?;
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn disconnect(&mut self, peer: PeerId, how: Disconnect) -> Result<(), ThreadError> {
@@ -246,7 +246,7 @@ impl HostThread {
     /// use porous_std::{Config, PeerId, UdpHost};
     ///
     /// let mut host = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
-    /// host.ask_peer_stats(PeerId::from_u64(0))?;
+    /// host.ask_peer_stats(PeerId::from_u64(u64::MAX).unwrap())?;
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn ask_peer_stats(&mut self, peer: PeerId) -> Result<(), ThreadError> {
@@ -265,7 +265,7 @@ impl HostThread {
     /// use porous_std::{ChannelId, Config, PeerId, UdpHost};
     ///
     /// let mut host = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
-    /// host.set_channel_rate(PeerId::from_u64(0), ChannelId(0), 20_000)?;
+    /// host.set_channel_rate(PeerId::from_u64(u64::MAX).unwrap(), ChannelId(0), 20_000)?;
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn set_channel_rate(
@@ -289,7 +289,7 @@ impl HostThread {
     /// use porous_std::{Config, PeerId, UdpHost};
     ///
     /// let mut host = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
-    /// host.set_send_rate(PeerId::from_u64(0), 20_000)?;
+    /// host.set_send_rate(PeerId::from_u64(u64::MAX).unwrap(), 20_000)?;
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn set_send_rate(&mut self, peer: PeerId, bytes_a_second: u32) -> Result<(), ThreadError> {
@@ -308,7 +308,7 @@ impl HostThread {
     /// use porous_std::{Config, PeerId, UdpHost};
     ///
     /// let mut host = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
-    /// host.set_receive_rate(PeerId::from_u64(0), 20_000)?;
+    /// host.set_receive_rate(PeerId::from_u64(u64::MAX).unwrap(), 20_000)?;
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn set_receive_rate(

@@ -31,7 +31,7 @@ fn a_peer_that_was_never_there_is_unknown() {
     let mut pair = quiet_pair(SEED, line());
     let real = pair.peer(A).to_u64();
     for number in [real + 1, real + (1 << 32), u64::MAX] {
-        let stranger = PeerId::from_u64(number);
+        let stranger = PeerId::from_u64(number).unwrap();
         let host = pair.world.host_mut(A);
         let sent = host.send(stranger, ChannelId(0), vec![0], Mode::Reliable);
         assert_eq!(sent, Err(SendError::UnknownPeer), "{number:#x}");
@@ -297,7 +297,7 @@ fn errors_cost_nothing_that_is_sent() {
         pair.connect_to_listener();
         for n in 0..50 {
             if misuse {
-                let (a, stranger) = (pair.peer(A), PeerId::from_u64(77));
+                let (a, stranger) = (pair.peer(A), PeerId::from_u64(u64::MAX).unwrap());
                 let now = pair.world.now();
                 let host = pair.world.host_mut(A);
                 assert!(host.listen(Listen::Open).is_err());

@@ -83,15 +83,17 @@ fn a_host_counts_what_it_sends_and_receives() {
 }
 
 #[test]
-fn names_of_peers_are_numbers_and_back() {
-    for n in [0, 1, 7 << 32 | 3, u64::from(u32::MAX), u64::MAX] {
-        assert_eq!(PeerId::from_u64(n).to_u64(), n);
+fn names_of_peers_are_numbers_and_back_and_never_0() {
+    for n in [1 << 32, 7 << 32 | 3, u64::MAX] {
+        assert_eq!(PeerId::from_u64(n).map(PeerId::to_u64), Some(n));
+    }
+    for n in [0, 1, u64::from(u32::MAX)] {
+        assert_eq!(PeerId::from_u64(n), None);
     }
     let (host, peer) = example_pair();
-    assert!(host.peer(PeerId::from_u64(peer.to_u64())).is_some());
-    assert!(
-        host.peer(PeerId::from_u64(peer.to_u64() | 1 << 32))
-            .is_none()
-    );
-    assert!(host.peer(PeerId::from_u64(peer.to_u64() | 1)).is_none());
+    let number = peer.to_u64();
+    assert_ne!(number, 0);
+    let find = |number| PeerId::from_u64(number).and_then(|id| host.peer(id));
+    assert!(find(number).is_some());
+    assert!(find(number + (1 << 32)).is_none() && find(number + 1).is_none());
 }

@@ -133,7 +133,7 @@ fn who_cannot_be_given_a_connection_id_is_refused_as_by_a_full_host() {
 #[test]
 fn only_who_asks_and_is_there_can_be_let_in() {
     let (mut host, peer) = crate::doc::example_request();
-    let nobody = PeerId::from_u64(99);
+    let nobody = PeerId::from_u64(u64::MAX).unwrap();
     let unknown = Err(AnswerError::UnknownPeer);
     assert_eq!(host.accept(Instant::ZERO, nobody), unknown);
     assert_eq!(host.refuse(Instant::ZERO, nobody, b""), unknown);

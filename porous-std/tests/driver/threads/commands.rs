@@ -43,7 +43,7 @@ fn a_packet_that_cannot_be_sent_is_handed_back_at_once() {
     let (client, peer) = (&mut pair.client, pair.to_server);
     assert_eq!(refused(client, peer, 1, 1), SendError::UnknownChannel);
     assert_eq!(refused(client, peer, 0, 1001), SendError::TooLarge);
-    let nobody = PeerId::from_u64(u64::MAX);
+    let nobody = PeerId::from_u64(u64::MAX).unwrap();
     assert_eq!(refused(client, nobody, 0, 1), SendError::UnknownPeer);
     client
         .disconnect(peer, Disconnect::Now { reason: 0 })
@@ -149,7 +149,7 @@ fn what_was_counted_can_be_asked_for() {
     assert_eq!((connected, lost), (1, 0));
     pair.client.ask_peer_stats(pair.to_server).unwrap();
     pair.client
-        .ask_peer_stats(PeerId::from_u64(u64::MAX))
+        .ask_peer_stats(PeerId::from_u64(u64::MAX).unwrap())
         .unwrap();
     for known in [true, false] {
         let stats = wait_for(&mut pair.client, "statistics", |output| match output {

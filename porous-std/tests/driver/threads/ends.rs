@@ -119,7 +119,7 @@ fn is_told(mut host: porous_std::HostThread, kind: ErrorKind, text: &str) {
     assert!(told.to_string().starts_with(text), "{told}");
     assert!(host.poll().is_none());
     assert_eq!(host.ask_stats(), Err(ThreadError::Ended));
-    let nobody = porous_std::PeerId::from_u64(0);
+    let nobody = porous_std::PeerId::from_u64(u64::MAX).unwrap();
     let late = host.send(nobody, ChannelId(0), "late", Mode::Reliable);
     let late = late.unwrap_err();
     assert_eq!(late.error, UnsentError::Thread(ThreadError::Ended));

@@ -243,7 +243,7 @@ impl Turns {
     /// Waits for a whole turn from beginning to end, with a command that has no effect.
     pub(crate) fn pass(&self, host: &mut HostThread) {
         let before = self.count();
-        let nobody = PeerId::from_u64(u64::MAX);
+        let nobody = PeerId::from_u64(u64::MAX).unwrap();
         soon("a turn", || {
             host.disconnect(nobody, Disconnect::Now { reason: 0 })
                 .unwrap();

@@ -12,7 +12,7 @@ use crate::hosts::elapsed;
 fn neither_queue_grows_without_limit_and_nothing_in_them_is_lost() {
     let (mut host, turns) = spawn_counted(Config::new());
     let asked = fill(&mut host);
-    let nobody = porous_std::PeerId::from_u64(0);
+    let nobody = porous_std::PeerId::from_u64(u64::MAX).unwrap();
     let unsent = host.send(nobody, ChannelId(0), "kept", Mode::Reliable);
     let unsent = unsent.unwrap_err();
     assert_eq!(unsent.error, UnsentError::Thread(ThreadError::Full));

@@ -38,7 +38,7 @@ struct Setup {
 /// A call. The host is at 0, another at 1, and nobody at the other addresses.
 #[derive(Clone, Debug, TypeGenerator)]
 enum Call {
-    Listen(#[generator(0..3_u8)] u8),
+    Listen(#[generator(0..4_u8)] u8),
     Connect(#[generator(0..4_u8)] u8),
     Send(Name, u8, #[generator(0..3_u8)] u8, Length),
     /// Another cap of a channel.
@@ -251,8 +251,9 @@ impl Pair {
         let now = self.now;
         match call {
             Call::Listen(open) => {
-                let policy = [Listen::Closed, Listen::Open, Listen::Ask][usize::from(*open)];
-                assert_eq!(self.hosts[0].listen(policy).is_err(), *open > 0 && client);
+                let all = [Listen::Closed, Listen::Open, Listen::Ask, Listen::Full];
+                let listens = self.hosts[0].listen(all[usize::from(*open)]);
+                assert_eq!(listens.is_err(), *open > 0 && client);
             }
             Call::Connect(to) => {
                 let host = &mut self.hosts[0];

@@ -173,6 +173,11 @@ pub enum Listen {
     /// As `Open`, but the application decides about each: see [`Event::Request`]. Who waits for an
     /// answer counts as a peer.
     Ask,
+    /// Everyone is refused as [`Full`](Refusal::Full) at once, whatever room there is: a server that
+    /// is about to go says so, and clients need not wait for a timeout. Peers stay, and so does who
+    /// has asked before and waits for an answer. Such refusals cost no state, and count against
+    /// [`reply_limits`](crate::Config::reply_limits).
+    Full,
 }
 
 /// The explicit congestion notification bits of a datagram's IP header (RFC 3168 §5).

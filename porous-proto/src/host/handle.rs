@@ -175,7 +175,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let Some(agreement) = Agreement::new(&self.offer, &connect.offer) else {
             return self.turn_away(from, connect.nonce_self, Refusal::Incompatible);
         };
-        if self.inbound >= self.config.max_peers || self.events_wait() {
+        let room = self.inbound < self.config.max_peers && !self.events_wait();
+        if self.listen == Listen::Full || !room {
             return self.turn_away(from, connect.nonce_self, Refusal::Full);
         }
         self.cookies.rotate(tick.now, &mut self.rng);

@@ -4,8 +4,8 @@
 use core::time::Duration;
 
 use porous_proto::{
-    Config, ConnectError, Disconnect, DisconnectReason, Event, Ignored, Instant, Listen, PeerId,
-    PeerState, Refusal,
+    Config, ConnectError, Disconnect, DisconnectReason, Event, HostStats, Ignored, Instant, Listen,
+    ListenError, PeerId, PeerState, Refusal,
 };
 use porous_sim::{Intercept, Pair, World};
 use porous_tests::{
@@ -65,6 +65,52 @@ fn hosts_of_other_applications_refuse_each_other() {
         assert_silent(&mut world, A, "afterwards");
         assert_silent(&mut world, B, "afterwards");
     }
+}
+
+/// As a server that is about to go says it.
+#[test]
+fn a_host_that_says_it_is_full_refuses_everybody_and_keeps_its_peers() {
+    const FRIEND: u32 = 3;
+    const STRANGER: u32 = 4;
+    let full = DisconnectReason::Refused(Refusal::Full);
+    // In the middle of the handshake, too: A brings its cookie back after 60 ms.
+    for late in [0, 20, 50] {
+        let mut world = listening(config::client(), config::new());
+        world.add_host(FRIEND, config::client());
+        let friend = connect(&mut world, FRIEND, B);
+        world.run_for(Duration::from_secs(1));
+        assert_eq!(connected(&events(&mut world, FRIEND)), [friend]);
+        let tape = record(&mut world);
+        let a = connect(&mut world, A, B);
+        world.run_for(Duration::from_millis(late));
+        assert_eq!(world.host_mut(B).listen(Listen::Full), Ok(()));
+        let before = world.host(B).stats();
+        world.run_for(Duration::from_millis(100));
+        assert_ended(&mut world, A, a, full);
+        let stats = world.host(B).stats();
+        assert_eq!(stats.accepted, before.accepted, "{late}: no peer was made");
+        let stateless = |stats: HostStats| stats.ignored(Ignored::Stateless);
+        assert!(stateless(stats) > stateless(before), "{late}");
+        // As often as others are answered without state, and no more often.
+        let request = tape.all()[0].datagram.clone();
+        (0..20).for_each(|_| world.inject(STRANGER, B, request.clone()));
+        world.run_for(Duration::from_millis(50));
+        let all = tape.all().into_iter();
+        let answers: Vec<_> = all.filter(|taped| taped.to == STRANGER).collect();
+        assert!(answers.iter().all(|it| kind(&it.datagram) == Kind::Refuse));
+        assert_eq!(answers.len(), 5, "{late}");
+        // The friend has not noticed.
+        assert_eq!(state(&world, FRIEND, friend), Some(PeerState::Connected));
+        let there = connected(&events(&mut world, B))[0];
+        assert_eq!(state(&world, B, there), Some(PeerState::Connected));
+        assert_eq!(world.host_mut(B).listen(Listen::Open), Ok(()));
+        connect(&mut world, A, B);
+        world.run_for(Duration::from_secs(1));
+        assert_eq!(connected(&events(&mut world, A)).len(), 1, "{late}");
+    }
+    let mut client = world(config::client(), config::new());
+    let refused = Err(ListenError::NotAllowed);
+    assert_eq!(client.host_mut(A).listen(Listen::Full), refused);
 }
 
 #[test]
@@ -243,7 +289,7 @@ fn an_attempt_is_given_up_at_any_moment() {
             let unknown = both && moment < 20;
             let over = world
                 .host(B)
-                .peers()
+                .all_peers()
                 .all(|(_, peer)| peer.state() == PeerState::Disconnected);
             assert_eq!(over, !unknown, "{context}");
             world.run_for(Duration::from_secs(60));
@@ -262,7 +308,7 @@ fn an_attempt_is_given_up_at_any_moment() {
                 usize::from(both).max(begun.len()),
                 "{told:?}; {context}"
             );
-            assert_eq!(world.host(B).peers().count(), 0, "{told:?}; {context}");
+            assert_eq!(world.host(B).all_peers().count(), 0, "{told:?}; {context}");
         }
     }
 }

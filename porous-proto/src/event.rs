@@ -264,24 +264,35 @@ impl Ignored {
     /// The number of causes.
     pub(crate) const COUNT: usize = 15;
 
+    /// The number of this cause, from 1 on, for a foreign interface and for logs. It stays the same
+    /// in all versions: new causes get new numbers. All malformed datagrams have the same.
+    ///
+    /// ```
+    /// assert_eq!(porous_proto::Ignored::UnknownConnection.number(), 2);
+    /// ```
+    #[must_use]
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::Malformed(_) => 1,
+            Self::UnknownConnection => 2,
+            Self::WrongAddress => 3,
+            Self::UnknownNonce => 4,
+            Self::NotListening => 5,
+            Self::Unpadded => 6,
+            Self::Stateless => 7,
+            Self::TooManyReplies => 8,
+            Self::Duplicate => 9,
+            Self::TooOld => 10,
+            Self::BadAck => 11,
+            Self::BadMessage => 12,
+            Self::OverBudget => 13,
+            Self::WrongState => 14,
+            Self::TooFarAhead => 15,
+        }
+    }
+
     /// The position of this cause's counter.
     pub(crate) const fn index(self) -> usize {
-        match self {
-            Self::Malformed(_) => 0,
-            Self::UnknownConnection => 1,
-            Self::WrongAddress => 2,
-            Self::UnknownNonce => 3,
-            Self::NotListening => 4,
-            Self::Unpadded => 5,
-            Self::Stateless => 6,
-            Self::TooManyReplies => 7,
-            Self::Duplicate => 8,
-            Self::TooOld => 9,
-            Self::BadAck => 10,
-            Self::BadMessage => 11,
-            Self::OverBudget => 12,
-            Self::WrongState => 13,
-            Self::TooFarAhead => 14,
-        }
+        self.number() as usize - 1
     }
 }

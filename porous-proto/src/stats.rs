@@ -202,6 +202,22 @@ impl HostStats {
         self.ignored[cause.index()]
     }
 
+    /// How many datagrams were ignored for the cause with this [number](Ignored::number), for a
+    /// foreign interface or a list of all. `None` if there is no such cause.
+    ///
+    /// ```
+    /// use porous_proto::HostStats;
+    ///
+    /// let stats = HostStats::default();
+    /// let all: Vec<u64> = (1..).map_while(|n| stats.ignored_by_number(n)).collect();
+    /// assert_eq!((all.len(), all.iter().sum()), (14, stats.ignored_total()));
+    /// ```
+    #[must_use]
+    pub fn ignored_by_number(&self, number: u8) -> Option<u64> {
+        let index = usize::from(number).checked_sub(1)?;
+        self.ignored.get(index).copied()
+    }
+
     /// How many datagrams were ignored for any cause.
     ///
     /// ```

@@ -3,34 +3,49 @@
 use super::*;
 use crate::{HostStats, Malformed, ModeCounts};
 
+const CAUSES: [(u8, Ignored); 15] = [
+    (1, Ignored::Malformed(Malformed::Truncated)),
+    (2, Ignored::UnknownConnection),
+    (3, Ignored::WrongAddress),
+    (4, Ignored::UnknownNonce),
+    (5, Ignored::NotListening),
+    (6, Ignored::Unpadded),
+    (7, Ignored::Stateless),
+    (8, Ignored::TooManyReplies),
+    (9, Ignored::Duplicate),
+    (10, Ignored::TooOld),
+    (11, Ignored::BadAck),
+    (12, Ignored::BadMessage),
+    (13, Ignored::OverBudget),
+    (14, Ignored::WrongState),
+    (15, Ignored::TooFarAhead),
+];
+
 #[test]
 fn every_cause_of_ignoring_a_datagram_has_its_own_counter() {
-    let causes = [
-        Ignored::Malformed(Malformed::Truncated),
-        Ignored::UnknownConnection,
-        Ignored::WrongAddress,
-        Ignored::UnknownNonce,
-        Ignored::NotListening,
-        Ignored::Unpadded,
-        Ignored::Stateless,
-        Ignored::TooManyReplies,
-        Ignored::Duplicate,
-        Ignored::TooOld,
-        Ignored::BadAck,
-        Ignored::BadMessage,
-        Ignored::OverBudget,
-        Ignored::WrongState,
-        Ignored::TooFarAhead,
-    ];
-    assert_eq!(causes.len(), Ignored::COUNT);
     let mut stats = HostStats::default();
-    for (n, cause) in causes.into_iter().enumerate() {
-        stats.ignored[cause.index()] += n as u64 + 1;
+    for (number, cause) in CAUSES {
+        stats.ignored[cause.index()] += u64::from(number) * 10;
     }
-    for (n, cause) in causes.into_iter().enumerate() {
-        assert_eq!(stats.ignored(cause), n as u64 + 1, "{cause:?}");
+    for (number, cause) in CAUSES {
+        let count = u64::from(number) * 10;
+        assert_eq!(stats.ignored(cause), count, "{cause:?}");
+        assert_eq!(stats.ignored_by_number(number), Some(count), "{cause:?}");
     }
-    assert_eq!(stats.ignored_total(), 15 * 16 / 2);
+    assert_eq!(stats.ignored_by_number(0), None);
+    assert_eq!(stats.ignored_by_number(16), None);
+    assert_eq!(stats.ignored_total(), 10 * 15 * 16 / 2);
+}
+
+/// They are frozen: whoever adds a cause adds the next number, and changes no other.
+#[test]
+fn every_cause_of_ignoring_a_datagram_keeps_its_number() {
+    assert_eq!(CAUSES.len(), Ignored::COUNT);
+    for (number, cause) in CAUSES {
+        assert_eq!(cause.number(), number, "{cause:?}");
+    }
+    let other = Ignored::Malformed(Malformed::Integrity);
+    assert_eq!(other.number(), 1, "all malformed ones have the same");
 }
 
 #[test]
@@ -90,6 +105,7 @@ fn names_of_peers_are_numbers_and_back_and_never_0() {
     for n in [0, 1, u64::from(u32::MAX)] {
         assert_eq!(PeerId::from_u64(n), None);
     }
+    assert_eq!(size_of::<Option<PeerId>>(), size_of::<u64>());
     let (host, peer) = example_pair();
     let number = peer.to_u64();
     assert_ne!(number, 0);

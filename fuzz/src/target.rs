@@ -245,7 +245,7 @@ impl Target {
     pub fn answer(&mut self, to: u8, len: usize) {
         let is_peer = self
             .host
-            .peers()
+            .all_peers()
             .any(|(id, _)| self.host.address(id) == Some(to));
         let mut sent = 0;
         self.drain(&mut |address, bytes| {
@@ -284,7 +284,7 @@ impl Target {
             }
             self.roaming.moves += u32::from(matches!(event, Event::PeerMoved { .. }));
         }
-        let peers = self.host.peers().count();
+        let peers = self.host.all_peers().count();
         assert!(peers <= 8 + 2 * 8 + 2, "{peers} peers");
     }
 
@@ -314,7 +314,7 @@ impl Target {
     }
 
     fn read(&mut self) {
-        let peers: Vec<_> = self.host.peers().map(|(id, _)| id).collect();
+        let peers: Vec<_> = self.host.all_peers().map(|(id, _)| id).collect();
         for peer in peers {
             let mut calls = 0..RESTLESS;
             while self.host.receive(peer).is_some() {

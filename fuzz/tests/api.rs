@@ -141,7 +141,7 @@ impl Pair {
         match name {
             Name::Any(n) => name_of(n),
             Name::Known(n) => {
-                let peers: Vec<_> = self.hosts[0].peers().map(|(id, _)| id).collect();
+                let peers: Vec<_> = self.hosts[0].all_peers().map(|(id, _)| id).collect();
                 let index = usize::from(n).checked_rem(peers.len());
                 index.map_or_else(|| name_of(n.into()), |index| peers[index])
             }

@@ -285,7 +285,7 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
         self.host.peer(peer)
     }
 
-    /// All peers.
+    /// The live peers: those that have not ended.
     ///
     /// ```
     /// use porous_udp::{Config, Endpoint, bind};
@@ -296,6 +296,19 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     /// ```
     pub fn peers(&self) -> impl Iterator<Item = (PeerId, &Peer)> {
         self.host.peers()
+    }
+
+    /// The peers of which packets wait to be received, those included that have ended.
+    ///
+    /// ```
+    /// use porous_udp::{Config, Endpoint, bind};
+    ///
+    /// let host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
+    /// assert_eq!(host.readable().count(), 0);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn readable(&self) -> impl Iterator<Item = PeerId> {
+        self.host.readable()
     }
 
     /// Where a peer is.

@@ -105,7 +105,7 @@ pub fn assert_talk(world: &mut World, ends: Ends, context: &str) {
 pub fn assert_silent(world: &mut World, address: u32, context: &str) {
     let seed = world.seed();
     let told = events(world, address);
-    let peers = world.host(address).peers().count();
+    let peers = world.host(address).all_peers().count();
     assert!(
         told.is_empty() && peers == 0,
         "{address}: {told:?}, {peers} peers; {context}; replay with {seed}"

@@ -2,9 +2,9 @@
 
 use rand_core::CryptoRng;
 
-use super::{Address, Host};
+use super::{Address, Host, PeerId};
 use crate::audit::Audit;
-use crate::peer::PeerState;
+use crate::peer::{Peer, PeerState};
 
 impl<R: CryptoRng, A: Address> Host<R, A> {
     /// Counts everything again, and says what there is. For tests; it looks at all there is.
@@ -36,5 +36,11 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let max = self.config.max_peers as usize;
         assert!(self.lingering.len() <= 2 * max, "lingering peers");
         audit
+    }
+
+    /// All peers, those included that have ended and linger. For tests.
+    #[doc(hidden)]
+    pub fn all_peers(&self) -> impl Iterator<Item = (PeerId, &Peer)> {
+        self.peers.iter()
     }
 }

@@ -346,15 +346,32 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         self.peers.get(peer).map(|(_, peer)| peer)
     }
 
-    /// All peers, in a stable order.
+    /// The live peers, in a stable order: those that connect, are connected or are being
+    /// disconnected. A peer is live until it ends, which its `Disconnected` tells. Newcomers of
+    /// which no event has told yet, as they have to prove themselves, are among them.
+    ///
+    /// ```
+    /// # use porous_proto::{doc::example_pair, Disconnect, Instant};
+    /// let (mut host, peer) = example_pair();
+    /// host.disconnect(Instant::ZERO, peer, Disconnect::Now { reason: 0 })?;
+    /// assert_eq!(host.peers().count(), 1); // until the remote host has acknowledged that
+    /// # Ok::<(), porous_proto::UnknownPeer>(())
+    /// ```
+    pub fn peers(&self) -> impl Iterator<Item = (PeerId, &Peer)> {
+        self.peers.iter().filter(|(_, peer)| peer.state().is_live())
+    }
+
+    /// The peers of which packets can be [received](Self::receive) at once, those included that
+    /// have ended, in a stable order: for who has missed their `Readable`.
     ///
     /// ```
     /// # use porous_proto::doc::example_pair;
     /// let (host, _) = example_pair();
-    /// assert_eq!(host.peers().count(), 1);
+    /// assert_eq!(host.readable().count(), 0);
     /// ```
-    pub fn peers(&self) -> impl Iterator<Item = (PeerId, &Peer)> {
-        self.peers.iter()
+    pub fn readable(&self) -> impl Iterator<Item = PeerId> {
+        let readable = self.peers.iter().filter(|(_, peer)| peer.is_readable());
+        readable.map(|(id, _)| id)
     }
 
     /// Where a peer is.

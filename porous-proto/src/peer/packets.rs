@@ -157,7 +157,7 @@ impl Peer {
         self.owes_writable()
     }
 
-    fn is_readable(&self) -> bool {
+    pub(crate) fn is_readable(&self) -> bool {
         let readable = |session: &Session| session.is_readable();
         self.session.as_deref().is_some_and(readable)
     }

@@ -31,7 +31,7 @@ impl Stage {
         let (actor, role) = (&self.actors[index], &self.plan.roles[index]);
         let host = self.world.host(actor.address);
         let _ = host.audit();
-        for (peer, state) in host.peers() {
+        for (peer, state) in host.all_peers() {
             // A packet that is larger than the budget is taken if nothing else waits.
             let (queued, one) = (state.queued_bytes() as u64, state.max_packet() as u64 + 64);
             assert!(

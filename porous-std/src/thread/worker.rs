@@ -5,7 +5,7 @@ use core::net::SocketAddr;
 use core::time::Duration;
 use std::io;
 
-use porous_udp::{Conditioner, ConnectError, Disconnect, Event, PeerId, PeerState, SendError};
+use porous_udp::{Conditioner, ConnectError, Disconnect, Event, PeerId, SendError};
 
 use super::bell::Bell;
 use super::output::{Command, Item, Outgoing, Output, Terms, Unsent, UnsentError};
@@ -51,7 +51,7 @@ impl<C: Conditioner> Worker<C> {
     ) -> Self {
         Self {
             // The host tells once that there is something to read, and may have told before.
-            unread: host.peers().map(|(peer, _)| peer).collect(),
+            unread: host.readable().collect(),
             host,
             bell,
             commands,
@@ -267,19 +267,14 @@ impl<C: Conditioner> Worker<C> {
         let staying = |&(peer, _): &(PeerId, _)| !self.leaving.contains(&peer);
         let peers = self.host.peers().filter(staying).map(|(peer, _)| peer);
         for peer in peers.collect::<Vec<_>>() {
-            // Who has ended needs no disconnection.
+            // A live peer can be disconnected.
             let _ = self.host.disconnect(peer, how);
         }
     }
 
     /// Whether all have gone, and know it as far as we can tell.
     fn has_closed(&self) -> bool {
-        let is_live = |state| {
-            use PeerState::{Connected, Connecting, Disconnecting};
-            matches!(state, Connecting | Connected | Disconnecting)
-        };
-        let mut peers = self.host.peers();
-        !self.host.is_blocked() && !peers.any(|(_, peer)| is_live(peer.state()))
+        !self.host.is_blocked() && self.host.peers().next().is_none()
     }
 }
 

@@ -166,7 +166,7 @@ impl Scene {
     pub(crate) fn states(&self, address: u32) -> Vec<PeerState> {
         let host = &self.host.host;
         let there = host
-            .peers()
+            .all_peers()
             .filter(|(id, _)| host.address(*id) == Some(address));
         there.map(|(_, peer)| peer.state()).collect()
     }
@@ -185,7 +185,7 @@ impl Scene {
 
     /// How many peers there are beside the friend, those included that have ended.
     pub(crate) fn others(&self) -> usize {
-        self.host.host.peers().count() - 1
+        self.host.host.all_peers().count() - 1
     }
 
     /// These bytes change nothing, wherever in the connection they come, and are not answered.

@@ -205,7 +205,7 @@ impl Scene {
     /// The enemy at [`ENEMY`] as the host knows it.
     pub(crate) fn peer(&self) -> PeerId {
         let host = &self.host.host;
-        let mut peers = host.peers().map(|(id, _)| id);
+        let mut peers = host.all_peers().map(|(id, _)| id);
         peers.find(|id| host.address(*id) == Some(ENEMY)).unwrap()
     }
 

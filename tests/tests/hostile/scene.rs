@@ -351,11 +351,11 @@ impl Scene {
         while self.friend.poll_event().is_some() {}
     }
 
-    /// The state of the peer at this address, if there is one that has not ended.
+    /// The state of the first peer at this address, which may have ended.
     pub(crate) fn state(&self, address: u32) -> Option<PeerState> {
         let host = &self.host.host;
         let peer = host
-            .peers()
+            .all_peers()
             .find(|(id, _)| host.address(*id) == Some(address));
         peer.map(|(_, peer)| peer.state())
     }
@@ -364,7 +364,11 @@ impl Scene {
     pub(crate) fn read(&mut self, address: u32) -> usize {
         let host = &self.host.host;
         let is_there = |id: &PeerId| host.address(*id) == Some(address);
-        let peers: Vec<_> = host.peers().map(|(id, _)| id).filter(is_there).collect();
+        let peers: Vec<_> = host
+            .all_peers()
+            .map(|(id, _)| id)
+            .filter(is_there)
+            .collect();
         let mut count = 0;
         for peer in peers {
             while self.host.call(|host| host.receive(peer).is_some()) {
@@ -395,7 +399,7 @@ impl Scene {
     fn assert_over(&mut self) {
         self.pass(60 * SECOND);
         let host = &self.host.host;
-        assert_eq!(host.peers().count(), 1, "somebody has stayed");
+        assert_eq!(host.all_peers().count(), 1, "somebody has stayed");
         let audit = host.audit();
         assert_eq!((audit.peers, audit.entries, audit.replies), (1, 0, 0));
         let left = self.host.bytes_left();

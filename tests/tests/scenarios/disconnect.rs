@@ -36,7 +36,7 @@ fn at_once_or_after_a_flush_from_either_side() {
             assert_eq!(pair.world.network().stats().sent, sent, "{context}");
             for address in [A, B] {
                 assert_eq!(events(&mut pair.world, address), [], "{context}");
-                assert_eq!(pair.world.host(address).peers().count(), 0, "{context}");
+                assert_eq!(pair.world.host(address).all_peers().count(), 0, "{context}");
             }
             assert!(pair.world.disconnect(from, peer, how).is_err(), "{context}");
         }
@@ -170,7 +170,7 @@ fn both_disconnect_in_the_same_instant() {
                     let told = events(&mut pair.world, address);
                     let context = format!("{address}, {loss} %: {told:?}; replay with {seed}");
                     assert_eq!(ended(&told).len(), 1, "{context}");
-                    assert_eq!(pair.world.host(address).peers().count(), 0, "{context}");
+                    assert_eq!(pair.world.host(address).all_peers().count(), 0, "{context}");
                     let (own, reason) = (if address == A { 11 } else { 22 }, ended(&told)[0].1);
                     if packets == 0 && loss == 0.0 {
                         assert_eq!(reason, DisconnectReason::ByUs(own), "{context}");

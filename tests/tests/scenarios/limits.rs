@@ -194,13 +194,13 @@ fn two_peers_linger_for_each_that_may_be_connected() {
         let left = world.disconnect(client, peer, Disconnect::Now { reason: 0 });
         assert_eq!(left, Ok(()));
         world.run_for(Duration::from_millis(200));
-        let known = world.host(B).peers().count();
+        let known = world.host(B).all_peers().count();
         assert_eq!(known, usize::try_from(n.min(6)).unwrap_or(0), "{n}");
     }
     let told = events(&mut world, B);
     assert_eq!(connected(&told).len(), 10, "{told:?}");
     world.run_for(Duration::from_secs(31));
-    assert_eq!(world.host(B).peers().count(), 0, "{}", world.seed());
+    assert_eq!(world.host(B).all_peers().count(), 0, "{}", world.seed());
 }
 
 #[test]

@@ -139,7 +139,7 @@ fn silence_ends_a_connection_once() {
             "{}",
             pair.world.seed()
         );
-        assert_eq!(pair.world.host(address).peers().count(), 0);
+        assert_eq!(pair.world.host(address).all_peers().count(), 0);
     }
 }
 

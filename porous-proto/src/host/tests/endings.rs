@@ -1,5 +1,8 @@
 //! Peers that have ended, and requests that nobody answers.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use super::*;
 use crate::doc::{carry, example_request};
 use crate::{DisconnectReason, Refusal};
@@ -22,9 +25,34 @@ fn of_the_peers_that_have_ended_two_are_kept_for_each_that_is_allowed() {
         kept,
         [false, false, false, false, false, true, true, true, true]
     );
-    assert_eq!(host.peers().count(), 4);
+    assert_eq!(host.peers.iter().count(), 4);
     run(&mut host, Instant::ZERO + Duration::from_secs(31));
-    assert_eq!(host.peers().count(), 0);
+    assert_eq!(host.peers.iter().count(), 0);
+}
+
+#[test]
+fn peers_are_those_that_have_not_ended() {
+    let (mut client, mut server, peer) = pair(Config::client());
+    let live =
+        |host: &Host<ExampleRng, u32>| -> Vec<_> { host.peers().map(|(id, _)| id).collect() };
+    let other = client.connect(Instant::ZERO, 3).unwrap();
+    assert_eq!(live(&client), [peer, other]);
+    let there = live(&server);
+    let hello = client.send(peer, ChannelId(0), &b"hello"[..], Mode::Reliable);
+    hello.unwrap();
+    talk(&mut client, &mut server);
+    let how = Disconnect::Now { reason: 0 };
+    client.disconnect(Instant::ZERO, peer, how).unwrap();
+    assert_eq!(live(&client), [peer, other], "it is being disconnected");
+    talk(&mut client, &mut server);
+    // Both still answer for the connection.
+    assert_eq!(state(&client, peer), Some(PeerState::Disconnected));
+    assert_eq!(state(&server, there[0]), Some(PeerState::Disconnected));
+    assert_eq!((live(&client), live(&server)), (vec![other], vec![]));
+    // What has come can be received all the same.
+    assert_eq!(server.readable().collect::<Vec<_>>(), there);
+    assert!(server.receive(there[0]).is_some());
+    assert_eq!(server.readable().next(), None);
 }
 
 #[test]
@@ -96,7 +124,7 @@ fn a_flush_disconnects_when_everything_has_arrived() {
     talk(&mut client, &mut server);
     assert_eq!(reason(&mut client), Some(DisconnectReason::ByUs(7)));
     assert_eq!(reason(&mut server), Some(DisconnectReason::ByPeer(7)));
-    let (at_server, _) = server.peers().next().unwrap();
+    let at_server = server.readable().next().unwrap();
     let last = server.receive(at_server).unwrap();
     assert_eq!(&last.payload[..], b"last");
     // Nothing was sent: nothing to wait for.

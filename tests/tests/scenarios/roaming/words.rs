@@ -50,7 +50,7 @@ fn a_goodbye_from_elsewhere_counts_with_both_nonces_and_if_it_roams() {
         let nonces = [ours, theirs ^ flipped];
         let bye = encoder::long(0xF0, 1, nonces, &[7, 0, 0, 0]);
         hand.hand(OTHER, &bye);
-        let (_, peer) = hand.host.peers().next().unwrap();
+        let (_, peer) = hand.host.all_peers().next().unwrap();
         let is_over = peer.state() == PeerState::Disconnected;
         assert_eq!(is_over, ends, "{roaming} {flipped}");
     }

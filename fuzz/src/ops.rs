@@ -218,20 +218,20 @@ impl Setup {
         };
         // All that may wait leaves in a second or two.
         let rate = if self.capped { 1_000_000 } else { u32::MAX };
-        Ok(Config::new()
+        Config::new()
             .policy(policy)
             .windows(frames, packets)?
             .first_id(u64::saturating_sub(wraps, self.before.into()))
             .channels(&priorities)?
             .channel(ChannelId(0), first.rate(rate))?
             .receive_budget(largest, budget)?
-            .send_budget([1, 10_000, 1 << 20, 1 << 20][usize::from(self.send_budget)])
+            .send_budget([1, 10_000, 1 << 20, 1 << 20][usize::from(self.send_budget)])?
             .max_datagram(if self.datagram { 512 } else { 1200 })?
             .integrity(if self.checksum {
                 Integrity::Crc32c
             } else {
                 Integrity::Header
             })
-            .timeout(timeout))
+            .timeout(timeout)
     }
 }

@@ -62,8 +62,8 @@ fn config(
         .receive_budget(1000, 1064)?
         .windows(frames, packets)?
         .max_peers(8)
-        .connect_timeout(3600 * SECOND)
-        .timeout(3600 * SECOND)
+        .connect_timeout(3600 * SECOND)?
+        .timeout(3600 * SECOND)?
         .integrity(seal))
 }
 

@@ -7,8 +7,8 @@ use core::time::Duration;
 use porous_fuzz::drawn;
 use porous_proto::congestion::Congestion;
 use porous_proto::{
-    AnswerError, Channel, ChannelId, Config, ConnectError, Disconnect, Ecn, Host, Instant,
-    Integrity, Listen, Mode, Peer, PeerId, PeerState, Policy, SendError, SendOptions,
+    AnswerError, Channel, ChannelId, Config, ConfigError, ConnectError, Disconnect, Ecn, Host,
+    Instant, Integrity, Listen, Mode, Peer, PeerId, PeerState, Policy, SendError, SendOptions,
 };
 use porous_sim::{ChaCha8Rng, Seed};
 
@@ -85,23 +85,22 @@ fn config(setup: &Setup) -> Config {
     let priorities = vec![porous_proto::Priority::High; setup.channels.into()];
     let channel = Channel::new(porous_proto::Priority::Low);
     let channel = channel.weight(setup.weight).rate(setup.rate);
+    let [connect, timeout, disconnect] = setup.timeouts;
     let mut config = Config::new();
-    for next in [
-        config
-            .clone()
-            .channels(&priorities)
-            .and_then(|config| config.channel(ChannelId(0), channel)),
-        config.clone().max_datagram(setup.datagram),
-        config
-            .clone()
-            .receive_budget(setup.packet.0, setup.packet.1),
-        config
-            .clone()
-            .windows(1 << (setup.windows.0 % 20), 1 << (setup.windows.1 % 20)),
-        config.clone().bandwidth(setup.rates.0, setup.rates.1),
-        config.clone().connection_id_len(setup.connection_id % 10),
-    ] {
-        config = next.unwrap_or(config);
+    let setters: [&dyn Fn(Config) -> Result<Config, ConfigError>; 10] = [
+        &|config| config.channels(&priorities)?.channel(ChannelId(0), channel),
+        &|config| config.max_datagram(setup.datagram),
+        &|config| config.receive_budget(setup.packet.0, setup.packet.1),
+        &|config| config.windows(1 << (setup.windows.0 % 20), 1 << (setup.windows.1 % 20)),
+        &|config| config.bandwidth(setup.rates.0, setup.rates.1),
+        &|config| config.connection_id_len(setup.connection_id % 10),
+        &|config| config.send_budget(setup.send_budget),
+        &|config| config.connect_timeout(connect),
+        &|config| config.timeout(timeout),
+        &|config| config.disconnect_timeout(disconnect),
+    ];
+    for set in setters {
+        config = set(config.clone()).unwrap_or(config);
     }
     let policies = [Policy::Modern, Policy::Paper];
     config
@@ -109,16 +108,12 @@ fn config(setup: &Setup) -> Config {
         .application_id(u64::from(setup.application == 0))
         .host_send_rate(setup.host_rate)
         .congestion(Congestion::BUILT_IN[usize::from(setup.controller) % 6])
-        .send_budget(setup.send_budget)
         .max_peers(setup.max_peers.into())
         .integrity(if setup.checksum {
             Integrity::Crc32c
         } else {
             Integrity::Header
         })
-        .connect_timeout(setup.timeouts[0])
-        .timeout(setup.timeouts[1])
-        .disconnect_timeout(setup.timeouts[2])
         .first_id(setup.first_id >> 8)
 }
 

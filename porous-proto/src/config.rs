@@ -267,7 +267,7 @@ impl Config {
         budget: u32,
     ) -> Result<Self, ConfigError> {
         if max_packet == 0 {
-            return Err(ConfigError::Zero);
+            return Err(ConfigError::Zero("max_packet"));
         }
         match max_packet.checked_add(PACKET_CHARGE) {
             Some(least) if budget >= least => {}
@@ -311,8 +311,11 @@ impl Config {
     /// assert!(porous_proto::Config::new().bandwidth(125_000, 1_250_000).is_ok());
     /// ```
     pub const fn bandwidth(mut self, send: u32, receive: u32) -> Result<Self, ConfigError> {
-        if send == 0 || receive == 0 {
-            return Err(ConfigError::Zero);
+        if send == 0 {
+            return Err(ConfigError::Zero("bandwidth: send"));
+        }
+        if receive == 0 {
+            return Err(ConfigError::Zero("bandwidth: receive"));
         }
         self.send_rate = send;
         self.receive_rate = receive;

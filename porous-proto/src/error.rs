@@ -106,20 +106,31 @@ pub enum ConfigError {
     ConnectionIdLen,
     /// Reply limits are 1 to 1,000,000 a second.
     ReplyLimit,
-    /// The value must not be zero.
-    Zero,
+    /// The value with this name must not be zero: that of a setter of
+    /// [`Config`](crate::Config), and, if that has several, which one.
+    Zero(&'static str),
 }
 
-describe!(ConfigError {
-    Self::Channels => "a host has 1 to 255 channels",
-    Self::UnknownChannel => "the configuration has fewer channels: give Config::channels first",
-    Self::MaxDatagram => "datagrams are 512 to 65507 bytes",
-    Self::Window => "windows are powers of two from 16 to 65536",
-    Self::ReceiveBudget => "the receive budget must hold the largest packet and 64 bytes more",
-    Self::ConnectionIdLen => "connection ids are 0 to 8 bytes",
-    Self::ReplyLimit => "reply limits are 1 to 1000000 a second",
-    Self::Zero => "this value must not be zero",
-});
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Channels => "a host has 1 to 255 channels",
+            Self::UnknownChannel => {
+                "the configuration has fewer channels: give Config::channels first"
+            }
+            Self::MaxDatagram => "datagrams are 512 to 65507 bytes",
+            Self::Window => "windows are powers of two from 16 to 65536",
+            Self::ReceiveBudget => {
+                "the receive budget must hold the largest packet and 64 bytes more"
+            }
+            Self::ConnectionIdLen => "connection ids are 0 to 8 bytes",
+            Self::ReplyLimit => "reply limits are 1 to 1000000 a second",
+            Self::Zero(value) => return write!(f, "{value} must not be zero"),
+        })
+    }
+}
+
+impl core::error::Error for ConfigError {}
 
 /// Why [`Host::listen`](crate::Host::listen) refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

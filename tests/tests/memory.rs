@@ -24,7 +24,7 @@ const WINDOWS: i64 = 128 * WINDOW as i64 * (1 + CHANNELS as i64);
 
 fn configured() -> Config {
     let config = config::new().send_budget(BUDGET);
-    let config = config.receive_budget(MAX_PACKET, BUDGET);
+    let config = config.and_then(|config| config.receive_budget(MAX_PACKET, BUDGET));
     let channels = [Priority::Low; CHANNELS as usize];
     let config = config.and_then(|config| config.channels(&channels));
     config

@@ -179,5 +179,6 @@ fn config(args: &DemoArgs, base: Config) -> io::Result<Config> {
         .policy(args.policy.policy())
         .application_id(APPLICATION)
         .connect_timeout(connect_timeout(args));
-    config.channels(&CHANNELS).map_err(io::Error::other)
+    let config = config.and_then(|config| config.channels(&CHANNELS));
+    config.map_err(io::Error::other)
 }

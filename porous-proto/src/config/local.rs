@@ -13,13 +13,19 @@ impl Config {
     /// beyond, [`send`](crate::Host::send) fails with `Full`. One packet always fits. Default
     /// 4 MiB.
     ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Zero`] if it is zero.
+    ///
     /// ```
-    /// let _config = porous_proto::Config::new().send_budget(256 * 1024);
+    /// assert!(porous_proto::Config::new().send_budget(256 * 1024).is_ok());
     /// ```
-    #[must_use]
-    pub const fn send_budget(mut self, bytes: u32) -> Self {
+    pub const fn send_budget(mut self, bytes: u32) -> Result<Self, ConfigError> {
+        if bytes == 0 {
+            return Err(ConfigError::Zero("send_budget"));
+        }
         self.send_budget = bytes;
-        self
+        Ok(self)
     }
 
     /// The most that this host sends to all peers together, in bytes a second. 0 counts as 1. Default
@@ -123,28 +129,40 @@ impl Config {
 
     /// How long [`connect`](crate::Host::connect) tries. Default 10 s.
     ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Zero`] if it is shorter than a microsecond.
+    ///
     /// ```
     /// use core::time::Duration;
     ///
-    /// let _config = porous_proto::Config::new().connect_timeout(Duration::from_secs(3));
+    /// assert!(porous_proto::Config::new().connect_timeout(Duration::from_secs(3)).is_ok());
     /// ```
-    #[must_use]
-    pub const fn connect_timeout(mut self, timeout: Duration) -> Self {
+    pub const fn connect_timeout(mut self, timeout: Duration) -> Result<Self, ConfigError> {
+        if is_zero(timeout) {
+            return Err(ConfigError::Zero("connect_timeout"));
+        }
         self.connect_timeout = timeout;
-        self
+        Ok(self)
     }
 
     /// A connection on which nothing valid came for so long has ended (§2.2). Default 10 s.
     ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Zero`] if it is shorter than a microsecond.
+    ///
     /// ```
     /// use core::time::Duration;
     ///
-    /// let _config = porous_proto::Config::new().timeout(Duration::from_secs(120));
+    /// assert!(porous_proto::Config::new().timeout(Duration::from_secs(120)).is_ok());
     /// ```
-    #[must_use]
-    pub const fn timeout(mut self, timeout: Duration) -> Self {
+    pub const fn timeout(mut self, timeout: Duration) -> Result<Self, ConfigError> {
+        if is_zero(timeout) {
+            return Err(ConfigError::Zero("timeout"));
+        }
         self.timeout = timeout;
-        self
+        Ok(self)
     }
 
     /// What is silent for so long under [`Policy::Modern`] is sent a ping, at least 100 ms and at
@@ -153,29 +171,42 @@ impl Config {
     /// A router that translates addresses keeps a silent connection for 30 s or more (RFC 4787
     /// REQ-5). Default 15 s.
     ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Zero`] if it is shorter than a microsecond.
+    ///
     /// ```
     /// use core::time::Duration;
     ///
-    /// let config = porous_proto::Config::new().timeout(Duration::from_secs(90));
-    /// let _config = config.keepalive(Duration::from_secs(20));
+    /// let config = porous_proto::Config::new().timeout(Duration::from_secs(90))?;
+    /// let _config = config.keepalive(Duration::from_secs(20))?;
+    /// # Ok::<(), porous_proto::ConfigError>(())
     /// ```
-    #[must_use]
-    pub const fn keepalive(mut self, interval: Duration) -> Self {
+    pub const fn keepalive(mut self, interval: Duration) -> Result<Self, ConfigError> {
+        if is_zero(interval) {
+            return Err(ConfigError::Zero("keepalive"));
+        }
         self.keepalive = interval;
-        self
+        Ok(self)
     }
 
     /// How long a disconnection waits for its acknowledgement (§2.5). Default 5 s.
     ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Zero`] if it is shorter than a microsecond.
+    ///
     /// ```
     /// use core::time::Duration;
     ///
-    /// let _config = porous_proto::Config::new().disconnect_timeout(Duration::from_secs(1));
+    /// assert!(porous_proto::Config::new().disconnect_timeout(Duration::from_secs(1)).is_ok());
     /// ```
-    #[must_use]
-    pub const fn disconnect_timeout(mut self, timeout: Duration) -> Self {
+    pub const fn disconnect_timeout(mut self, timeout: Duration) -> Result<Self, ConfigError> {
+        if is_zero(timeout) {
+            return Err(ConfigError::Zero("disconnect_timeout"));
+        }
         self.disconnect_timeout = timeout;
-        self
+        Ok(self)
     }
 
     /// Where the ids of frames and packets begin, for tests: both hosts must say the same, and
@@ -193,20 +224,31 @@ impl Config {
     /// has been sent in part is sent to its end. `Duration::MAX`: for ever.
     ///
     /// [`send`](crate::Host::send) is told no time: a packet's age counts from when the host is
-    /// [polled](crate::Host::poll_transmit) for the first time afterwards. So what has no age is
-    /// sent at once or not at all.
+    /// [polled](crate::Host::poll_transmit) for the first time afterwards. So what may only have an
+    /// age of a microsecond is sent at once or not at all.
     ///
     /// Default 2 s: what is older is of no use in a game, and a network that was interrupted for a
     /// moment has recovered by then.
     ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Zero`] if it is shorter than a microsecond.
+    ///
     /// ```
     /// use core::time::Duration;
     ///
-    /// let _config = porous_proto::Config::new().unreliable_age(Duration::from_millis(500));
+    /// assert!(porous_proto::Config::new().unreliable_age(Duration::from_millis(500)).is_ok());
     /// ```
-    #[must_use]
-    pub const fn unreliable_age(mut self, age: Duration) -> Self {
+    pub const fn unreliable_age(mut self, age: Duration) -> Result<Self, ConfigError> {
+        if is_zero(age) {
+            return Err(ConfigError::Zero("unreliable_age"));
+        }
         self.unreliable_age = age;
-        self
+        Ok(self)
     }
+}
+
+/// Times count in whole microseconds.
+const fn is_zero(time: Duration) -> bool {
+    time.as_micros() == 0
 }

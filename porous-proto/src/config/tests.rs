@@ -39,6 +39,51 @@ fn every_value_has_its_range() {
     assert_eq!(taken(counts, channels), [false, true, true, false]);
 }
 
+/// Nobody means them: a time of nothing ends everything at once, and a budget of nothing holds a
+/// single packet.
+#[test]
+fn what_must_not_be_zero_is_an_error_that_names_it() {
+    use core::time::Duration;
+    let zero = |set: fn(Config) -> Result<Config, ConfigError>| set(Config::new()).unwrap_err();
+    let all = [
+        (
+            zero(|c| c.connect_timeout(Duration::ZERO)),
+            "connect_timeout",
+        ),
+        (zero(|c| c.timeout(Duration::ZERO)), "timeout"),
+        (
+            zero(|c| c.disconnect_timeout(Duration::ZERO)),
+            "disconnect_timeout",
+        ),
+        (zero(|c| c.keepalive(Duration::ZERO)), "keepalive"),
+        (zero(|c| c.unreliable_age(Duration::ZERO)), "unreliable_age"),
+        (zero(|c| c.send_budget(0)), "send_budget"),
+        (zero(|c| c.receive_budget(0, 64)), "max_packet"),
+        (zero(|c| c.bandwidth(0, 1)), "bandwidth: send"),
+        (zero(|c| c.bandwidth(1, 0)), "bandwidth: receive"),
+        // Time counts in microseconds.
+        (zero(|c| c.timeout(Duration::from_nanos(999))), "timeout"),
+    ];
+    for (error, name) in all {
+        assert_eq!(error, ConfigError::Zero(name));
+        assert_eq!(
+            alloc::format!("{error}"),
+            alloc::format!("{name} must not be zero")
+        );
+    }
+    let least = Duration::from_micros(1);
+    let config = Config::new().timeout(least).unwrap();
+    let config = config.unreliable_age(Duration::MAX).unwrap();
+    let config = config.send_budget(1).unwrap();
+    // Nobody is let in, which somebody may mean; rates and weights of nothing are the least.
+    let config = config.max_peers(0).host_send_rate(0);
+    assert_eq!((config.max_peers, config.host_send_rate), (0, 1));
+    assert_eq!(
+        Channel::new(Priority::Low).rate(0),
+        Channel::new(Priority::Low).rate(1)
+    );
+}
+
 #[test]
 fn the_receive_budget_holds_the_largest_packet_and_its_overhead() {
     let budgets = [

@@ -26,11 +26,11 @@ pub(super) struct Porous {
 impl Porous {
     pub(super) fn new(congestion: Congestion, work: Work, seed: Seed) -> Self {
         let host = |config: Config, index| {
-            let config = config
-                .channels(&[Priority::High, Priority::Low])
-                .unwrap_or_else(|error| panic!("two channels: {error}"))
-                .congestion(congestion)
-                .timeout(Duration::from_secs(60));
+            let channels = config.channels(&[Priority::High, Priority::Low]);
+            let config = channels
+                .and_then(|config| config.timeout(Duration::from_secs(60)))
+                .unwrap_or_else(|error| panic!("two channels and a minute: {error}"))
+                .congestion(congestion);
             Host::new(config, seed.stream("host", index))
         };
         let hosts = [host(Config::client(), 0), host(Config::new(), 1)];

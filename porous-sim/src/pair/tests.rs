@@ -94,7 +94,7 @@ fn exchange_brings_everything_and_in_order() {
 
 #[test]
 fn exchange_waits_for_room() {
-    let small = Config::new().send_budget(5000);
+    let small = Config::new().send_budget(5000).unwrap();
     let mut pair = Pair::new(Seed::new(1), line(), small, Config::new());
     pair.connect_to_listener();
     let sent = (0..100).map(|n| (0, Mode::Reliable, vec![n; 1000]));

@@ -210,11 +210,11 @@ fn role(
         .receive_budget(max_packet, max_packet.saturating_add(spare))?
         .windows(number(windows[0]), number(windows[1]))?
         .connection_id_len(connection_id)?
-        .send_budget(send_budget)
-        .timeout(timeout)
-        .connect_timeout(draw.millis(2000, 10_000))
-        .disconnect_timeout(draw.millis(1000, 5000))
-        .unreliable_age(draw.millis(50, 5000))
+        .send_budget(send_budget)?
+        .timeout(timeout)?
+        .connect_timeout(draw.millis(2000, 10_000))?
+        .disconnect_timeout(draw.millis(1000, 5000))?
+        .unreliable_age(draw.millis(50, 5000))?
         .max_peers(number(draw.between(6, 64)));
     // A round trip and the readers' leisure are a second together: what the budget and the window
     // allow then, and twenty seconds at the limit of bandwidth.

@@ -136,7 +136,7 @@ impl<A: SimAddress> World<A> {
     /// use porous_sim::{LinkConfig, Seed, World};
     ///
     /// let mut world = World::new(Seed::new(1), LinkConfig::new());
-    /// world.add_host(1, Config::client().connect_timeout(Duration::from_secs(2)));
+    /// world.add_host(1, Config::client().connect_timeout(Duration::from_secs(2)).unwrap());
     /// world.connect(1, 2)?;
     /// // Nobody is there: it gives up.
     /// assert!(world.run_until_idle(Instant::from_micros(5_000_000)));
@@ -164,7 +164,7 @@ impl<A: SimAddress> World<A> {
     /// use porous_sim::{LinkConfig, Seed, World};
     ///
     /// let mut world = World::new(Seed::new(1), LinkConfig::new());
-    /// world.add_host(1, Config::client().connect_timeout(Duration::from_secs(2)));
+    /// world.add_host(1, Config::client().connect_timeout(Duration::from_secs(2)).unwrap());
     /// world.connect(1, 2)?;
     /// let end = world.drive(Instant::from_micros(5_000_000), |world| {
     ///     match world.poll_event(1) {

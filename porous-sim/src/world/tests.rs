@@ -238,7 +238,9 @@ fn what_is_delayed_goes_on_although_all_else_rests() {
     let mut world = world(1, line(), 0);
     world.add_host(
         PLAYER,
-        Config::client().connect_timeout(Duration::from_millis(1)),
+        Config::client()
+            .connect_timeout(Duration::from_millis(1))
+            .unwrap(),
     );
     world.intercept(|_| Intercept::Delay(Duration::from_secs(3)));
     assert!(world.connect(PLAYER, 99).is_ok());

@@ -71,7 +71,9 @@ fn nobody_there_is_a_timeout_and_no_error() {
         .unwrap()
         .local_addr()
         .unwrap();
-    let config = Config::client().connect_timeout(Duration::from_millis(300));
+    let config = Config::client()
+        .connect_timeout(Duration::from_millis(300))
+        .unwrap();
     let mut client = UdpHost::bind("127.0.0.1:0", config).unwrap();
     let peer = client.connect(gone).unwrap();
     let ended = |event| {

@@ -58,8 +58,8 @@ impl Options {
             "pmtu" => self.config = self.config.clone().path_mtu_discovery(value.parse()?)?,
             "roaming" => self.config = self.config.clone().roaming(true),
             "ecn" => self.config = self.config.clone().ecn(true),
-            "timeout" => self.config = self.config.clone().timeout(seconds(value)?),
-            "patience" => self.config = self.config.clone().connect_timeout(seconds(value)?),
+            "timeout" => self.config = self.config.clone().timeout(seconds(value)?)?,
+            "patience" => self.config = self.config.clone().connect_timeout(seconds(value)?)?,
             _ => return Err("no such option".into()),
         }
         Ok(())

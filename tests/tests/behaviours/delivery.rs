@@ -90,7 +90,7 @@ fn of_passive_packets_the_newest_counts() {
 /// A drops what is unreliable when it is so old, and ten datagrams fill its window.
 fn impatient(age: Duration) -> Pair {
     let client = config::client().unreliable_age(age);
-    let client = client.bandwidth(60_000, u32::MAX);
+    let client = client.and_then(|client| client.bandwidth(60_000, u32::MAX));
     let client = client.unwrap_or_else(|error| panic!("{error}"));
     let mut pair = Pair::new(seed(), line(), client, config::new());
     pair.connect_to_listener();
@@ -201,9 +201,10 @@ fn a_large_unreliable_packet_is_not_promoted() {
 fn large_and_small_packets_arrive_bit_by_bit() {
     const PACKETS: usize = 8192;
     // given: datagrams of 548 bytes, so that fragments have 500
-    let config = |config: Config| match config.max_datagram(548) {
-        Ok(config) => config.unreliable_age(Duration::from_secs(60)),
-        Err(error) => panic!("{error}"),
+    let config = |config: Config| {
+        let config = config.max_datagram(548);
+        let config = config.and_then(|config| config.unreliable_age(Duration::from_secs(60)));
+        config.unwrap_or_else(|error| panic!("{error}"))
     };
     let link = LinkConfig::new().delay(2 * MS).loss(5.0);
     let (a, b) = (config(config::client()), config(config::new()));

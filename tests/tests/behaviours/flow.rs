@@ -67,7 +67,7 @@ fn urgent_channels_first_and_the_others_in_equal_parts() {
 fn a_full_send_buffer_refuses_the_next_and_harms_nothing() {
     const LEN: usize = 100 * 1024;
     // given
-    let client = config::client().send_budget(160 * 1024);
+    let client = config::client().send_budget(160 * 1024).unwrap();
     let mut pair = Pair::new(seed(), line(), client, config::new());
     pair.connect_to_listener();
 

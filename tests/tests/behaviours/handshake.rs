@@ -124,7 +124,9 @@ const SERVICES: [Service; 2] = [
 fn an_attempt_that_nobody_answers_ends_at_its_time() {
     for service in SERVICES {
         // given: all that the server sends is lost
-        let client = config::client().connect_timeout(Duration::from_secs(5));
+        let client = config::client()
+            .connect_timeout(Duration::from_secs(5))
+            .unwrap();
         let mut world = listening(client, config::new());
         world.set_service(A, service);
         world.network_mut().set_link(B, A, line().loss(100.0));
@@ -142,7 +144,9 @@ fn an_attempt_that_nobody_answers_ends_at_its_time() {
 fn an_attempt_whose_responses_are_lost_ends_at_its_time() {
     for service in SERVICES {
         // given: the server's cookies arrive, what answers them does not
-        let client = config::client().connect_timeout(Duration::from_secs(5));
+        let client = config::client()
+            .connect_timeout(Duration::from_secs(5))
+            .unwrap();
         let mut world = listening(client, config::new());
         world.set_service(A, service);
         world.intercept(|passing| {
@@ -297,7 +301,11 @@ fn hosts_with_other_configurations_agree_or_say_so() {
         ok(base().bandwidth(50_000, 70_000)),
         ok(base().connection_id_len(8)),
         base().integrity(Integrity::Crc32c),
-        base().timeout(Duration::from_secs(3)).send_budget(5000),
+        base()
+            .timeout(Duration::from_secs(3))
+            .unwrap()
+            .send_budget(5000)
+            .unwrap(),
     ];
     for (n, other) in others.into_iter().enumerate() {
         for swapped in [false, true] {

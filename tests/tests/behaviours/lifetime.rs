@@ -41,8 +41,8 @@ fn a_dark_link_ends_both_sides_within_a_tick_and_frees_the_place() {
     ] {
         // given: two hosts whose stream keeps them talking, with a timeout of 5 s
         let timeout = Duration::from_secs(5);
-        let server = config::new().timeout(timeout).max_peers(1);
-        let client = config::client().timeout(timeout);
+        let server = config::new().timeout(timeout).unwrap().max_peers(1);
+        let client = config::client().timeout(timeout).unwrap();
         let mut pair = Pair::new(seed(), line(), client, server);
         pair.connect_to_listener();
         for address in [A, B] {
@@ -202,7 +202,7 @@ fn both_leave_in_one_tick_and_each_is_told_once() {
 #[test]
 fn without_a_timeout_an_hour_of_darkness_ends_nothing() {
     // given: hosts that wait for ever, and packets under way
-    let patient = |config: Config| config.timeout(Duration::MAX);
+    let patient = |config: Config| config.timeout(Duration::MAX).unwrap();
     let (a, b) = (patient(config::client()), patient(config::new()));
     let mut pair = Pair::new(seed(), line(), a, b);
     pair.connect_to_listener();

@@ -102,7 +102,7 @@ fn an_application_that_only_sends_has_few_events() {
         bytes: 16_000,
         steps: 120,
     };
-    case_with(config().send_budget(1000), cost, |scene| {
+    case_with(config().send_budget(1000).unwrap(), cost, |scene| {
         let mut enemy = scene.settle(ENEMY, 9, &offer());
         let (peer, _) = scene.host.host.peers().last().unwrap();
         for _ in 0..2000 {

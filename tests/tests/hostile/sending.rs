@@ -49,7 +49,7 @@ fn the_smallest_windows_that_never_move() {
         bytes: 44_000,
         steps: 100,
     };
-    case_with(config().send_budget(10_000), cost, |scene| {
+    case_with(config().send_budget(10_000).unwrap(), cost, |scene| {
         let mut enemy = scene.enemy_at(
             ENEMY,
             &Offer {
@@ -82,7 +82,7 @@ fn the_smallest_windows_that_move_one_packet_at_a_time() {
         bytes: 42_000,
         steps: 100,
     };
-    case_with(config().send_budget(10_000), cost, |scene| {
+    case_with(config().send_budget(10_000).unwrap(), cost, |scene| {
         let mut enemy = scene.enemy_at(
             ENEMY,
             &Offer {
@@ -153,7 +153,7 @@ fn unreliable_packets_that_cannot_leave_grow_old() {
         bytes: 130_000,
         steps: 130,
     };
-    case_with(config().send_budget(100_000), cost, |scene| {
+    case_with(config().send_budget(100_000).unwrap(), cost, |scene| {
         let mut enemy = scene.enemy();
         for _ in 0..20 {
             assert_eq!(scene.queue(1, Mode::Reliable, 1000), Ok(()));

@@ -126,7 +126,7 @@ fn a_packet_of_the_agreed_size_passes_and_a_byte_more_does_not() {
 
 #[test]
 fn one_packet_always_fits_into_the_send_buffer() {
-    let tiny = Config::new().send_budget(0);
+    let tiny = Config::new().send_budget(1).unwrap();
     let mut pair = Pair::new(SEED, line(), tiny, Config::new());
     pair.connect_to_listener();
     for _ in 0..3 {
@@ -197,7 +197,10 @@ fn a_configuration_holds_valid_values_only() {
             new().receive_budget(1, 64),
             Some(ConfigError::ReceiveBudget),
         ),
-        (new().receive_budget(0, 64), Some(ConfigError::Zero)),
+        (
+            new().receive_budget(0, 64),
+            Some(ConfigError::Zero("max_packet")),
+        ),
         (
             new().receive_budget(u32::MAX, u32::MAX - 1),
             Some(ConfigError::ReceiveBudget),
@@ -221,8 +224,14 @@ fn a_configuration_holds_valid_values_only() {
             Some(ConfigError::ReplyLimit),
         ),
         (new().bandwidth(1, 1), None),
-        (new().bandwidth(0, 1), Some(ConfigError::Zero)),
-        (new().bandwidth(1, 0), Some(ConfigError::Zero)),
+        (
+            new().bandwidth(0, 1),
+            Some(ConfigError::Zero("bandwidth: send")),
+        ),
+        (
+            new().bandwidth(1, 0),
+            Some(ConfigError::Zero("bandwidth: receive")),
+        ),
     ] {
         let shown = format!("{result:?}, not {expected:?}");
         assert_eq!(of(result), expected, "{shown}");
@@ -259,7 +268,7 @@ fn every_error_says_something_of_its_own() {
         &ConfigError::Window,
         &ConfigError::ReceiveBudget,
         &ConfigError::ConnectionIdLen,
-        &ConfigError::Zero,
+        &ConfigError::Zero("timeout"),
     ];
     let mut texts: Vec<String> = all.iter().map(|error| error.to_string()).collect();
     assert_eq!(UnknownPeer.to_string(), SendError::UnknownPeer.to_string());

@@ -137,7 +137,10 @@ fn an_acceptance_that_is_lost_is_repeated() {
 #[test]
 fn no_answer_in_time_is_a_refusal() {
     let limit = 3000 * MS;
-    let mut world = asking(config::client(), config::new().connect_timeout(limit));
+    let mut world = asking(
+        config::client(),
+        config::new().connect_timeout(limit).unwrap(),
+    );
     let a = connect(&mut world);
     world.run_until(Instant::ZERO + 59 * MS + limit);
     let b = request(&mut world);

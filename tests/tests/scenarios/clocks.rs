@@ -122,7 +122,7 @@ fn a_loading_screen_of_one_is_for_the_other_to_judge() {
     for (timeout, survives) in [(10, false), (20, true)] {
         for away in [A, B] {
             let context = format!("{timeout} s, {away} is away; {}", seed());
-            let config = config::new().timeout(Duration::from_secs(timeout));
+            let config = config::new().timeout(Duration::from_secs(timeout)).unwrap();
             let mut pair = Pair::new(seed(), line(), config.clone(), config);
             pair.connect_to_listener();
             pair.world.run_for(Duration::from_secs(1));
@@ -150,7 +150,7 @@ fn a_loading_screen_of_one_is_for_the_other_to_judge() {
 /// Pings go on at least once a second all the same (T24), and what is lost is soon sent again.
 #[test]
 fn a_clock_that_jumps_does_not_silence_a_connection() {
-    let config = config::new().timeout(Duration::from_secs(5));
+    let config = config::new().timeout(Duration::from_secs(5)).unwrap();
     let mut pair = Pair::new(seed(), line(), config.clone(), config);
     pair.connect_to_listener();
     // The pings that are under way are answered one by one.

@@ -38,7 +38,7 @@ fn a_datagram_that_comes_twice_counts_once() {
 /// good: a second connection would have the nonces of the first.
 #[test]
 fn a_connection_that_timed_out_is_not_made_again_by_its_own_request() {
-    let server = config::new().timeout(Duration::from_secs(2));
+    let server = config::new().timeout(Duration::from_secs(2)).unwrap();
     let mut pair = Pair::new(seed(), line(), config::client(), server);
     let deaf = Instant::from_micros(2_500_000);
     pair.world.intercept(move |passing| {

@@ -41,7 +41,11 @@ fn over_budget(pair: &Pair, at: u32) -> u64 {
 
 #[test]
 fn room_that_sending_itself_makes_is_told_at_once() {
-    let mut pair = pair(300, config::new().send_budget(10_000), config::new());
+    let mut pair = pair(
+        300,
+        config::new().send_budget(10_000).unwrap(),
+        config::new(),
+    );
     let context = pair.world.seed();
     assert_eq!(fill(&mut pair, Pair::A, Mode::Unreliable, 936), 10);
     assert_eq!(events(&mut pair.world, Pair::A), [], "{context}");
@@ -116,7 +120,11 @@ fn stats(pair: &Pair, at: u32) -> PeerStats {
 /// A pair of which B takes 1064 bytes until it reads.
 fn narrow(age: Duration) -> Pair {
     let reader = config::new().receive_budget(1000, 1064).unwrap();
-    let sender = config::new().send_budget(10_000).unreliable_age(age);
+    let sender = config::new()
+        .send_budget(10_000)
+        .unwrap()
+        .unreliable_age(age)
+        .unwrap();
     let mut pair = pair(10, sender, reader);
     // What this takes of B's budget is not given back before B reads.
     assert_eq!(pair.send(Pair::A, 0, Mode::Reliable, vec![0; 1000]), Ok(()));
@@ -214,7 +222,7 @@ fn a_host_that_was_not_called_drops_old_packets_when_it_is() {
 fn a_packet_that_was_sent_in_part_is_sent_to_its_end() {
     let line = LinkConfig::new().delay(10 * MS).rate(64_000);
     let line = line.queue(Queue::Bytes(100_000));
-    let age = config::new().unreliable_age(200 * MS);
+    let age = config::new().unreliable_age(200 * MS).unwrap();
     let mut pair = Pair::new(seed(), line, age, config::new());
     let context = pair.world.seed();
     pair.connect_to_listener();
@@ -242,7 +250,7 @@ fn a_flush_does_not_wait_for_what_has_expired() {
 #[test]
 fn what_waited_behind_an_expired_packet_goes_on() {
     let reader = config::new().receive_budget(1000, 1500).unwrap();
-    let sender = config::new().unreliable_age(1000 * MS);
+    let sender = config::new().unreliable_age(1000 * MS).unwrap();
     let mut pair = pair(10, sender, reader);
     let context = pair.world.seed();
     // B keeps 464 bytes. The second does not fit beside them, and the third has to wait for it.
@@ -270,7 +278,11 @@ fn what_waited_behind_an_expired_packet_goes_on() {
 fn the_send_budget_counts_every_byte_and_every_packet() {
     let blocked = |budget: u32| {
         // The remote host is away: nothing leaves for good.
-        let mut pair = pair(10, config::new().send_budget(budget), config::new());
+        let mut pair = pair(
+            10,
+            config::new().send_budget(budget).unwrap(),
+            config::new(),
+        );
         pair.world.network_mut().partition(&[Pair::A], &[Pair::B]);
         pair
     };

@@ -131,6 +131,7 @@ fn a_silent_connection_may_be_pinged_every_fifteen_seconds() {
         config
             .policy(Policy::Modern)
             .timeout(Duration::from_secs(90))
+            .unwrap()
     };
     let mut pair = Pair::new(
         seed(),
@@ -150,7 +151,7 @@ fn a_silent_connection_may_be_pinged_every_fifteen_seconds() {
 #[test]
 fn a_silent_connection_with_a_short_timeout_lives() {
     for timeout in [1000, 2500, 10_000] {
-        let short = |config: Config| config.timeout(Duration::from_millis(timeout));
+        let short = |config: Config| config.timeout(Duration::from_millis(timeout)).unwrap();
         let (a, b) = (short(config::client()), config::new());
         let mut pair = Pair::new(seed(), line().loss(10.0), a, b);
         pair.connect_to_listener();

@@ -17,7 +17,7 @@ fn line() -> LinkConfig {
 
 fn small() -> Config {
     let config = config::new().receive_budget(8 * 1024, BUDGET).unwrap();
-    config.send_budget(BUDGET)
+    config.send_budget(BUDGET).unwrap()
 }
 
 /// A server and its players, who are all connected.
@@ -162,7 +162,7 @@ fn a_full_buffer_is_told_of_its_room_once_each_time() {
 
 /// B reads only now and then, while nothing from B gets through for `down`, again and again.
 fn windows_lost(down: Duration, mode: Mode) {
-    let config = small().timeout(Duration::from_secs(60));
+    let config = small().timeout(Duration::from_secs(60)).unwrap();
     let mut pair = Pair::new(seed(), line(), config.clone(), config);
     let context = format!("{down:?} {mode:?}; {}", pair.world.seed());
     pair.connect_to_listener();

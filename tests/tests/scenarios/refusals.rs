@@ -210,7 +210,10 @@ fn a_refusal_by_a_newer_host_is_understood() {
 #[test]
 fn a_host_that_does_not_listen_is_silent() {
     let limit = Duration::from_secs(4);
-    let mut world = world(config::client().connect_timeout(limit), config::new());
+    let mut world = world(
+        config::client().connect_timeout(limit).unwrap(),
+        config::new(),
+    );
     let peer = connect(&mut world, A, B);
     world.run_until(Instant::ZERO + (limit - Duration::from_micros(1)));
     assert_eq!(events(&mut world, A), []);

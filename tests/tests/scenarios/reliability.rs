@@ -21,7 +21,7 @@ fn line() -> LinkConfig {
 #[test]
 fn ninety_percent_loss_still_delivers_in_order() {
     for seed in 0..10 {
-        let config = config::new().timeout(Duration::from_secs(120));
+        let config = config::new().timeout(Duration::from_secs(120)).unwrap();
         let mut pair = Pair::new(Seed::new(seed), line(), config.clone(), config);
         pair.connect_to_listener();
         for host in [Pair::A, Pair::B] {
@@ -123,7 +123,7 @@ fn ten_terrible_minutes_with_the_smallest_windows() {
 /// Sends `total` bytes as 16 KiB reliable packets from A to B: bits a second.
 fn goodput(seed: u64, link: LinkConfig, total: usize) -> u64 {
     const PACKET: usize = 16 * 1024;
-    let config = config::new().send_budget(512 * 1024);
+    let config = config::new().send_budget(512 * 1024).unwrap();
     let mut pair = Pair::new(Seed::new(seed), link, config, config::new());
     pair.connect_to_listener();
     let (a, b) = (pair.peer(Pair::A), pair.peer(Pair::B));

@@ -210,7 +210,7 @@ fn a_reset_never_makes_the_timeout_longer() {
     let mut pair = Pair::new(
         seed(),
         line(),
-        config::client().timeout(short),
+        config::client().timeout(short).unwrap(),
         config::new(),
     );
     pair.connect_to_listener();

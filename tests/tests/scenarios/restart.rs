@@ -116,7 +116,7 @@ fn proved_request(tape: &Tape) -> Vec<u8> {
 /// B, which times out after a second, has accepted A; all that was said is on the tape.
 fn recorded(seed: Seed) -> (Pair, Tape) {
     let line = LinkConfig::new().delay(Duration::from_millis(30));
-    let server = config::new().timeout(SECOND);
+    let server = config::new().timeout(SECOND).unwrap();
     let mut pair = Pair::new(seed, line, config::client(), server);
     let tape = record(&mut pair.world);
     pair.connect_to_listener();

@@ -17,7 +17,7 @@ fn line() -> LinkConfig {
 
 /// The smallest windows, so that their edges are soon reached.
 fn small() -> Config {
-    let config = config::new().timeout(Duration::from_secs(60));
+    let config = config::new().timeout(Duration::from_secs(60)).unwrap();
     config.windows(16, 16).unwrap()
 }
 
@@ -160,7 +160,11 @@ fn fill(traffic: &mut Traffic, pair: &mut Pair, mode: Option<Mode>) -> (u32, boo
 fn sleeping_reader(mode: Option<Mode>) {
     let config = config::new().receive_budget(16 * 1024, BUDGET).unwrap();
     // Nothing makes room in the queue by growing old.
-    let config = config.send_budget(BUDGET).unreliable_age(Duration::MAX);
+    let config = config
+        .send_budget(BUDGET)
+        .unwrap()
+        .unreliable_age(Duration::MAX)
+        .unwrap();
     let mut pair = pair(seed(), config.clone(), config);
     let context = format!("{mode:?}; {}", pair.world.seed());
     let (a, b) = (pair.peer(Pair::A), pair.peer(Pair::B));
@@ -235,7 +239,11 @@ fn a_reader_that_sleeps_keeps_no_more_than_its_budget_of_what_may_be_lost() {
 
 #[test]
 fn a_full_send_buffer_is_told_once_and_so_is_the_room_in_it() {
-    let mut pair = pair(seed(), config::new().send_budget(10_000), config::new());
+    let mut pair = pair(
+        seed(),
+        config::new().send_budget(10_000).unwrap(),
+        config::new(),
+    );
     let context = pair.world.seed();
     while pair.send(Pair::A, 0, Mode::Reliable, vec![0; 936]).is_ok() {}
     for _ in 0..3 {

@@ -19,7 +19,9 @@ fn stats(pair: &Pair, address: u32) -> (HostStats, PeerStats) {
 
 fn connected(seed: Seed, links: LinkConfig) -> Pair {
     // Everything that is sent leaves, however long it has to wait.
-    let client = config::client().unreliable_age(Duration::MAX);
+    let client = config::client()
+        .unreliable_age(Duration::MAX)
+        .expect("not zero");
     let mut pair = Pair::new(seed, links, client, config::new());
     pair.connect_to_listener();
     pair

@@ -96,7 +96,9 @@ fn reason(host: &mut Host<ExampleRng, u32>) -> Option<DisconnectReason> {
 
 #[test]
 fn a_disconnection_is_given_up_after_the_configured_time() {
-    let config = Config::client().disconnect_timeout(Duration::from_secs(1));
+    let config = Config::client()
+        .disconnect_timeout(Duration::from_secs(1))
+        .unwrap();
     let (mut host, _, peer) = pair(config);
     host.disconnect(Instant::ZERO, peer, Disconnect::Now { reason: 3 })
         .unwrap();

@@ -79,7 +79,9 @@ fn connecting_names_the_peer_before_anything_else() {
 /// After the end nothing is due for long that could wake the thread.
 #[test]
 fn an_end_is_told_when_it_comes() {
-    let config = Config::client().connect_timeout(Duration::from_millis(100));
+    let config = Config::client()
+        .connect_timeout(Duration::from_millis(100))
+        .unwrap();
     let mut client = spawn(config);
     // A socket that does not answer.
     let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();

@@ -153,7 +153,9 @@ fn a_panic_that_nobody_polled_is_told_by_closing() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_broken_socket_is_told_after_all_that_had_come() {
-    let config = Config::new().disconnect_timeout(Duration::from_millis(100));
+    let config = Config::new()
+        .disconnect_timeout(Duration::from_millis(100))
+        .unwrap();
     let mut server = listening(config);
     let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     socket.connect(server.local_addr()).unwrap();
@@ -212,7 +214,9 @@ impl Conditioner for Door {
 
 #[test]
 fn nobody_comes_in_while_a_host_closes() {
-    let config = Config::new().disconnect_timeout(Duration::from_secs(1));
+    let config = Config::new()
+        .disconnect_timeout(Duration::from_secs(1))
+        .unwrap();
     let mut server = listening(config);
     let address = server.local_addr();
     let door = Door::default();
@@ -227,7 +231,9 @@ fn nobody_comes_in_while_a_host_closes() {
     let ended = wait_disconnected(&mut guest).1;
     assert_eq!(ended, DisconnectReason::ByPeer(2));
 
-    let config = Config::client().connect_timeout(Duration::from_millis(300));
+    let config = Config::client()
+        .connect_timeout(Duration::from_millis(300))
+        .unwrap();
     let mut late = super::spawn(config);
     late.connect(address).unwrap();
     assert_eq!(wait_disconnected(&mut late).1, DisconnectReason::TimedOut);

@@ -139,7 +139,9 @@ impl Pair {
 
 /// For who is left without an answer: it does not wait for one in the end.
 pub(crate) fn hasty() -> Config {
-    Config::client().disconnect_timeout(Duration::from_millis(100))
+    Config::client()
+        .disconnect_timeout(Duration::from_millis(100))
+        .unwrap()
 }
 
 /// A thread that is connected to a host that is driven by hand: it answers when it is stepped.

@@ -12,7 +12,7 @@ const HOST_FULL: UnsentError = UnsentError::Host(SendError::Full);
 fn packets_keep_their_order_however_often_they_come_back() {
     const COUNT: u32 = 5000;
     for (budget, burst) in [(2000, 50), (300, 3), (20_000, 1000)] {
-        let mut pair = Pair::new(Config::new(), Config::client().send_budget(budget));
+        let mut pair = Pair::new(Config::new(), Config::client().send_budget(budget).unwrap());
         let mut sender = Sender::new(COUNT, 10);
         let mut next = 0;
         soon("the last packet", || {
@@ -34,7 +34,7 @@ fn packets_keep_their_order_however_often_they_come_back() {
 /// The client has room for one packet, and sends more before it can know.
 #[test]
 fn who_is_choked_gets_all_back_before_it_may_go_on() {
-    let (client, turns) = super::spawn_counted(hasty().send_budget(1));
+    let (client, turns) = super::spawn_counted(hasty().send_budget(1).unwrap());
     let (mut client, peer, mut server) = super::by_hand_of(client);
     for (mode, payload) in [
         (Mode::Reliable, vec![0]),
@@ -87,7 +87,7 @@ fn who_is_choked_gets_all_back_before_it_may_go_on() {
 /// The game does not poll until the host has room again.
 #[test]
 fn room_is_told_when_the_game_knows_that_there_was_none() {
-    let (client, turns) = super::spawn_counted(hasty().send_budget(1));
+    let (client, turns) = super::spawn_counted(hasty().send_budget(1).unwrap());
     let (mut client, peer, mut server) = super::by_hand_of(client);
     for payload in ["0", "1"] {
         client
@@ -124,7 +124,7 @@ fn room_is_told_when_the_game_knows_that_there_was_none() {
 /// A choke ends with its peer: nothing is said of room that will never be.
 #[test]
 fn a_choked_peer_that_ends_has_ended_for_what_is_sent_later() {
-    let (client, turns) = super::spawn_counted(hasty().send_budget(1));
+    let (client, turns) = super::spawn_counted(hasty().send_budget(1).unwrap());
     let (mut client, peer, mut server) = super::by_hand_of(client);
     let send = |client: &mut HostThread, payload: &'static str| {
         let sent = client.send(peer, ChannelId(0), payload, Mode::Reliable);
@@ -161,7 +161,7 @@ fn a_choked_peer_that_ends_has_ended_for_what_is_sent_later() {
 
 #[test]
 fn what_comes_back_after_a_disconnection_does_not_undo_it() {
-    let (client, turns) = super::spawn_counted(hasty().send_budget(1));
+    let (client, turns) = super::spawn_counted(hasty().send_budget(1).unwrap());
     let (mut client, peer, _server) = super::by_hand_of(client);
     for payload in ["0", "1"] {
         client
@@ -181,7 +181,7 @@ fn what_comes_back_after_a_disconnection_does_not_undo_it() {
 
 #[test]
 fn one_choked_peer_holds_up_no_other() {
-    let (mut client, choked, _server) = by_hand(hasty().send_budget(1));
+    let (mut client, choked, _server) = by_hand(hasty().send_budget(1).unwrap());
     let mut other = super::listening(Config::new());
     client.connect(other.local_addr()).unwrap();
     let (to_other, _) = super::wait_connected(&mut client);

@@ -38,7 +38,7 @@ fn neither_queue_grows_without_limit_and_nothing_in_them_is_lost() {
 /// The first packet uses up the budget of the host, and all others come back.
 #[test]
 fn large_packets_fill_the_queues_sooner_on_their_way_and_back() {
-    let (mut client, peer, _server) = by_hand(hasty().send_budget(1));
+    let (mut client, peer, _server) = by_hand(hasty().send_budget(1).unwrap());
     let payload = bytes::Bytes::from(vec![0; 300_000]);
     let mut taken = 0;
     soon("two full queues", || {
@@ -58,8 +58,11 @@ fn a_game_that_does_not_poll_holds_its_peers_back_and_stays_connected() {
     const BUDGET: u32 = 128 * 1024;
     let timeout = Duration::from_millis(1500);
     let server = Config::new().receive_budget(SIZE, BUDGET).unwrap();
-    let client = Config::client().send_budget(BUDGET);
-    let mut pair = Pair::new(server.timeout(timeout), client.timeout(timeout));
+    let client = Config::client().send_budget(BUDGET).unwrap();
+    let mut pair = Pair::new(
+        server.timeout(timeout).unwrap(),
+        client.timeout(timeout).unwrap(),
+    );
     let mut sender = Sender::new(COUNT, SIZE as usize);
     let clock = Clock::start();
     while elapsed(&clock) < timeout * 3 / 2 {

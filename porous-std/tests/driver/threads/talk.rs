@@ -62,7 +62,9 @@ fn a_server_tells_its_clients_apart() {
 #[test]
 fn a_host_that_was_used_before_goes_on_in_its_thread() {
     // Nobody answers it in the end.
-    let config = Config::new().disconnect_timeout(Duration::from_millis(100));
+    let config = Config::new()
+        .disconnect_timeout(Duration::from_millis(100))
+        .unwrap();
     let mut server = UdpHost::bind("127.0.0.1:0", config).unwrap();
     server.listen(Listen::Open).unwrap();
     let mut client = client("127.0.0.1:0");

@@ -1,7 +1,7 @@
 //! What an error of the socket means. A datagram socket reports much that concerns one datagram,
 //! or one peer, or a datagram sent long ago: none of it may end the driver, or a stranger could.
 
-use std::io;
+use std::io::{self, ErrorKind};
 
 use rustix::io::Errno;
 
@@ -63,11 +63,16 @@ pub(crate) const LOST: &[Errno] = &[
 ];
 
 impl Fault {
-    /// Sorts an error. What is in no row ends the driver: it would hide a broken socket.
+    /// Sorts an error. What is in no row ends the driver: it would hide a broken socket. Only "later"
+    /// may come without the system's number: a library that keeps account of readiness says so
+    /// without asking the system.
     pub(crate) fn of(error: &io::Error) -> Self {
         match Errno::from_io_error(error) {
             Some(errno) if LATER.contains(&errno) => Self::Later,
             Some(errno) if LOST.contains(&errno) => Self::Lost,
+            None if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
+                Self::Later
+            }
             Some(_) | None => Self::Fatal,
         }
     }
@@ -76,12 +81,18 @@ impl Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::ErrorKind;
 
     #[test]
-    fn an_error_that_is_not_the_systems_ends_the_driver() {
-        let error = io::Error::new(ErrorKind::ConnectionReset, "made up");
-        assert_eq!(Fault::of(&error), Fault::Fatal);
+    fn an_error_that_is_not_the_systems_ends_the_driver_unless_it_means_later() {
+        for (kind, fault) in [
+            (ErrorKind::ConnectionReset, Fault::Fatal),
+            (ErrorKind::WouldBlock, Fault::Later),
+            (ErrorKind::Interrupted, Fault::Later),
+        ] {
+            for error in [io::Error::new(kind, "made up"), kind.into()] {
+                assert_eq!(Fault::of(&error), fault, "{kind:?}");
+            }
+        }
     }
 
     /// By number, as most machines with Linux have them, so that the table is not its own test.

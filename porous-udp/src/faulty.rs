@@ -4,7 +4,7 @@ use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use core::net::SocketAddr;
 use core::time::Duration;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::net::UdpSocket;
 use std::sync::Mutex;
 
@@ -19,11 +19,39 @@ use crate::{Clock, Endpoint, SystemSocket, bind};
 /// Far more than anything here takes.
 const LIMIT: Duration = Duration::from_secs(20);
 
+/// An error of the system, or one that a library between us and the system made.
+#[derive(Clone, Copy, Debug)]
+enum Failure {
+    Number(Errno),
+    Kind(ErrorKind),
+}
+
+impl From<Errno> for Failure {
+    fn from(errno: Errno) -> Self {
+        Self::Number(errno)
+    }
+}
+
+impl From<ErrorKind> for Failure {
+    fn from(kind: ErrorKind) -> Self {
+        Self::Kind(kind)
+    }
+}
+
+impl From<Failure> for io::Error {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Number(errno) => errno.into(),
+            Failure::Kind(kind) => kind.into(),
+        }
+    }
+}
+
 /// The errors that one kind of call will give, and how many calls there were.
 #[derive(Debug, Default)]
 struct Faults {
-    next: VecDeque<Errno>,
-    always: Option<Errno>,
+    next: VecDeque<Failure>,
+    always: Option<Failure>,
     calls: usize,
 }
 
@@ -31,7 +59,7 @@ impl Faults {
     fn call(&mut self) -> io::Result<()> {
         self.calls += 1;
         match self.next.pop_front().or(self.always) {
-            Some(errno) => Err(errno.into()),
+            Some(failure) => Err(failure.into()),
             None => Ok(()),
         }
     }
@@ -142,12 +170,14 @@ impl Pair {
         }
     }
 
-    fn fail_send(&self, errno: Errno) {
-        self.faults.send.lock().unwrap().next.push_back(errno);
+    fn fail_send(&self, failure: impl Into<Failure>) {
+        let mut faults = self.faults.send.lock().unwrap();
+        faults.next.push_back(failure.into());
     }
 
-    fn fail_receive(&self, errno: Errno) {
-        self.faults.receive.lock().unwrap().next.push_back(errno);
+    fn fail_receive(&self, failure: impl Into<Failure>) {
+        let mut faults = self.faults.receive.lock().unwrap();
+        faults.next.push_back(failure.into());
     }
 
     fn send_calls(&self) -> usize {
@@ -252,13 +282,35 @@ fn a_signal_hides_nothing_that_has_arrived() {
     }
 }
 
+/// As a library does that keeps account of readiness, and does not ask the system if it knows that
+/// nothing is there.
+#[test]
+fn later_may_be_said_without_a_number() {
+    for open in PATHS {
+        let mut pair = Pair::new(open);
+        for kind in [ErrorKind::WouldBlock, ErrorKind::Interrupted] {
+            pair.faults.receive.lock().unwrap().always = Some(kind.into());
+            pair.faults.send.lock().unwrap().always = Some(kind.into());
+            pair.send(vec![7]).unwrap();
+            assert!(pair.client.is_blocked(), "{kind:?}");
+
+            pair.faults.receive.lock().unwrap().always = None;
+            pair.faults.send.lock().unwrap().always = None;
+            pair.arrive([vec![7]]);
+        }
+        let stats = pair.client.socket_stats();
+        assert_eq!((stats.send_lost, stats.receive_errors), (0, 0));
+        assert!(stats.send_delayed >= 2);
+    }
+}
+
 #[test]
 fn an_error_that_stays_does_not_hold_a_step() {
     for open in PATHS {
         let mut pair = Pair::new(open);
         let stays = LOST.iter().chain(&[Errno::INTR, Errno::AGAIN]);
         for &errno in stays {
-            pair.faults.receive.lock().unwrap().always = Some(errno);
+            pair.faults.receive.lock().unwrap().always = Some(errno.into());
             let calls = pair.receive_calls();
             step(&mut pair.client).unwrap();
             assert!(
@@ -276,7 +328,7 @@ fn an_error_that_stays_does_not_hold_a_step() {
 fn a_datagram_without_room_is_kept_and_not_overtaken() {
     for (open, errno) in PATHS.into_iter().zip([Errno::AGAIN, Errno::INTR]) {
         let mut pair = Pair::new(open);
-        pair.faults.send.lock().unwrap().always = Some(errno);
+        pair.faults.send.lock().unwrap().always = Some(errno.into());
         // It would not be repeated.
         pair.send_as(Mode::Unreliable, vec![0]).unwrap();
         let sent = pair.client.stats().datagrams_sent;
@@ -299,7 +351,7 @@ fn a_datagram_without_room_is_kept_and_not_overtaken() {
 fn a_datagram_without_room_is_due_again_soon_but_not_at_once() {
     for open in PATHS {
         let mut pair = Pair::new(open);
-        pair.faults.send.lock().unwrap().always = Some(Errno::AGAIN);
+        pair.faults.send.lock().unwrap().always = Some(Errno::AGAIN.into());
         let before = pair.client.now();
         pair.send(vec![7]).unwrap();
         let due = pair.client.deadline().unwrap();

@@ -35,7 +35,8 @@
 //! # When the network fails
 //!
 //! What a socket reports about one datagram, a route, a firewall or a peer that is gone is no
-//! error of the host. Errors are sorted by the system's own number:
+//! error of the host. Errors are sorted by the system's own number, and the first row of these also by
+//! kind, as a library may say so without asking the system ([`SystemSocket`]):
 //!
 //! | the system says | it means | what is done |
 //! |---|---|---|

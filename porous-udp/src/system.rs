@@ -8,6 +8,24 @@ use std::net::UdpSocket;
 use socket2::SockRef;
 
 /// A UDP socket of the system. `std::net`'s is one; `porous-mio` wraps mio's.
+///
+/// # Libraries that keep account of readiness
+///
+/// tokio's sockets, and others, remember whether they are readable and writable, and learn
+/// that they are not any more from a call that would block. Pass both calls on to such a library:
+/// with tokio [`try_send`](Self::try_send) is `socket.try_io(Interest::WRITABLE, call)` and
+/// [`try_receive`](Self::try_receive) is `socket.try_io(Interest::READABLE, call)`, while
+/// [`send_to`](Self::send_to) and [`recv_from`](Self::recv_from) are its `try_send_to` and
+/// `try_recv_from`. A library may say that a call would block without making it: an error of the
+/// [kind](io::Error::kind) `WouldBlock` or `Interrupted` means "later", with a number of the system
+/// or without. Any other error without a number ends the driver, so that errors of the system have
+/// to be passed on as they are.
+///
+/// Then wait until the socket is readable, or writable while [`Endpoint::is_blocked`], and at most
+/// until [`Endpoint::deadline`].
+///
+/// [`Endpoint::is_blocked`]: crate::Endpoint::is_blocked
+/// [`Endpoint::deadline`]: crate::Endpoint::deadline
 pub trait SystemSocket: Debug {
     /// The socket itself: for its options, and for calls that take many datagrams at once.
     fn options(&self) -> SockRef<'_>;

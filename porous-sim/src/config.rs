@@ -74,7 +74,9 @@ pub(crate) struct Bursts {
 /// [`burst_loss`](Self::burst_loss), [`duplicate`](Self::duplicate), [`corrupt`](Self::corrupt)
 /// and [`truncate`](Self::truncate), and at last [`delay`](Self::delay) with its
 /// [`jitter`](Self::jitter) and [`reorder`](Self::reorder). So a datagram that is lost has used
-/// its share of the rate (as on a radio link), and a copy uses none and is not damaged.
+/// its share of the rate (as on a radio link), and a copy uses none and is not damaged. What is
+/// damaged is dropped where it arrives, as a system drops it whose checksum does not match, unless
+/// [`udp_checksum`](Self::udp_checksum) lets it through.
 ///
 /// # Example
 ///
@@ -100,6 +102,7 @@ pub struct LinkConfig {
     pub(crate) duplicate: Chance,
     pub(crate) corrupt: Chance,
     pub(crate) truncate: Chance,
+    pub(crate) udp_checksum: bool,
     pub(crate) reorder: Chance,
     pub(crate) reorder_by: Option<Duration>,
     pub(crate) rate: u64,
@@ -133,6 +136,7 @@ impl LinkConfig {
             },
             corrupt: Chance::NEVER,
             truncate: Chance::NEVER,
+            udp_checksum: true,
             duplicate: Chance::NEVER,
             reorder: Chance::NEVER,
             reorder_by: None,
@@ -235,7 +239,9 @@ impl LinkConfig {
         self
     }
 
-    /// How many datagrams arrive with one to eight bits turned over, in per cent. Default: 0.
+    /// How many datagrams get one to eight bits turned over on the way, in per cent. Default: 0.
+    ///
+    /// They are dropped, unless [`udp_checksum`](Self::udp_checksum) lets them through.
     ///
     /// # Panics
     ///
@@ -251,7 +257,9 @@ impl LinkConfig {
         self
     }
 
-    /// How many datagrams arrive without their end, in per cent. Default: 0.
+    /// How many datagrams lose their end on the way, in per cent. Default: 0.
+    ///
+    /// They are dropped, unless [`udp_checksum`](Self::udp_checksum) lets them through.
     ///
     /// # Panics
     ///
@@ -264,6 +272,34 @@ impl LinkConfig {
     #[must_use]
     pub const fn truncate(mut self, percent: f64) -> Self {
         self.truncate = Chance::percent(percent);
+        self
+    }
+
+    /// Whether the receiving system drops what was damaged, as UDP's checksum lets it do (RFC 768,
+    /// RFC 8200 §8.1). Default: yes.
+    ///
+    /// A real checksum has 16 bits, and now and then lets something through: here nothing passes.
+    /// Without it every damaged datagram arrives, as over IPv4 from a sender that puts no checksum
+    /// in. Then only what looks at its bytes itself, as a connection with
+    /// [`Integrity::Crc32c`](porous_proto::Integrity) does, can be expected to bear
+    /// [`corrupt`](Self::corrupt) and [`truncate`](Self::truncate).
+    ///
+    /// ```
+    /// use porous_proto::Instant;
+    /// use porous_sim::{Link, LinkConfig, Seed};
+    ///
+    /// let bad = LinkConfig::new().corrupt(100.0);
+    /// let arrives = |config| {
+    ///     let mut link = Link::new(config, Seed::new(1));
+    ///     link.send(Instant::ZERO, vec![0; 1000]);
+    ///     link.receive(Instant::ZERO)
+    /// };
+    /// assert_eq!(arrives(bad), None);
+    /// assert_ne!(arrives(bad.udp_checksum(false)), Some(vec![0; 1000]));
+    /// ```
+    #[must_use]
+    pub const fn udp_checksum(mut self, yes: bool) -> Self {
+        self.udp_checksum = yes;
         self
     }
 

@@ -8,19 +8,23 @@ use crate::{LinkConfig, below};
 /// The most bits that are turned over in one datagram.
 const MOST_BITS: u64 = 8;
 
-/// Damages a datagram as chance wants it. Returns whether it did.
-pub(crate) fn damage(
-    config: &LinkConfig,
-    dice: &Dice,
-    number: u64,
-    datagram: &mut Vec<u8>,
-) -> bool {
+fn is_corrupted(config: &LinkConfig, dice: &Dice, number: u64) -> bool {
+    config.corrupt.happens(dice.draw(Effect::Corrupt, number))
+}
+
+fn is_truncated(config: &LinkConfig, dice: &Dice, number: u64) -> bool {
+    config.truncate.happens(dice.draw(Effect::Truncate, number))
+}
+
+/// Whether chance wants a datagram of this length to be damaged.
+pub(crate) fn is_damaged(config: &LinkConfig, dice: &Dice, number: u64, len: usize) -> bool {
+    len > 0 && (is_corrupted(config, dice, number) || is_truncated(config, dice, number))
+}
+
+/// Damages a datagram, which is not empty, as chance wants it.
+pub(crate) fn damage(config: &LinkConfig, dice: &Dice, number: u64, datagram: &mut Vec<u8>) {
     let whole = datagram.len() as u64;
-    if whole == 0 {
-        return false;
-    }
-    let corrupted = config.corrupt.happens(dice.draw(Effect::Corrupt, number));
-    if corrupted {
+    if is_corrupted(config, dice, number) {
         let bits = 1 + below(dice.draw(Effect::CorruptBits, number), MOST_BITS);
         for index in 0..bits {
             let bits = dice.draw(Effect::CorruptWhere, number * MOST_BITS + index);
@@ -33,12 +37,10 @@ pub(crate) fn damage(
             }
         }
     }
-    let truncated = config.truncate.happens(dice.draw(Effect::Truncate, number));
-    if truncated {
+    if is_truncated(config, dice, number) {
         let rest = below(dice.draw(Effect::TruncateTo, number), whole);
         datagram.truncate(usize::try_from(rest).unwrap_or(usize::MAX));
     }
-    corrupted || truncated
 }
 
 #[cfg(test)]
@@ -53,7 +55,8 @@ mod tests {
         let dice = Dice::new(Seed::new(7));
         let all = (0..10_000).map(|number| {
             let mut datagram = vec![0; LEN];
-            let touched = damage(&config, &dice, number, &mut datagram);
+            let touched = is_damaged(&config, &dice, number, LEN);
+            damage(&config, &dice, number, &mut datagram);
             assert!(touched || datagram == [0; LEN]);
             datagram
         });
@@ -97,6 +100,7 @@ mod tests {
     fn an_empty_datagram_has_nothing_to_damage() {
         let config = LinkConfig::new().corrupt(100.0).truncate(100.0);
         let dice = Dice::new(Seed::new(7));
-        assert!(!damage(&config, &dice, 0, &mut Vec::new()));
+        assert!(is_damaged(&config, &dice, 0, 1));
+        assert!(!is_damaged(&config, &dice, 0, 0));
     }
 }

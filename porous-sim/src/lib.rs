@@ -15,7 +15,7 @@
 //!
 //! | where | what | how |
 //! |---|---|---|
-//! | on a line | loss, by chance or in bursts; copies; reordering; changed bits; missing ends; delay and jitter; a limited rate with a queue that drops or controls its delay; a size limit | [`LinkConfig`] |
+//! | on a line | loss, by chance or in bursts; copies; reordering; changed bits and missing ends, which UDP's checksum notices or not; delay and jitter; a limited rate with a queue that drops or controls its delay; a size limit | [`LinkConfig`] |
 //! | | the networks of players, in numbers | [`Preset`] |
 //! | between lines | partitions, either way alone; routers of all kinds that hide a host, and forget; local networks | [`Network::partition`], [`World::add_nat`], [`World::add_router`], [`World::rebind`], [`World::join`] |
 //! | at a host | ticks; hitches; clocks that drift and jump; a small socket buffer; a program that is killed | [`Service`], [`World::hitch`], [`World::set_clock_drift`], [`World::jump_clock`], [`World::set_socket_buffer`], [`World::remove_host`] |

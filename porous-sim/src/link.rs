@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use porous_proto::{Ecn, Instant};
 
-use crate::damage::damage;
+use crate::damage::{damage, is_damaged};
 use crate::delay::{hold_back, travel};
 use crate::dice::{Dice, Effect};
 use crate::rate::Bottleneck;
@@ -35,6 +35,12 @@ pub enum Fate {
     },
     /// Lost by chance.
     Lost,
+    /// Damaged on the way, and dropped by the system where it arrived
+    /// ([`udp_checksum`](LinkConfig::udp_checksum)).
+    BadChecksum {
+        /// When its copy, which is whole, will arrive, if it has one.
+        copy: Option<Instant>,
+    },
     /// The queue was full.
     QueueFull,
     /// Larger than the MTU.
@@ -136,25 +142,28 @@ impl Link {
         self.now = self.now.max(now);
         let len = datagram.len();
         let number = self.stats.sent;
-        let mut fate = self.decide(number, len, &mut ecn);
+        let fate = self.decide(number, len, &mut ecn);
         self.stats.sent += 1;
         self.stats.bytes_sent += len as u64;
-        match &mut fate {
+        match fate {
             Fate::Carried {
                 due,
                 copy,
                 held_back,
                 damaged,
             } => {
-                let copy = copy.map(|due| (due, datagram.clone()));
-                *damaged = damage(&self.config, &self.dice, number, &mut datagram);
-                self.stats.held_back += u64::from(*held_back);
-                self.stats.damaged += u64::from(*damaged);
-                self.stats.duplicated += u64::from(copy.is_some());
-                self.insert(*due, ecn, datagram);
-                if let Some((due, copy)) = copy {
-                    self.insert(due, ecn, copy);
+                self.stats.held_back += u64::from(held_back);
+                self.stats.damaged += u64::from(damaged);
+                let whole = copy.map(|_| datagram.clone());
+                if damaged {
+                    damage(&self.config, &self.dice, number, &mut datagram);
                 }
+                self.insert(due, ecn, datagram);
+                self.insert_copy(copy, ecn, whole);
+            }
+            Fate::BadChecksum { copy } => {
+                self.stats.bad_checksum += 1;
+                self.insert_copy(copy, ecn, Some(datagram));
             }
             Fate::Lost => self.stats.lost += 1,
             Fate::QueueFull => self.stats.queue_dropped += 1,
@@ -263,8 +272,7 @@ impl Link {
         self.config = config;
     }
 
-    /// Decides about the next datagram, in the order that [`LinkConfig`] documents, but for damage.
-    /// The number of the datagram is the count of those sent before it, whatever became of them.
+    /// Decides about the next datagram, in the order that [`LinkConfig`] documents. The number of the datagram is the count of those sent before it, whatever became of them.
     fn decide(&mut self, number: u64, len: usize, ecn: &mut Ecn) -> Fate {
         let (config, dice) = (&self.config, &self.dice);
         if config.down {
@@ -306,11 +314,22 @@ impl Link {
         let held_back = hold_back(config, dice, number);
         due = due + held_back.unwrap_or_default();
         let copy = copy.then(|| copy_due.max(due));
+        let damaged = is_damaged(config, dice, number, len);
+        if damaged && config.udp_checksum {
+            return Fate::BadChecksum { copy };
+        }
         Fate::Carried {
             due,
             copy,
             held_back: held_back.is_some(),
-            damaged: false,
+            damaged,
+        }
+    }
+
+    fn insert_copy(&mut self, due: Option<Instant>, ecn: Ecn, datagram: Option<Vec<u8>>) {
+        if let (Some(due), Some(datagram)) = (due, datagram) {
+            self.stats.duplicated += 1;
+            self.insert(due, ecn, datagram);
         }
     }
 

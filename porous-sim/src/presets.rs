@@ -18,6 +18,9 @@ use crate::{LinkConfig, Queue};
 /// The jitter of the wireless ones is that of a radio that repeats what was not heard; the rates
 /// are what is left for one player. `Terrible` also makes 3 % copies, holds back 5 %, turns bits
 /// over in 1 % and cuts off 0.2 %: no network is like that, and a protocol that bears it bears all.
+/// UDP's checksum makes losses of the last two, unless
+/// [`udp_checksum`](LinkConfig::udp_checksum) is off: then `Terrible` changes what a game says that
+/// has not asked for [`Integrity::Crc32c`](porous_proto::Integrity).
 ///
 /// ```
 /// use porous_proto::Config;
@@ -124,8 +127,8 @@ const fn terrible() -> LinkConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Link, Seed};
-    use porous_proto::Instant;
+    use crate::{Link, Pair, Seed};
+    use porous_proto::{Config, Instant, Mode};
 
     /// How much of 50,000 datagrams, one each 20 ms, is lost, in hundredths of a per cent.
     fn loss(preset: Preset) -> u64 {
@@ -146,6 +149,25 @@ mod tests {
         for (preset, expected) in Preset::ALL.into_iter().zip(expected) {
             let loss = loss(preset);
             assert!(expected.contains(&loss), "{preset:?}: {loss}");
+        }
+    }
+
+    /// Of a channel and a host with default settings, which notice no damage themselves.
+    #[test]
+    fn no_preset_changes_what_a_game_says() {
+        for preset in Preset::ALL {
+            for seed in (1..=4).map(Seed::new) {
+                let [up, down] = preset.links();
+                let mut pair = Pair::new(seed, up, Config::client(), Config::new());
+                pair.world.network_mut().set_link(Pair::B, Pair::A, down);
+                pair.connect_to_listener();
+                let said = |n: u16| vec![n.to_le_bytes()[0]; 1000];
+                let packets = (0..500).map(|n| (0, Mode::Reliable, said(n)));
+                let heard = pair.exchange(Pair::A, packets, Duration::from_secs(60));
+                let heard: Vec<_> = heard.iter().map(|it| &it.payload[..]).collect();
+                let all: Vec<_> = (0..500).map(said).collect();
+                assert_eq!(heard, all, "{preset:?}, {seed}");
+            }
         }
     }
 }

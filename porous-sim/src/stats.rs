@@ -5,7 +5,7 @@ use core::ops::AddAssign;
 /// Counts of a link, or of a whole network. Bytes are bytes of payload, without overhead.
 ///
 /// Nothing disappears uncounted: `sent + duplicated` is always `delivered + lost + queue_dropped
-/// + too_large + cut + in_flight`.
+/// + too_large + cut + bad_checksum + in_flight`.
 ///
 /// ```
 /// use porous_proto::Instant;
@@ -42,6 +42,9 @@ pub struct LinkStats {
     pub held_back: u64,
     /// Datagrams that arrive with other bytes than they were sent with. They count as delivered.
     pub damaged: u64,
+    /// Datagrams that were damaged, and dropped where they arrived: see
+    /// [`udp_checksum`](crate::LinkConfig::udp_checksum).
+    pub bad_checksum: u64,
     /// Datagrams under way now: waiting, travelling, or arrived and not yet taken out.
     pub in_flight: u64,
 }
@@ -60,6 +63,7 @@ impl AddAssign for LinkStats {
         self.duplicated += other.duplicated;
         self.held_back += other.held_back;
         self.damaged += other.damaged;
+        self.bad_checksum += other.bad_checksum;
         self.in_flight += other.in_flight;
     }
 }

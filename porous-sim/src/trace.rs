@@ -21,14 +21,17 @@ pub(crate) enum Happening {
     TooLarge,
     Cut,
     Damaged,
+    BadChecksum,
 }
 
 /// What a send is noted as.
 impl From<Fate> for Happening {
     fn from(fate: Fate) -> Self {
         match fate {
-            Fate::Carried { copy: None, .. } => Self::Sent,
-            Fate::Carried { copy: Some(_), .. } => Self::Duplicated,
+            Fate::Carried { copy: None, .. } | Fate::BadChecksum { copy: None } => Self::Sent,
+            Fate::Carried { copy: Some(_), .. } | Fate::BadChecksum { copy: Some(_) } => {
+                Self::Duplicated
+            }
             Fate::Lost => Self::Lost,
             Fate::QueueFull => Self::QueueFull,
             Fate::TooLarge => Self::TooLarge,
@@ -66,6 +69,7 @@ impl Happening {
             Self::TooLarge => 6,
             Self::Cut => 7,
             Self::Damaged => 8,
+            Self::BadChecksum => 9,
         }
     }
 }
@@ -81,6 +85,7 @@ impl fmt::Display for Happening {
             Self::TooLarge => "too large",
             Self::Cut => "cut",
             Self::Damaged => "damaged",
+            Self::BadChecksum => "bad checksum",
         })
     }
 }

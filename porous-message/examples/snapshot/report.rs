@@ -104,12 +104,13 @@ impl fmt::Display for Figures {
             100.0 * ratio(self.whole, self.snapshots),
             100.0 * ratio(self.complete, self.snapshots),
         )?;
+        let lost = self.link.lost + self.link.queue_dropped + self.link.bad_checksum;
         writeln!(
             f,
             "wire        {:.1} kbit/s to the client in {} datagrams, of which {:.1} % were lost",
             8.0 * self.link.bytes_sent as f64 / 1000.0 / seconds,
             self.link.sent,
-            100.0 * ratio(self.link.lost + self.link.queue_dropped, self.link.sent),
+            100.0 * ratio(lost, self.link.sent),
         )
     }
 }

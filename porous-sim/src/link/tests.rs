@@ -346,6 +346,7 @@ fn one_effect_does_not_shift_another() {
 
 #[test]
 fn nothing_disappears_uncounted() {
+    let rough = || rough().corrupt(5.0);
     let mut link = Link::new(rough().mtu(100), SEED);
     for n in 0..20_000 {
         if n == 15_000 {
@@ -356,7 +357,7 @@ fn nothing_disappears_uncounted() {
             while link.receive(at(n * 700)).is_some() {}
         }
         let s = link.stats();
-        let gone = s.lost + s.queue_dropped + s.too_large + s.cut;
+        let gone = s.lost + s.queue_dropped + s.too_large + s.cut + s.bad_checksum;
         assert_eq!(
             s.sent + s.duplicated,
             s.delivered + gone + s.in_flight,
@@ -369,6 +370,7 @@ fn nothing_disappears_uncounted() {
         s.queue_dropped,
         s.too_large,
         s.cut,
+        s.bad_checksum,
         s.duplicated,
         s.held_back,
     ];

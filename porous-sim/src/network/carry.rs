@@ -27,13 +27,17 @@ impl<A: SimAddress> Network<A> {
         let after = link.next_delivery();
         self.reindex(pair, before, after);
         self.trace.record(self.now, pair, fate.into(), print);
-        if let Fate::Carried { damaged: true, .. } = fate {
-            let damaged = Happening::Damaged;
-            self.trace.record(self.now, pair, damaged, print);
-            #[cfg(feature = "swarm")]
-            if !is_short {
-                self.damaged.push(pair);
+        let damage = match fate {
+            Fate::Carried { damaged: true, .. } => Happening::Damaged,
+            Fate::BadChecksum { .. } => Happening::BadChecksum,
+            Fate::Carried { .. } | Fate::Lost | Fate::QueueFull | Fate::TooLarge | Fate::Cut => {
+                return fate;
             }
+        };
+        self.trace.record(self.now, pair, damage, print);
+        #[cfg(feature = "swarm")]
+        if damage == Happening::Damaged && !is_short {
+            self.damaged.push(pair);
         }
         fate
     }

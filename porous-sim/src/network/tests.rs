@@ -165,3 +165,23 @@ fn ten_thousand_links() {
     let got = core::iter::from_fn(|| network.receive(at(100_000))).count();
     assert_eq!((got, network.links.len()), (30_000, 10_000));
 }
+
+#[test]
+fn the_trace_tells_what_the_checksum_dropped() {
+    let config = LinkConfig::new().corrupt(100.0);
+    let text = |config| {
+        let mut network = Network::new(SEED, config).with_text();
+        network.send(at(0), 1, 2, vec![0; 9]);
+        network.receive(at(0));
+        network.trace().text().unwrap().to_string()
+    };
+    let happened = |text: &str| -> Vec<String> {
+        let words = text.lines().map(|line| line.split(' ').skip(4));
+        words
+            .map(|it| it.take(2).collect::<Vec<_>>().join(" "))
+            .collect()
+    };
+    assert_eq!(happened(&text(config)), ["sent 9", "bad checksum"]);
+    let through = text(config.udp_checksum(false));
+    assert_eq!(happened(&through), ["sent 9", "damaged 9", "delivered 9"]);
+}

@@ -63,10 +63,10 @@ fn draw(draw: &mut Draw, good: LinkConfig, corrupts: bool) -> (LinkConfig, bool)
     }
     if corrupts && draw.often(50) {
         let percent = draw.percent(80);
-        link = link.corrupt(percent);
+        link = link.corrupt(percent).udp_checksum(false);
     }
     if corrupts && draw.often(25) {
-        link = link.truncate(draw.percent(30));
+        link = link.truncate(draw.percent(30)).udp_checksum(false);
     }
     if draw.often(25) {
         let rate = draw.log(32_000, 20_000_000);

@@ -122,7 +122,7 @@ fn check_form(form: &Form, datagram: &[u8], agreement: &Agreement) {
             version,
             nonce_self,
         } => {
-            assert_ne!(*version, 1);
+            assert_ne!(*version, encoder::VERSION);
             let head = [&version.to_le_bytes()[..], &nonce_self.to_le_bytes()];
             assert_eq!(datagram[3..15], head.concat());
         }

@@ -21,7 +21,12 @@ pub(crate) fn request() -> Vec<u8> {
 
 fn encode_long(target: &mut Target, from: Place, form: &Long) -> Vec<u8> {
     let long = |target: &Target, byte0, nonces: &Nonces, body: &[u8]| {
-        encoder::long(byte0, 1, nonces.map(|nonce| target.nonce(nonce)), body)
+        encoder::long(
+            byte0,
+            encoder::VERSION,
+            nonces.map(|nonce| target.nonce(nonce)),
+            body,
+        )
     };
     let body = |change: &forms::Offer| offer(*change).body(&[from as u8; 4]);
     match form {
@@ -64,7 +69,7 @@ fn encode_long(target: &mut Target, from: Place, form: &Long) -> Vec<u8> {
         Long::Reset(id) => {
             let mut body = vec![8];
             body.extend(id.to_le_bytes());
-            encoder::long(0xF2, 1, [0; 2], &body)
+            encoder::long(0xF2, encoder::VERSION, [0; 2], &body)
         }
     }
 }

@@ -114,11 +114,11 @@ impl Plan {
                 (vec![form], bytes)
             }
             Self::Disconnect(nonces, Some(reason)) => {
-                let bytes = encoder::long(0xF0, 1, *nonces, &reason.to_le_bytes());
+                let bytes = encoder::long(0xF0, encoder::VERSION, *nonces, &reason.to_le_bytes());
                 (vec![Form::Disconnect(*nonces, *reason)], bytes)
             }
             Self::Disconnect(nonces, None) => {
-                let bytes = encoder::long(0xF1, 1, *nonces, &[]);
+                let bytes = encoder::long(0xF1, encoder::VERSION, *nonces, &[]);
                 (vec![Form::DisconnectAck(*nonces)], bytes)
             }
             Self::Reset(id) => (vec![Form::Reset(id.clone())], [&[0xF2], &id[..]].concat()),
@@ -173,6 +173,9 @@ impl Connect {
             extensions: self.extensions,
             path_mtu: self.path_mtu(),
         };
-        (connect, encoder::long(byte0, 1, self.nonces, &body))
+        (
+            connect,
+            encoder::long(byte0, encoder::VERSION, self.nonces, &body),
+        )
     }
 }

@@ -146,7 +146,7 @@ impl Target {
         let sealed = host.peers().last().expect("it is connected").0;
         let attempt = Remote::attempt(&mut host, now, address(Place::Attempt), 1 << windows[1]);
         let gone = Remote::connect(&mut host, now, address(Place::Gone), &offer);
-        let goodbye = encoder::long(0xF0, 1, gone.nonces, &[0; 4]);
+        let goodbye = encoder::long(0xF0, encoder::VERSION, gone.nonces, &[0; 4]);
         host.handle_datagram(now, address(Place::Gone), Ecn::NotEct, &goodbye);
         let mut target = Self {
             host,

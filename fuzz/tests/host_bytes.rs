@@ -37,7 +37,7 @@ enum Head {
     Nothing,
     /// Byte 0 of a form that there is.
     Kind(#[generator(0..9_u8)] u8),
-    /// The long form's kind, a length that is true, and version 1.
+    /// The long form's kind, a length that is true, and the version.
     Long(#[generator(0..9_u8)] u8),
     /// A short form with the connection id of a peer.
     Short(#[generator(0x40..0x80_u8)] u8, Place),
@@ -59,7 +59,8 @@ fn bytes(target: &Target, datagram: &Datagram) -> Vec<u8> {
         Head::Kind(kind) => vec![KINDS[usize::from(kind)]],
         Head::Long(kind) => {
             let [low, high, ..] = (datagram.bytes.len() + 4).to_le_bytes();
-            vec![KINDS[usize::from(kind)], low, high, 1, 0, 0, 0]
+            let head = [KINDS[usize::from(kind)], low, high];
+            [&head[..], &encoder::VERSION.to_le_bytes()].concat()
         }
         Head::Short(byte0, place) => {
             let id = target

@@ -6,6 +6,9 @@ use alloc::collections::BTreeMap;
 use crc::{CRC_32_ISCSI, Crc};
 use siphasher::sip::SipHasher13;
 
+/// What the long forms say in their version field.
+pub const VERSION: u32 = 0xFFFF_0001;
+
 /// A request is padded to this length.
 pub const PADDED: usize = 1200;
 

@@ -50,8 +50,8 @@ impl<A: Address + Into<u64>> Remote<A> {
         let cookie = next_to(host, now, address, &mut buf).expect("a cookie");
         assert_eq!(cookie[0], 0xC1);
         let nonces = [ours, nonce(cookie)];
-        let mut again = encoder::long(0xD0, 1, nonces, &body);
-        again.extend(encoder::long(0xC0, 1, nonces, &body));
+        let mut again = encoder::long(0xD0, encoder::VERSION, nonces, &body);
+        again.extend(encoder::long(0xC0, encoder::VERSION, nonces, &body));
         again.resize(encoder::PADDED, 0);
         let taken = host.handle_datagram(now, address, Ecn::NotEct, &again);
         assert!(matches!(taken, Disposition::Accepted(_)), "{taken:?}");
@@ -204,7 +204,7 @@ fn id(address: impl Into<u64>) -> [u8; ID_LEN] {
 /// A padded REQ with these nonces.
 #[must_use]
 pub fn request(nonces: [u64; 2], body: &[u8]) -> Vec<u8> {
-    let mut datagram = encoder::long(0xC0, 1, nonces, body);
+    let mut datagram = encoder::long(0xC0, encoder::VERSION, nonces, body);
     datagram.resize(encoder::PADDED, 0);
     datagram
 }

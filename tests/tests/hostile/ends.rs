@@ -41,10 +41,10 @@ fn forge(scene: &mut Scene, nonces: [u64; 2]) {
     }
     let bodies: [&[u8]; 5] = [&[], &[7], &[7, 0, 0], &[7, 0, 0, 0, 0], &[7; 300]];
     for body in bodies {
-        scene.shrugs(ENEMY, &encoder::long(0xF0, 1, nonces, body));
+        scene.shrugs(ENEMY, &encoder::long(0xF0, encoder::VERSION, nonces, body));
     }
     for body in [&[0][..], &[7, 0, 0, 0], &[0; 300]] {
-        scene.shrugs(ENEMY, &encoder::long(0xF1, 1, nonces, body));
+        scene.shrugs(ENEMY, &encoder::long(0xF1, encoder::VERSION, nonces, body));
     }
     for version in [0, 2, u32::MAX] {
         scene.shrugs(ENEMY, &encoder::long(0xF0, version, nonces, &[7, 0, 0, 0]));
@@ -344,7 +344,7 @@ fn ends_of_other_kinds_are_refused() {
     case(cost, |scene| {
         let (enemy, _) = connected(scene);
         for byte0 in (0xF3..=0xFF).chain(0xD1..=0xDF).chain(0xE1..=0xEF) {
-            let form = encoder::long(byte0, 1, enemy.nonces, &[7, 0, 0, 0]);
+            let form = encoder::long(byte0, encoder::VERSION, enemy.nonces, &[7, 0, 0, 0]);
             let taken = scene.deliver(ENEMY, &form);
             assert!(is_malformed(taken), "{byte0:x}: {taken:?}");
         }

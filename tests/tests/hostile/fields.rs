@@ -322,7 +322,7 @@ fn a_form_of_another_length_is_refused() {
 fn a_request_that_is_cut_anywhere_is_refused() {
     let cost = Cost { bytes: 0, steps: 0 };
     case(cost, |scene| {
-        let whole = encoder::long(0xC0, 1, [9, 0], &offer().body(&[9; 4]));
+        let whole = encoder::long(0xC0, encoder::VERSION, [9, 0], &offer().body(&[9; 4]));
         for len in 0..whole.len() {
             let taken = scene.deliver(STRANGER, &whole[..len]);
             assert!(is_malformed(taken), "{len}: {taken:?}");
@@ -343,7 +343,7 @@ fn a_request_with_any_byte_replaced_is_forgotten() {
     let cost = Cost { bytes: 0, steps: 0 };
     case(cost, |scene| {
         let good = first(9, &offer());
-        for at in 0..encoder::long(0xC0, 1, [9, 0], &offer().body(&[9; 4])).len() {
+        for at in 0..encoder::long(0xC0, encoder::VERSION, [9, 0], &offer().body(&[9; 4])).len() {
             for byte in BYTES {
                 let mut other = good.clone();
                 other[at] = byte;

@@ -60,34 +60,39 @@ pub(crate) fn first(nonce: u64, offer: &Offer) -> Vec<u8> {
 pub(crate) fn second(nonces: [u64; 2], offer: &Offer) -> Vec<u8> {
     let body = offer.body(&id_of(nonces[0]));
     let mut datagram = acknowledgement(nonces, offer);
-    datagram.extend(encoder::long(0xC0, 1, nonces, &body));
+    datagram.extend(encoder::long(0xC0, encoder::VERSION, nonces, &body));
     datagram.resize(encoder::PADDED, 0);
     datagram
 }
 
 /// An ACK alone.
 pub(crate) fn acknowledgement(nonces: [u64; 2], offer: &Offer) -> Vec<u8> {
-    encoder::long(0xD0, 1, nonces, &offer.body(&id_of(nonces[0])))
+    encoder::long(
+        0xD0,
+        encoder::VERSION,
+        nonces,
+        &offer.body(&id_of(nonces[0])),
+    )
 }
 
 /// A REQ with a cookie, as listeners send it.
 pub(crate) fn cookie(nonces: [u64; 2], offer: &Offer) -> Vec<u8> {
-    encoder::long(0xC1, 1, nonces, &offer.body(&[]))
+    encoder::long(0xC1, encoder::VERSION, nonces, &offer.body(&[]))
 }
 
 /// A refusal because the host is full.
 pub(crate) fn refusal(nonce_peer: u64) -> Vec<u8> {
-    encoder::long(0xE0, 1, [0, nonce_peer], &[2, 1, 0, 0, 0, 0])
+    encoder::long(0xE0, encoder::VERSION, [0, nonce_peer], &[2, 1, 0, 0, 0, 0])
 }
 
 /// A DISC with reason 7.
 pub(crate) fn disconnection(nonces: [u64; 2]) -> Vec<u8> {
-    encoder::long(0xF0, 1, nonces, &[7, 0, 0, 0])
+    encoder::long(0xF0, encoder::VERSION, nonces, &[7, 0, 0, 0])
 }
 
 /// A `DISC_ACK`.
 pub(crate) fn farewell(nonces: [u64; 2]) -> Vec<u8> {
-    encoder::long(0xF1, 1, nonces, &[])
+    encoder::long(0xF1, encoder::VERSION, nonces, &[])
 }
 
 /// A RESET.

@@ -94,11 +94,14 @@ fn an_attempt_is_refused_by_its_nonce_only() {
         }
         scene.shrugs(STRANGER, &refusal(ours));
         assert!(is_malformed(scene.deliver(ENEMY, &refusal(0))));
-        let named = encoder::long(0xE0, 1, [ours, ours], &[2, 1, 0, 0, 0, 0]);
+        let named = encoder::long(0xE0, encoder::VERSION, [ours, ours], &[2, 1, 0, 0, 0, 0]);
         scene.shrugs(ENEMY, &named);
         for reason in [4, 5, 0x7F, 0x80, 0xFF] {
             let body = [reason, 1, 0, 0, 0, 0];
-            scene.shrugs(ENEMY, &encoder::long(0xE0, 1, [0, ours], &body));
+            scene.shrugs(
+                ENEMY,
+                &encoder::long(0xE0, encoder::VERSION, [0, ours], &body),
+            );
         }
         scene.deliver(ENEMY, &refusal(ours));
         assert_eq!(scene.ends(), [DisconnectReason::Refused(Refusal::Full)]);
@@ -116,7 +119,7 @@ fn a_refusal_that_is_none_ends_no_attempt() {
         let ours = scene.attempt().nonces[1];
         let says = |reason, claim, len| {
             let body = [&[reason, 1, 0, 0, 0, claim][..], &vec![7; len]].concat();
-            encoder::long(0xE0, 1, [0, ours], &body)
+            encoder::long(0xE0, encoder::VERSION, [0, ours], &body)
         };
         for (reason, claim, len) in [
             (3, 65, 65),

@@ -9,8 +9,8 @@ use porous_proto::{
 };
 use porous_sim::{Intercept, Pair, World};
 use porous_tests::{
-    Kind, assert_silent, assert_talk, config, connected, ended, events, kind, line, nonce_peer,
-    nonce_self, one_connection, record, seed, state,
+    Kind, assert_silent, assert_talk, config, connected, encoder, ended, events, kind, line,
+    nonce_peer, nonce_self, one_connection, record, seed, state,
 };
 
 const A: u32 = Pair::A;
@@ -175,8 +175,8 @@ fn a_listener_names_the_versions_it_speaks() {
     let peer = connect(&mut world, A, B);
     world.run_for(Duration::from_millis(100));
     let version = Refusal::Version {
-        oldest: 1,
-        newest: 1,
+        oldest: encoder::VERSION,
+        newest: encoder::VERSION,
     };
     assert_ended(&mut world, A, peer, DisconnectReason::Refused(version));
     assert_silent(&mut world, B, "it has refused");

@@ -84,6 +84,12 @@ fn every_example_encodes_to_the_same_bytes() {
 }
 
 #[test]
+fn the_version_is_the_one_that_the_document_names() {
+    let row = alloc::format!("| 3 | 4 | version | `{:08X}` ", VERSION);
+    assert!(DOCUMENT.contains(&row), "{row}");
+}
+
+#[test]
 fn the_check_of_an_example_matches() {
     let mut checked = Vec::new();
     for example in examples().iter().filter(|example| example.size("tag") > 0) {

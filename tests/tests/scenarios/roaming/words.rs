@@ -48,7 +48,7 @@ fn a_goodbye_from_elsewhere_counts_with_both_nonces_and_if_it_roams() {
         let mut hand = Hand::with(roaming);
         let [ours, theirs] = hand.remote.nonces;
         let nonces = [ours, theirs ^ flipped];
-        let bye = encoder::long(0xF0, 1, nonces, &[7, 0, 0, 0]);
+        let bye = encoder::long(0xF0, encoder::VERSION, nonces, &[7, 0, 0, 0]);
         hand.hand(OTHER, &bye);
         let (_, peer) = hand.host.all_peers().next().unwrap();
         let is_over = peer.state() == PeerState::Disconnected;
@@ -60,7 +60,7 @@ fn a_goodbye_from_elsewhere_counts_with_both_nonces_and_if_it_roams() {
 #[test]
 fn goodbyes_from_elsewhere_are_answered_only_so_often() {
     let mut hand = Hand::with(true);
-    let bye = encoder::long(0xF0, 1, hand.remote.nonces, &[7, 0, 0, 0]);
+    let bye = encoder::long(0xF0, encoder::VERSION, hand.remote.nonces, &[7, 0, 0, 0]);
     let mut answers = 0;
     for _ in 0..100 {
         let all = hand.hand(OTHER, &bye);

@@ -98,8 +98,8 @@ pub struct PeerStats {
     /// Frames of the remote host, of any kind, without duplicates.
     pub frames_received: u64,
     /// Frames that the remote host has sent before the newest one that came, and that did not come.
-    /// Fewer when one comes late. A remote host may leave out one number in 512 on purpose: it looks
-    /// lost.
+    /// Fewer when one comes late. One may be counted only when 512 more were sent: a remote host leaves
+    /// out one number in 512 on purpose, and what was left out is no loss.
     pub frames_missing: u64,
     /// The share of our frames that was lost of late, in hundredths of a percent, 0 to 10,000: of
     /// those whose fate became known in the last 5 to 10 s in which any did.

@@ -110,8 +110,8 @@ impl Peer {
             stats.rtt_minimum = figures.minimum();
             stats.jitter = figures.jitter.get();
             stats.frames_spurious = figures.spurious;
-            stats.frames_received = figures.received;
-            stats.frames_missing = figures.missing;
+            stats.frames_received = figures.received();
+            stats.frames_missing = figures.missing();
             stats.loss_sent = figures.sent_loss.recent();
             stats.loss_received = figures.received_loss.recent();
             stats.quality = stats.rate_quality();
@@ -147,7 +147,7 @@ impl Peer {
     /// Whether no datagram of the connection has come yet.
     pub(crate) fn is_silent(&self) -> bool {
         let session = self.session.as_deref();
-        session.is_none_or(|session| session.transfer().figures().received == 0)
+        session.is_none_or(|session| session.transfer().figures().received() == 0)
     }
 
     pub(crate) const fn nonce(&self) -> u64 {

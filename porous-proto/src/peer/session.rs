@@ -281,11 +281,12 @@ impl Session {
             }
         }
         let acked = self.check_ack(&body, arrival, tick)?;
-        self.make_room(&messages)?;
+        let needed = self.needed(&messages)?;
         // A violation, but the last one to be found: it needs a frame that is new.
         if acked.is_some_and(|acked| !self.transfer.believes(&acked)) {
             return Err(Ignored::BadAck);
         }
+        self.make_room(&messages, needed)?;
         // From here on the datagram is taken.
         let mut words = self.transfer.path_words(ids.frame);
         self.transfer.set_step(tick.step, tick.lag);

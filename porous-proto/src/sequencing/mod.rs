@@ -229,6 +229,7 @@ impl Sequencing {
                     made.sender.buried(id, params, totals);
                 }
             }
+            Message::Control(Control::Window { channel, id }) => self.is_reported(channel, id),
             Message::Control(_) => {}
         }
     }
@@ -245,7 +246,8 @@ impl Sequencing {
             }
             Message::Control(Control::Window { channel, id }) => {
                 if let Some((made, ..)) = self.get_mut(channel) {
-                    if made.reports.lost(id) {
+                    matters = made.reports.is_newest(id);
+                    if matters {
                         self.wants_report(channel);
                     }
                 }

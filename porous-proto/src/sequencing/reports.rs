@@ -67,6 +67,19 @@ impl Sequencing {
         }
     }
 
+    /// A report has arrived. If it was to be repeated, because it seemed to be lost, and there is nothing
+    /// newer to tell, it is not.
+    pub(super) fn is_reported(&mut self, channel: u8, id: u32) {
+        let Some((made, ..)) = self.get_mut(channel) else {
+            return;
+        };
+        let reports = &mut made.reports;
+        if reports.due && reports.is_newest(id) && !reports.is_unreported(made.receiver.base()) {
+            reports.due = false;
+            self.reports.retain(|&other| other != channel);
+        }
+    }
+
     /// When packets that were passed must be reported at the latest.
     pub(crate) fn report_deadline(&self) -> Instant {
         self.unreported_since

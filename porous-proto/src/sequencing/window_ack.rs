@@ -39,9 +39,8 @@ impl Reports {
         serial::truncate(id, 32)
     }
 
-    /// The frame that reported `id` was dropped: true if no newer report was made, so that this one
-    /// must be repeated.
-    pub(crate) fn lost(&self, id: u32) -> bool {
+    /// Whether no newer report was made than the one of `id`: if it is lost, it must be repeated.
+    pub(crate) fn is_newest(&self, id: u32) -> bool {
         serial::truncate(self.reported.wrapping_sub(1), 32) == id
     }
 }

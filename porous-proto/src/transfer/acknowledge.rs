@@ -1,17 +1,13 @@
 //! What becomes of frames: acknowledged, or considered dropped, by acknowledgements or by time
 //! (§3.1.2, §3.1.5).
 
-use alloc::vec::Vec;
-
-use bytes::Bytes;
-
 use super::budget::Newly;
+use super::late::Carried;
 use super::queue::Late;
 use super::recovery::{Due, Flight, Recovery};
 use super::store::Delivery;
 use super::{Acked, Probe, Record, Source, Transfer};
 use crate::canary::{Bug, strikes};
-use crate::frame::Message;
 use crate::time::Instant;
 
 impl Transfer {
@@ -19,6 +15,7 @@ impl Transfer {
     /// dropped because of it.
     pub(crate) fn on_ack(&mut self, acked: &Acked<'_>, source: &mut impl Source, now: Instant) {
         let Acked { largest, block } = *acked;
+        self.nonces.trust();
         let newest = self.queue.waits_since(largest);
         let newest = newest.filter(|_| largest >= self.path_began);
         let was_marked = self.queue.is_marked(largest);
@@ -48,15 +45,13 @@ impl Transfer {
         source: &mut impl Source,
         now: Instant,
     ) {
+        self.arrive_late(low, high, source);
         let mut from = low;
         while let Some(id) = self.queue.first_open(from, high) {
             from = id + 1;
-            if let Some((late, lost)) = self.queue.take_late(id) {
+            if let Some(late) = self.queue.take_late(id) {
                 self.note_passed(id, late.is_large);
                 self.on_late(id, late, now);
-                for message in &lost {
-                    source.acknowledged(message);
-                }
             }
             let Some(mut record) = self.queue.take(id) else {
                 continue;
@@ -71,8 +66,7 @@ impl Transfer {
             }
             while let Some(arrived) = self.store.pop_arrived(&mut record.contents) {
                 if let Some(outgoing) = arrived {
-                    self.limits.on_acknowledged(&outgoing.message);
-                    source.acknowledged(&outgoing.message);
+                    self.note_arrived(&outgoing.message, source);
                 }
             }
             if record.bytes > 0 {
@@ -223,23 +217,24 @@ impl Transfer {
             self.figures.on_lost(now);
             self.tell_lost((id, record.sent, record.bytes), now);
         }
-        let lost = self.salvage(id, record, source);
-        self.queue.remember_lost(id, lost);
+        self.salvage(id, record, source);
     }
 
-    /// What of a frame is sent again waits to be, and the source hears of the rest. What of that is
-    /// to be remembered, as it may only be late.
-    fn salvage(
-        &mut self,
-        id: u64,
-        mut record: Record,
-        source: &mut impl Source,
-    ) -> Vec<Message<Bytes>> {
+    /// What of a frame is sent again waits to be, and the source hears of the rest. All of it may only
+    /// be late.
+    fn salvage(&mut self, id: u64, mut record: Record, source: &mut impl Source) {
         let mut reliable = false;
         let is_paper = matches!(self.recovery, Recovery::Paper(_));
-        let mut remembered = Vec::new();
-        while let Some(lost) = self.store.pop(&mut record.contents) {
-            let Some(mut outgoing) = lost else { continue };
+        let mut carried = Carried::default();
+        loop {
+            let ticket = self.store.ticket(&record.contents);
+            let Some(lost) = self.store.pop(&mut record.contents) else {
+                break;
+            };
+            let Some(mut outgoing) = lost else {
+                carried.open.extend(ticket); // another frame carries it
+                continue;
+            };
             match outgoing.delivery {
                 Delivery::Reliable => {
                     reliable = true;
@@ -248,12 +243,13 @@ impl Transfer {
                     }
                     // Whoever waits for it has waited for long (P8).
                     outgoing.copies = outgoing.copies.max(u8::from(!is_paper));
-                    self.send_queue.push_again(&mut self.store, outgoing);
+                    let ticket = self.send_queue.push_again(&mut self.store, outgoing);
+                    carried.open.push(ticket);
                 }
                 Delivery::Unreliable | Delivery::Latest => {
-                    self.limits.on_lost(&outgoing.message);
-                    if source.lost(&outgoing.message) {
-                        remembered.push(outgoing.message);
+                    let matters = self.limits.on_lost(&outgoing.message);
+                    if source.lost(&outgoing.message) || matters {
+                        carried.given_up.push(outgoing.message);
                     }
                 }
             }
@@ -262,7 +258,9 @@ impl Transfer {
         if is_paper && !reliable && record.tracked {
             self.sentinels.on_dropped(id, record.noop);
         }
-        remembered
+        let most = self.params.window;
+        let context = (&self.store, self.queue.next(), most);
+        self.dropped.insert(id, carried, context);
     }
 
     pub(super) fn forget_oldest_if_full(&mut self, source: &mut impl Source) {

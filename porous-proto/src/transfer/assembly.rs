@@ -229,7 +229,7 @@ impl Transfer {
                 if plan.messages >= MAX_MESSAGES {
                     return;
                 }
-                let Some(front) = self.send_queue.front(&self.store, priority) else {
+                let Some(front) = self.send_queue.front(&mut self.store, priority) else {
                     break;
                 };
                 let len = plan.layout.length(&front.message);
@@ -253,7 +253,7 @@ impl Transfer {
 
     /// Makes sure that the front of the send queue is worth sending. False if there is nothing.
     fn refill(&mut self, source: &mut impl Source, priority: Priority) -> bool {
-        while let Some(front) = self.send_queue.front(&self.store, priority) {
+        while let Some(front) = self.send_queue.front(&mut self.store, priority) {
             if source.is_current(&front.message) {
                 return true;
             }

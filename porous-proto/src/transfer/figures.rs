@@ -3,6 +3,7 @@
 
 use core::time::Duration;
 
+use super::missing::Missing;
 use super::recovery::Minimum;
 use crate::stats::{Jitter, Loss};
 use crate::time::Instant;
@@ -16,10 +17,8 @@ pub(crate) struct Figures {
     acknowledged: u64,
     pub(crate) lost: u64,
     pub(crate) spurious: u64,
-    /// Frames of the remote host, of any kind, each counted once.
-    pub(crate) received: u64,
-    /// Ids of its frames that others have overtaken and that did not come.
-    pub(crate) missing: u64,
+    /// What came of the remote host's frames.
+    missing: Missing,
     pub(crate) sent_loss: Loss,
     pub(crate) received_loss: Loss,
     pub(crate) jitter: Jitter,
@@ -27,14 +26,14 @@ pub(crate) struct Figures {
 }
 
 impl Figures {
-    pub(super) const fn new() -> Self {
+    /// `first` is the id of the remote host's first frame.
+    pub(super) const fn new(first: u64) -> Self {
         Self {
             sent: 0,
             acknowledged: 0,
             lost: 0,
             spurious: 0,
-            received: 0,
-            missing: 0,
+            missing: Missing::new(first),
             sent_loss: Loss::NONE,
             received_loss: Loss::NONE,
             jitter: Jitter::NONE,
@@ -81,10 +80,21 @@ impl Figures {
         self.sent_loss.note(self.acknowledged + lost, lost, now);
     }
 
-    /// A frame came for the first time; its sender has sent so many by now.
-    pub(super) fn on_received(&mut self, sent: u64, now: Instant) {
-        self.received += 1;
-        self.missing = sent.saturating_sub(self.received);
-        self.received_loss.note(sent, self.missing, now);
+    /// The frame `id` of the remote host came for the first time.
+    pub(super) fn on_received(&mut self, id: u64, nonce: bool, now: Instant) {
+        self.missing.on_received(id, nonce);
+        let missing = self.missing();
+        self.received_loss
+            .note(self.received() + missing, missing, now);
+    }
+
+    /// Frames of the remote host, of any kind, each counted once.
+    pub(crate) const fn received(&self) -> u64 {
+        self.missing.received()
+    }
+
+    /// Frames that it has sent before the newest one that came, and that did not come.
+    pub(crate) fn missing(&self) -> u64 {
+        self.missing.count()
     }
 }

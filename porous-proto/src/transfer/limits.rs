@@ -60,14 +60,18 @@ impl Limits {
             if is_newer(serial, self.known) {
                 self.known = serial;
             }
+            self.is_due &= self.known != self.ours.0;
         }
     }
 
-    /// A message was lost: only the newest limits are worth another.
-    pub(super) fn on_lost(&mut self, message: &Message<Bytes>) {
-        if let Message::Control(Control::Limits { serial, .. }) = *message {
-            self.is_due |= serial == self.ours.0 && serial != self.known;
-        }
+    /// A message was lost: only the newest limits are worth another. Whether it was these.
+    pub(super) fn on_lost(&mut self, message: &Message<Bytes>) -> bool {
+        let Message::Control(Control::Limits { serial, .. }) = *message else {
+            return false;
+        };
+        let is_newest = serial == self.ours.0 && serial != self.known;
+        self.is_due |= is_newest;
+        is_newest
     }
 }
 

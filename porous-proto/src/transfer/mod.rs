@@ -12,8 +12,10 @@ mod copies;
 mod ecn;
 mod figures;
 mod gate;
+mod late;
 mod limits;
 mod loss;
+mod missing;
 mod nonces;
 mod pacer;
 mod path;
@@ -42,6 +44,7 @@ use self::copies::Copies;
 use self::ecn::{Heard, Marking};
 pub(crate) use self::figures::Figures;
 pub(crate) use self::gate::Gate;
+use self::late::Dropped;
 use self::limits::Limits;
 use self::loss::LaterAcks;
 use self::nonces::Nonces;
@@ -147,6 +150,7 @@ pub(crate) struct Transfer {
     store: Store,
     send_queue: SendQueue,
     queue: TransferQueue,
+    dropped: Dropped,
     widths: Widths,
     nonces: Nonces,
     received: Received,
@@ -188,6 +192,7 @@ impl Transfer {
             store: Store::new(),
             send_queue: SendQueue::new(),
             queue: TransferQueue::new(params.window, first),
+            dropped: Dropped::default(),
             widths: Widths::new(params.policy, first),
             nonces: Nonces::new(secret),
             received: Received::new(params.behind, params.window, first),
@@ -210,7 +215,7 @@ impl Transfer {
             ack_timer: AckTimer::new(params.policy),
             step: Duration::ZERO,
             lag: Duration::ZERO,
-            figures: Figures::new(),
+            figures: Figures::new(first),
         };
         new.leave_out();
         new
@@ -369,7 +374,7 @@ impl Transfer {
         let is_new = (self.received).record(id, short.id_width, short.nonce, own_next);
         self.heard.on_frame(ecn, id >= next, is_new, own_next);
         if is_new {
-            self.figures.on_received(self.received.passed(), now);
+            self.figures.on_received(id, short.nonce, now);
         }
         if id >= next {
             self.ack_timer.on_newest(now);

@@ -13,7 +13,7 @@ use crate::work;
 const WORD: u64 = u64::BITS as u64;
 
 /// Of so many ids one is left out.
-const SKIP_SPAN: u64 = 512;
+pub(super) const SKIP_SPAN: u64 = 512;
 
 /// So many blocks must be right after one that was not, before more is trusted to the remote host:
 /// who guesses has a chance of one in 2^64.
@@ -88,7 +88,7 @@ impl Nonces {
     }
 
     /// Whether the remote host can have received all that this block acknowledges. If not, it is on
-    /// probation.
+    /// probation. If so, and the datagram is taken, [`trust`](Self::trust) wants to know.
     pub(crate) fn check(&mut self, acked: &Acked<'_>) -> bool {
         let mut parity = acked.block.nonce;
         let mut is_possible = true;
@@ -97,12 +97,15 @@ impl Nonces {
             is_possible &= self.first_skipped(low, high).is_none();
         });
         let is_right = is_possible && !parity;
-        self.probation = if is_right {
-            self.probation.saturating_sub(1)
-        } else {
-            PROBATION
-        };
+        if !is_right {
+            self.probation = PROBATION;
+        }
         is_right
+    }
+
+    /// A block that was right is taken.
+    pub(crate) const fn trust(&mut self) {
+        self.probation = self.probation.saturating_sub(1);
     }
 
     /// Whether the congestion window may grow by what the remote host says.

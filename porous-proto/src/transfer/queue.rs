@@ -1,13 +1,9 @@
 //! The transfer queue (§3.1.2): every frame that was sent and whose fate is open, by sequence id,
 //! and the flight size.
 
-use alloc::collections::{BTreeMap, VecDeque};
-use alloc::vec::Vec;
-
-use bytes::Bytes;
+use alloc::collections::VecDeque;
 
 use super::store::List;
-use crate::frame::Message;
 use crate::serial::{Bits, SendWindow};
 use crate::time::Instant;
 use crate::work;
@@ -49,6 +45,8 @@ pub(crate) struct Record {
     dropped: bool,
     /// It was, and had added to the flight size.
     counted: bool,
+    /// Nothing was sent under its id.
+    left_out: bool,
 }
 
 /// A frame that was considered dropped.
@@ -79,6 +77,7 @@ impl Record {
             contents,
             dropped: false,
             counted: false,
+            left_out: false,
         }
     }
 }
@@ -98,9 +97,6 @@ pub(crate) struct TransferQueue {
     flight: u32,
     /// The oldest reliable frame whose fate is open and that no probe has repeated, or the next id.
     unprobed: u64,
-    /// What frames carried that are considered dropped, if its sender wants to hear of it should they
-    /// only be late.
-    lost: BTreeMap<u64, Vec<Message<Bytes>>>,
 }
 
 impl TransferQueue {
@@ -112,7 +108,6 @@ impl TransferQueue {
             window: SendWindow::new(first, size),
             flight: 0,
             unprobed: first,
-            lost: BTreeMap::new(),
         }
     }
 
@@ -216,6 +211,9 @@ impl TransferQueue {
         let id = self.next();
         self.push(Record::new(Instant::ZERO, 0, false, List::EMPTY));
         self.take(id);
+        if let Some(record) = self.record_mut(id) {
+            record.left_out = true;
+        }
     }
 
     /// Takes a frame out of the queue, because it was acknowledged or is considered dropped. None
@@ -243,16 +241,9 @@ impl TransferQueue {
         Some(record)
     }
 
-    /// These messages were in a frame that was considered dropped.
-    pub(crate) fn remember_lost(&mut self, id: u64, lost: Vec<Message<Bytes>>) {
-        if !lost.is_empty() && self.record(id).is_some() {
-            self.lost.insert(id, lost);
-        }
-    }
-
-    /// What is known of the frame, and remembered of its messages, if it was considered dropped and is
-    /// acknowledged for the first time now.
-    pub(crate) fn take_late(&mut self, id: u64) -> Option<(Late, Vec<Message<Bytes>>)> {
+    /// What is known of the frame, if it was considered dropped and is acknowledged for the first time
+    /// now.
+    pub(crate) fn take_late(&mut self, id: u64) -> Option<Late> {
         let record = self.record_mut(id)?;
         let late = Late {
             sent: record.sent,
@@ -263,14 +254,22 @@ impl TransferQueue {
             return None;
         }
         self.open.clear(id);
-        let lost = self.lost.remove(&id).unwrap_or_default();
-        Some((late, lost))
+        Some(late)
     }
 
     /// Whether a frame between these two was acknowledged, or is not remembered.
     pub(crate) fn has_acknowledged(&self, after: u64, before: u64) -> bool {
-        let from = after.saturating_add(1).max(self.first);
-        from < before && self.open.first(from..before, false).is_some()
+        let mut from = after.saturating_add(1).max(self.first);
+        while from < before {
+            let Some(id) = self.open.first(from..before, false) else {
+                return false;
+            };
+            if self.record(id).is_some_and(|record| !record.left_out) {
+                return true;
+            }
+            from = id + 1;
+        }
+        false
     }
 
     fn record(&self, id: u64) -> Option<&Record> {
@@ -317,7 +316,6 @@ impl TransferQueue {
         while self.first < self.window.base() && self.records.len() > REMEMBERED_MAX {
             self.records.pop_front();
             self.open.clear(self.first);
-            self.lost.remove(&self.first);
             self.first += 1;
         }
         self.settle_unprobed();

@@ -56,8 +56,6 @@ pub(crate) struct Received {
     reports: u8,
     mark: u64,
     newest_width: u8,
-    /// The id of the remote's first frame.
-    first: u64,
 }
 
 impl Received {
@@ -74,7 +72,6 @@ impl Received {
             reports: 0,
             mark: 0,
             newest_width: 4,
-            first,
         }
     }
 
@@ -148,11 +145,6 @@ impl Received {
             self.bits.clear(id);
             self.nonces.clear(id);
         }
-    }
-
-    /// How many frames the remote host has sent, up to the newest that came.
-    pub(crate) const fn passed(&self) -> u64 {
-        self.next() - self.first
     }
 
     /// i_b ← id + 1 (3), clearing what lies between, so that a lap of the ring is not mistaken for

@@ -1,6 +1,6 @@
 //! The send queue (§3.1, Figure 5): one of each priority, what was dropped before what is new.
 
-use super::store::{List, Outgoing, Store};
+use super::store::{List, Outgoing, Store, Ticket};
 use crate::config::Priority;
 
 /// Messages of one priority that wait to be sent.
@@ -54,16 +54,17 @@ impl SendQueue {
     }
 
     /// A message that was sent and dropped.
-    pub(crate) fn push_again(&mut self, store: &mut Store, outgoing: Outgoing) {
-        store.push(&mut self.level(outgoing.priority).again, outgoing);
+    pub(crate) fn push_again(&mut self, store: &mut Store, outgoing: Outgoing) -> Ticket {
+        store.push(&mut self.level(outgoing.priority).again, outgoing)
     }
 
-    /// The message to be sent next at this priority.
+    /// The message to be sent next at this priority. What has arrived after all leaves the queue.
     pub(crate) fn front<'a>(
         &mut self,
-        store: &'a Store,
+        store: &'a mut Store,
         priority: Priority,
     ) -> Option<&'a Outgoing> {
+        store.skip_arrived(&mut self.level(priority).again);
         store.front(self.front_list(priority))
     }
 

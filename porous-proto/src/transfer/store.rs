@@ -68,8 +68,17 @@ struct Entry {
     places: u32,
     /// One of the places is in the list of those that wait for another frame with room.
     waits: bool,
+    /// How many messages were here before.
+    turn: u32,
     /// When the newest frame was sent that carries it.
     sent: Instant,
+}
+
+/// Which message it is: one that is not in the store any more is not taken for one that came later.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ticket {
+    entry: u32,
+    turn: u32,
 }
 
 impl Entry {
@@ -128,11 +137,12 @@ impl Store {
     }
 
     /// Appends a new message to `list`.
-    pub(crate) fn push(&mut self, list: &mut List, outgoing: Outgoing) {
-        let entry = Entry {
+    pub(crate) fn push(&mut self, list: &mut List, outgoing: Outgoing) -> Ticket {
+        let mut entry = Entry {
             outgoing: Some(outgoing),
             places: 1,
             waits: false,
+            turn: 0,
             sent: Instant::ZERO,
         };
         let index = if self.free_entry == NIL {
@@ -141,11 +151,54 @@ impl Store {
         } else {
             let index = self.free_entry;
             // A free entry counts where the next free one is.
-            self.free_entry = self.entries[index as usize].places;
+            let before = &self.entries[index as usize];
+            self.free_entry = before.places;
+            entry.turn = before.turn.wrapping_add(1);
             self.entries[index as usize] = entry;
             index
         };
         self.place(list, index);
+        self.ticket_of(index)
+    }
+
+    fn ticket_of(&self, entry: u32) -> Ticket {
+        let turn = self.entries[entry as usize].turn;
+        Ticket { entry, turn }
+    }
+
+    /// The first message of `list`, if it has not arrived.
+    pub(crate) fn ticket(&self, list: &List) -> Option<Ticket> {
+        let entry = self.nodes.get(list.head as usize)?.entry;
+        let ticket = self.ticket_of(entry);
+        self.is_open(ticket).then_some(ticket)
+    }
+
+    /// Whether the message is there and has not arrived.
+    pub(crate) fn is_open(&self, ticket: Ticket) -> bool {
+        let entry = &self.entries[ticket.entry as usize];
+        entry.turn == ticket.turn && entry.outgoing.is_some()
+    }
+
+    /// The message has arrived, wherever it stands. The message, if it is there and had not arrived
+    /// before.
+    pub(crate) fn take_arrived(&mut self, ticket: Ticket) -> Option<Outgoing> {
+        let entry = &mut self.entries[ticket.entry as usize];
+        if entry.turn != ticket.turn {
+            return None;
+        }
+        entry.outgoing.take()
+    }
+
+    /// Takes messages that have arrived out of the beginning of `list`.
+    pub(crate) fn skip_arrived(&mut self, list: &mut List) {
+        while let Some(node) = self.nodes.get(list.head as usize) {
+            let entry = node.entry;
+            if self.entries[entry as usize].outgoing.is_some() {
+                return;
+            }
+            self.take_front(list);
+            self.leave(entry);
+        }
     }
 
     /// Appends to `list` a place of this message.

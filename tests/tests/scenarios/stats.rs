@@ -156,3 +156,59 @@ fn what_was_counted_can_be_read_after_the_end() {
     assert_eq!(after.packets_sent, before.packets_sent);
     assert_eq!(after.rtt, before.rtt);
 }
+
+/// The ids that a host leaves out on purpose are no losses.
+#[test]
+fn a_perfect_line_loses_nothing() {
+    for (client, server) in [
+        (config::client(), config::new()),
+        (config::paper(), config::paper()),
+    ] {
+        let mut pair = Pair::new(seed(), line(), client, server);
+        pair.connect_to_listener();
+        for n in 0..3000_u32 {
+            for from in [A, B] {
+                let sent = pair.send(from, 0, Mode::Unreliable, n.to_le_bytes().to_vec());
+                assert_eq!(sent, Ok(()));
+            }
+            pair.world.run_for(Duration::from_millis(10));
+            for address in [A, B] {
+                pair.receive_all(address);
+                let (_, peer) = stats(&pair, address);
+                let lost = (peer.frames_lost, peer.loss_sent);
+                let missing = (peer.frames_missing, peer.loss_received);
+                assert_eq!((lost, missing), ((0, 0), (0, 0)), "{n}; {peer:?}");
+            }
+        }
+        assert!(stats(&pair, A).1.frames_received >= 3000);
+    }
+}
+
+/// And what is lost is counted to the frame, but for one of the newest 512.
+#[test]
+fn what_does_not_come_is_missing_at_the_other_end() {
+    for (client, server) in [
+        (config::client(), config::new()),
+        (config::paper(), config::paper()),
+    ] {
+        let mut pair = Pair::new(seed(), line(), client, server);
+        pair.connect_to_listener();
+        pair.world.network_mut().set_link(A, B, line().loss(3.0));
+        for n in 0..5000_u32 {
+            let sent = pair.send(A, 0, Mode::Unreliable, n.to_le_bytes().to_vec());
+            assert_eq!(sent, Ok(()));
+            pair.world.run_for(Duration::from_millis(10));
+            pair.receive_all(B);
+        }
+        pair.world.network_mut().set_link(A, B, line());
+        assert_eq!(pair.send(A, 0, Mode::Unreliable, vec![1]), Ok(()));
+        pair.world.run_for(Duration::from_secs(1));
+        let lost = pair.world.network().link_stats(A, B).lost;
+        let (_, there) = stats(&pair, B);
+        assert!(lost > 100, "{lost}");
+        assert!(
+            there.frames_missing <= lost && there.frames_missing + 1 >= lost,
+            "{lost}; {there:?}"
+        );
+    }
+}

@@ -6,25 +6,27 @@ use crate::frame::{Control, Message, Packet};
 use crate::sequencing::{Verdict, cost};
 
 impl Session {
-    /// Checks the messages of a datagram, and makes room for them in the receive budget. What is
-    /// thrown out may be the packet that one of them would have joined, which then begins it anew
-    /// and needs more: each time around, at least one packet is gone.
-    pub(super) fn make_room(&mut self, messages: &[Message<&[u8]>]) -> Result<(), Ignored> {
+    /// Makes room in the receive budget for the messages of a datagram, which [need](Self::needed) so
+    /// much. What is thrown out may be the packet that one of them would have joined, which then begins
+    /// it anew and needs more: each time around, at least one packet is gone.
+    pub(super) fn make_room(
+        &mut self,
+        messages: &[Message<&[u8]>],
+        mut needed: u64,
+    ) -> Result<(), Ignored> {
         let mut room = 0;
-        loop {
-            let needed = self.needed(messages)?;
-            if needed <= room {
-                return Ok(());
-            }
+        while needed > room {
             if !self.sequencing.make_room(needed) {
                 return Err(Ignored::OverBudget);
             }
             room = needed;
+            needed = self.needed(messages)?;
         }
+        Ok(())
     }
 
     /// Checks the messages of a datagram: what they take of the receive budget.
-    fn needed(&self, messages: &[Message<&[u8]>]) -> Result<u64, Ignored> {
+    pub(super) fn needed(&self, messages: &[Message<&[u8]>]) -> Result<u64, Ignored> {
         let mut needed = 0;
         for (n, message) in messages.iter().enumerate() {
             let packet = packet_of(message);

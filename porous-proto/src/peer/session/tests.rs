@@ -9,9 +9,19 @@ use core::time::Duration;
 use super::*;
 use crate::audit::Audit;
 use crate::config::Config;
-use crate::frame::{Fragment, FrameWriter, Header, Packet, Rest, decode};
+use crate::frame::{AckBlock, Fragment, FrameWriter, Header, Packet, Rest, decode};
 
 const FRAGMENT: usize = 1200 - 48;
+
+/// All happens at once.
+const TICK: Tick = Tick {
+    now: Instant::ZERO,
+    step: Duration::ZERO,
+    lag: Duration::ZERO,
+    is_full: false,
+    awake_since: Instant::ZERO,
+    back_since: Instant::ZERO,
+};
 
 fn session(config: &Config) -> Session {
     let agreement = Agreement::new(&config.offer(), &config.offer()).unwrap();
@@ -45,6 +55,16 @@ fn packet(id: u32, mode: Mode, len: usize, part: Option<u16>) -> Message<Vec<u8>
 
 /// The session gets a frame with these messages.
 fn deliver(session: &mut Session, id: u64, messages: &[Message<Vec<u8>>]) -> Result<(), Ignored> {
+    deliver_with(session, id, None, messages)
+}
+
+/// The session gets a frame with these messages, and with this acknowledgement.
+fn deliver_with(
+    session: &mut Session,
+    id: u64,
+    ack: Option<&AckBlock>,
+    messages: &[Message<Vec<u8>>],
+) -> Result<(), Ignored> {
     let mut buf = [0; 1500];
     let header = Header {
         connection_id: ConnectionId::EMPTY,
@@ -53,7 +73,7 @@ fn deliver(session: &mut Session, id: u64, messages: &[Message<Vec<u8>>]) -> Res
         nonce: false,
         ack_now: false,
     };
-    let mut writer = FrameWriter::new(&mut buf, &header, None, session.context).unwrap();
+    let mut writer = FrameWriter::new(&mut buf, &header, ack, session.context).unwrap();
     for (n, message) in messages.iter().enumerate() {
         writer.message(message, n + 1 == messages.len()).unwrap();
     }
@@ -72,17 +92,9 @@ fn deliver(session: &mut Session, id: u64, messages: &[Message<Vec<u8>>]) -> Res
     let Rest::Short(short) = decode(&buf[..len], 0).unwrap().rest else {
         panic!("a short form");
     };
-    let tick = Tick {
-        now: Instant::ZERO,
-        step: Duration::ZERO,
-        lag: Duration::ZERO,
-        is_full: false,
-        awake_since: Instant::ZERO,
-        back_since: Instant::ZERO,
-    };
-    let words = session.handle_short(&short, Ecn::NotEct, tick)?;
+    let words = session.handle_short(&short, Ecn::NotEct, TICK)?;
     if let Some(data) = words.challenge {
-        session.answer_challenge(data, tick.now); // as the host does
+        session.answer_challenge(data, TICK.now); // as the host does
     }
     Ok(())
 }
@@ -116,4 +128,40 @@ fn what_joins_what_made_room_does_not_exceed_the_budget() {
         assert_eq!((mode, payload.len()), (Mode::Reliable, len));
     }
     assert_eq!(session.receive(Instant::ZERO), None);
+}
+
+/// An acknowledgement with a wrong sum refuses its datagram, and nothing has made room for it.
+#[test]
+fn a_datagram_that_is_refused_for_its_acknowledgement_throws_nothing_out() {
+    let config = Config::new().receive_budget(1000, 1064).unwrap();
+    let mut results = Vec::new();
+    for nonce in [false, true] {
+        let mut session = session(&config);
+        let state = [packet(0, Mode::Unreliable, 900, None)];
+        assert_eq!(deliver(&mut session, 0, &state), Ok(()));
+        let mut buf = [0; 1200];
+        let written = session.poll_transmit(TICK, &mut buf).unwrap().unwrap();
+        let Rest::Short(ping) = decode(&buf[..written.len], 0).unwrap().rest else {
+            panic!("a short form");
+        };
+        let block = AckBlock {
+            largest_low: ping.id_low,
+            largest_width: 4,
+            delay: None,
+            map: u32::MAX << ping.id_low,
+            nonce,
+            marks: crate::frame::Marks::default(),
+            ranges: arrayvec::ArrayVec::new(),
+        };
+        let more = [packet(1, Mode::Reliable, 900, None)];
+        let result = deliver_with(&mut session, 1, Some(&block), &more);
+        let evicted = u64::from(result.is_ok());
+        assert_eq!(session.totals().evicted, evicted, "{result:?}");
+        session.audit(&mut Audit::default());
+        results.push(result);
+    }
+    assert!(
+        results.contains(&Err(Ignored::BadAck)) && results.contains(&Ok(())),
+        "{results:?}"
+    );
 }

@@ -146,3 +146,126 @@ fn a_step_that_is_long_puts_off_the_resend() {
     // 200 ms and 1 s, instead of 200 ms and four times 100 ms.
     assert_eq!(after, before + Duration::from_millis(600));
 }
+
+/// A side whose frames each have one reliable message, of its number, and the ids of the frames.
+fn sent_under(policy: Policy, count: u8) -> (Side, Vec<u64>) {
+    let mut side = Side::with(policy);
+    side.transfer.congestion_for_test(1 << 20);
+    let mut ids = Vec::new();
+    for name in 0..count {
+        ids.push(side.transfer.queue.next());
+        (side.script.low).push_back(message(name, 400, Delivery::Reliable));
+        assert_eq!(side.frame(), Some(vec![name]));
+    }
+    (side, ids)
+}
+
+/// §3.1.2.
+#[test]
+fn what_was_considered_dropped_and_is_acknowledged_is_not_sent_again() {
+    for policy in [Policy::Paper, Policy::Modern] {
+        let (mut side, ids) = sent_under(policy, 200);
+        side.acknowledge(&ids[196..]);
+        let lost = side.transfer.frames_lost();
+        assert!(lost >= 195, "{lost}");
+        // One goes out again. Then what seemed lost is acknowledged, but for two frames.
+        assert_eq!(side.frame(), Some(vec![0]));
+        let late: Vec<u64> = (ids.iter().copied().enumerate())
+            .filter(|(name, _)| ![50, 120].contains(name))
+            .map(|(_, id)| id)
+            .collect();
+        side.acknowledge(&late);
+        let mut acknowledged = side.script.acknowledged.clone();
+        acknowledged.sort_unstable();
+        let expected: Vec<u8> = (0..200).filter(|name| ![50, 120].contains(name)).collect();
+        assert_eq!(acknowledged, expected, "each once");
+        assert_eq!(side.frame(), Some(vec![50]));
+        assert_eq!(side.frame(), Some(vec![120]));
+        assert_eq!(side.frame(), None);
+        let end = side.transfer.queue.next();
+        side.acknowledge(&[end - 2, end - 1]);
+        side.acknowledge(&[end - 3]);
+        assert_eq!(side.script.acknowledged.len(), 200, "0 had arrived");
+        assert_eq!((side.frame(), side.transfer.store.used()), (None, 0));
+    }
+}
+
+/// §3.1.2: nor is what was sent again, should that be lost.
+#[test]
+fn what_was_sent_again_in_vain_is_not_sent_a_third_time() {
+    for policy in [Policy::Paper, Policy::Modern] {
+        let (mut side, ids) = sent_under(policy, 5);
+        side.acknowledge(&ids[1..]);
+        assert_eq!(side.frame(), Some(vec![0]));
+        side.acknowledge(&ids[..1]);
+        let next = side.transfer.queue.next();
+        side.now = side.now + Duration::from_millis(2);
+        for name in 5..25 {
+            (side.script.low).push_back(message(name, 400, Delivery::Reliable));
+            assert_eq!(side.frame(), Some(vec![name]));
+        }
+        let rest: Vec<u64> = (next..next + 20).collect();
+        side.acknowledge(&rest);
+        assert_eq!(side.transfer.frames_lost(), 2);
+        assert_eq!((side.frame(), side.transfer.store.used()), (None, 0));
+    }
+}
+
+/// §3.1.2: window acknowledgements and limits, of which the newest is sent again.
+#[test]
+fn limits_that_were_only_late_are_not_said_again() {
+    for policy in [Policy::Paper, Policy::Modern] {
+        let mut side = Side::with(policy);
+        side.transfer.set_receive_rate(1000);
+        assert_eq!(side.frame(), Some(vec![u8::MAX]));
+        for name in 1..6 {
+            (side.script.low).push_back(message(name, 400, Delivery::Unreliable));
+            assert_eq!(side.frame(), Some(vec![name]));
+        }
+        side.acknowledge(&[3, 4, 5]);
+        side.acknowledge(&[0]);
+        assert_eq!(side.frame(), None);
+        side.transfer.set_receive_rate(2000);
+        assert_eq!(side.frame(), Some(vec![u8::MAX]));
+    }
+}
+
+/// (14): the frames that are dropped in the step of a reset do not set W_s by (12).
+#[test]
+fn equation_14_holds_for_all_drops_of_a_step() {
+    let mut side = sent(0, 1, Delivery::Unreliable);
+    side.now = side.transfer.recovery_deadline();
+    side.transfer.handle_timeout(&mut side.script, side.now);
+    // Nothing arrives for long, and then three frames are dropped at once.
+    side.now = side.now + Duration::from_secs(10);
+    side.transfer.congestion_for_test(64 * 512);
+    for name in 1..4 {
+        side.script
+            .low
+            .push_back(message(name, 400, Delivery::Unreliable));
+        assert_eq!(side.frame(), Some(vec![name]));
+    }
+    side.now = side.transfer.recovery_deadline();
+    side.transfer.handle_timeout(&mut side.script, side.now);
+    assert_eq!(
+        (side.transfer.frames_lost(), side.transfer.window()),
+        (4, 512)
+    );
+    // Slow start goes on up to W_s, half of what W_c was: each acknowledgement adds a frame.
+    for acknowledged in 1..=32 {
+        let id = side.transfer.queue.next();
+        side.script
+            .low
+            .push_back(message(7, 400, Delivery::Unreliable));
+        assert!(side.frame().is_some_and(|names| names.ends_with(&[7])));
+        side.acknowledge(&[id]);
+        assert_eq!(side.transfer.window(), (1 + acknowledged) * 512);
+    }
+    let id = side.transfer.queue.next();
+    side.script
+        .low
+        .push_back(message(7, 400, Delivery::Unreliable));
+    assert!(side.frame().is_some_and(|names| names.ends_with(&[7])));
+    side.acknowledge(&[id]);
+    assert_eq!(side.transfer.window(), 33 * 512, "congestion avoidance");
+}

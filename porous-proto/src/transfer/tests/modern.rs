@@ -186,7 +186,7 @@ fn what_was_not_lost_gives_the_window_back() {
         (1, 0)
     );
     assert!(side.transfer.budget.own_window() < window);
-    // It was only late: its message was queued again, and is of no use.
+    // It was only late.
     side.acknowledge(&[30]);
     assert!(side.transfer.budget.own_window() >= window);
     side.acknowledge(&[36]); // 31 is lost; 32, four behind, is waited for now
@@ -232,6 +232,30 @@ fn losses_with_arrivals_between_them_do_not_empty_the_window() {
         let window = side.transfer.budget.own_window();
         assert_eq!(window as usize > MTU, arrived, "{window}");
     }
+}
+
+/// P5: an id that was left out has not arrived.
+#[test]
+fn an_id_that_was_left_out_is_no_arrival() {
+    let mut side = settled();
+    while !side.transfer.nonces.skips(side.transfer.queue.next() + 5) {
+        let id = side.transfer.queue.next();
+        side.send(1, 10, Delivery::Unreliable);
+        side.now = side.now + 100 * MS;
+        side.acknowledge(&[id]);
+    }
+    let first = side.transfer.queue.next();
+    for _ in 0..10 {
+        side.send(2, 10, Delivery::Unreliable);
+        side.now = side.now + 60 * MS;
+    }
+    let newest = side.transfer.queue.next() - 1;
+    assert_eq!(newest, first + 10, "one was left out");
+    let before = side.transfer.frames_lost();
+    side.acknowledge(&[newest]);
+    assert!(side.transfer.frames_lost() >= before + 8);
+    let window = side.transfer.budget.own_window() as usize;
+    assert_eq!(window, MTU, "the path has changed");
 }
 
 /// T3: nobody is sent the same thing for ever who acknowledges nothing.

@@ -102,15 +102,7 @@ fn new_limits_of_the_remote_host_are_kept() {
 /// What the next datagram of the session says.
 fn answer(session: &mut Session) -> Vec<Control> {
     let mut buf = [0; 1500];
-    let tick = Tick {
-        now: Instant::ZERO,
-        step: Duration::ZERO,
-        lag: Duration::ZERO,
-        is_full: false,
-        awake_since: Instant::ZERO,
-        back_since: Instant::ZERO,
-    };
-    let Some(written) = session.poll_transmit(tick, &mut buf).unwrap() else {
+    let Some(written) = session.poll_transmit(TICK, &mut buf).unwrap() else {
         return Vec::new();
     };
     let Rest::Short(short) = decode(&buf[..written.len], 0).unwrap().rest else {

@@ -217,5 +217,11 @@ fn fields(control: Control) -> (u8, Vec<u64>) {
         } => (6, [serial.into(), receive_rate.into()].into()),
         Control::PathChallenge(data) => (7, [data].into()),
         Control::PathResponse(data) => (8, [data].into()),
+        Control::Ask { channel, number } => (10, [channel.into(), number.into()].into()),
+        Control::Told {
+            channel,
+            number,
+            next,
+        } => (11, [channel.into(), number.into(), next.into()].into()),
     }
 }

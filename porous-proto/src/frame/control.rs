@@ -18,6 +18,8 @@ const LIMITS: u8 = 6;
 const PATH_CHALLENGE: u8 = 7;
 const PATH_RESPONSE: u8 = 8;
 const PADDING: u8 = 9;
+const ASK: u8 = 10;
+const TOLD: u8 = 11;
 
 /// The least number of bytes that padding can fill: it needs the two that name it.
 pub(crate) const MIN_PADDING: usize = 2;
@@ -43,6 +45,8 @@ impl Control {
             }
             Self::Limits { .. } => 6,
             Self::PathChallenge(_) | Self::PathResponse(_) => 8,
+            Self::Ask { .. } => 3,
+            Self::Told { .. } => 7,
         };
         body.saturating_add(2)
     }
@@ -97,6 +101,19 @@ impl Control {
                 writer.u8(PATH_RESPONSE)?;
                 writer.u64(data)
             }
+            Self::Ask { channel, number } => {
+                writer.bytes(&[ASK, channel])?;
+                writer.u16(number)
+            }
+            Self::Told {
+                channel,
+                number,
+                next,
+            } => {
+                writer.bytes(&[TOLD, channel])?;
+                writer.u16(number)?;
+                writer.u32(next)
+            }
         }
     }
 
@@ -129,6 +146,15 @@ impl Control {
             LIMITS => decode_limits(reader)?,
             PATH_CHALLENGE => Self::PathChallenge(reader.u64()?),
             PATH_RESPONSE => Self::PathResponse(reader.u64()?),
+            ASK => Self::Ask {
+                channel: reader.u8()?,
+                number: reader.u16()?,
+            },
+            TOLD => Self::Told {
+                channel: reader.u8()?,
+                number: reader.u16()?,
+                next: reader.u32()?,
+            },
             PADDING => return decode_padding(reader.rest()),
             _ => return Err(Malformed::UnknownType),
         };

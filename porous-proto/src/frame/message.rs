@@ -79,4 +79,9 @@ pub(crate) enum Control {
     PathChallenge(u64),
     /// The answer to a path challenge.
     PathResponse(u64),
+    /// Asks how far the receiver of this message has come on a channel.
+    Ask { channel: u8, number: u16 },
+    /// The answer to a question with this number: the low 32 bits of the id that its sender's next packet
+    /// gets.
+    Told { channel: u8, number: u16, next: u32 },
 }

@@ -232,6 +232,7 @@ impl Session {
             .min(self.transfer.pace_deadline())
             .min(self.sequencing.report_deadline())
             .min(self.sequencing.give_up_deadline())
+            .min(self.sequencing.answer_deadline())
             .min(self.sequencing.expiry_deadline())
             .min(self.sequencing.lane_deadline())
     }
@@ -281,7 +282,13 @@ impl Session {
             }
         }
         let acked = self.check_ack(&body, arrival, tick)?;
-        let needed = self.needed(&messages)?;
+        let needed = match self.needed(&messages) {
+            Ok(needed) => needed,
+            Err(cause) => {
+                self.sequencing.on_refused(ids.frame, &messages);
+                return Err(cause);
+            }
+        };
         // A violation, but the last one to be found: it needs a frame that is new.
         if acked.is_some_and(|acked| !self.transfer.believes(&acked)) {
             return Err(Ignored::BadAck);
@@ -299,6 +306,7 @@ impl Session {
             self.transfer
                 .on_ack(acked, &mut Upward(&mut self.sequencing), tick.now);
         }
+        self.sequencing.begin_frame(ids.frame);
         // Those of a duplicate, too, or a forgery would take the place of the frame whose id it has.
         // What has come before is told from what is new by the ids of the packets.
         for message in &messages {
@@ -375,6 +383,12 @@ impl Session {
                 }
                 Control::PathChallenge(data) => words.challenge = Some(data),
                 Control::PathResponse(data) => words.response = Some(data),
+                Control::Ask { channel, number } => self.sequencing.on_ask(channel, number),
+                Control::Told {
+                    channel,
+                    number,
+                    next,
+                } => self.sequencing.on_told(channel, number, next),
             },
         }
     }

@@ -2,12 +2,13 @@
 
 use super::receiver::{self, Verdict};
 use super::sentinel::is_marked;
+use super::trust::forgeable;
 use super::{Sequencing, window_ack};
 use crate::frame::Packet;
 
 impl Sequencing {
     /// Checks a window acknowledgement: false if it names a packet that was never sent
-    /// (`docs/deviations.md` Q8).
+    /// (`docs/deviations.md` Q8), and that no single forged frame can have made the remote host believe in.
     pub(crate) fn check_window(&self, channel: u8, id: u32) -> bool {
         let next = self
             .get(channel)
@@ -15,7 +16,8 @@ impl Sequencing {
         let base = self
             .get(channel)
             .map_or(self.first_id, |made| made.sender.base());
-        window_ack::expand(id, base).is_none_or(|id| id < next)
+        let end = next + forgeable(self.params.window);
+        window_ack::expand(id, base).is_none_or(|id| id < end)
     }
 
     /// Checks a packet message against what is known, without changing anything.

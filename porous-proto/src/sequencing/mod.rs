@@ -2,12 +2,14 @@
 //! know nothing of frames.
 
 mod ageing;
+mod asking;
 #[cfg(any(test, feature = "audit"))]
 mod audit;
 mod backlog;
 mod channel;
 mod check;
 mod dependency;
+mod dispute;
 mod entry;
 mod fragment;
 mod lanes;
@@ -21,6 +23,7 @@ mod sender;
 mod sentinel;
 #[cfg(test)]
 mod tests;
+mod trust;
 mod turns;
 mod unordered;
 mod window_ack;
@@ -33,6 +36,7 @@ use core::time::Duration;
 use bytes::Bytes;
 
 use self::ageing::Ageing;
+use self::asking::Asking;
 use self::channel::Channel;
 use self::lanes::Lanes;
 pub(crate) use self::promises::{Receipt, Receipts};
@@ -130,6 +134,7 @@ pub(crate) struct Sequencing {
     /// No incomplete packet is to be given up before this.
     give_up_at: Instant,
     ageing: Ageing,
+    asking: Asking,
     first_id: u64,
 }
 
@@ -151,6 +156,7 @@ impl Sequencing {
             unreported_since: None,
             give_up_at: Instant::NEVER,
             ageing: Ageing::new(age),
+            asking: Asking::new(),
             first_id,
         }
     }
@@ -252,7 +258,7 @@ impl Sequencing {
                     }
                 }
             }
-            Message::Control(_) => {}
+            Message::Control(control) => self.on_lost_signal(control),
         }
         matters
     }
@@ -282,11 +288,11 @@ impl Sequencing {
 
     /// Takes in a packet message that was checked.
     pub(crate) fn on_packet(&mut self, packet: &Packet<&[u8]>, now: Instant) {
-        let channel = packet.channel;
+        let (channel, frame) = (packet.channel, self.asking.frame);
         let Some((made, params, totals)) = self.get_mut(channel) else {
             return;
         };
-        made.receiver.insert(packet, params, totals, now);
+        made.receiver.insert(packet, frame, params, (totals, now));
         let due = made.receiver.partials.due();
         self.give_up_at = self.give_up_at.min(due);
         self.has_arrived(channel);
@@ -294,29 +300,35 @@ impl Sequencing {
 
     /// Takes in a sentinel packet (§3.2.2).
     pub(crate) fn on_sentinel(&mut self, channel: u8, id: u32, dependency: u32) {
+        let frame = self.asking.frame;
         let Some((made, params, totals)) = self.get_mut(channel) else {
             return;
         };
         made.receiver
-            .insert_sentinel(id, dependency, params, totals);
+            .insert_sentinel((id, dependency), frame, params, totals);
         self.has_arrived(channel);
     }
 
     /// Takes in a tombstone: a reliable or passive packet that is consumed as empty.
     pub(crate) fn on_tombstone(&mut self, channel: u8, id: u32, dependency: u32) {
+        let frame = self.asking.frame;
         let Some((made, params, totals)) = self.get_mut(channel) else {
             return;
         };
         made.receiver
-            .insert_tombstone(id, dependency, params, totals);
+            .insert_tombstone((id, dependency), frame, params, totals);
         self.has_arrived(channel);
     }
 
     fn has_arrived(&mut self, channel: u8) {
         if let Some((made, params, _)) = self.get_mut(channel) {
             made.ready = made.receiver.is_ready(params);
+            let asks = made.receiver.wants_to_ask();
             if !core::mem::replace(&mut made.arrived, true) {
                 self.arrived.push_back(channel);
+            }
+            if asks {
+                self.asking.ask(channel);
             }
         }
     }

@@ -255,12 +255,22 @@ impl ReceiveQueue {
         set.first(self.base..self.end, true)
     }
 
+    /// The queue ends before `end`, if not sooner. The entries from there on must have been removed.
+    pub(crate) fn end_at(&mut self, end: u64) {
+        self.end = self.end.min(end.max(self.base));
+    }
+
     /// m_b ← `base`. The entries before must have been removed.
     pub(crate) fn advance_to(&mut self, base: u64) {
         self.base = base;
         self.end = self.end.max(base);
-        while let Some(id) = self.index.waiting.first(base..self.end, true) {
-            let waits = |entry: &Entry| !is_satisfied(id, entry.dependency, base);
+        self.settle();
+    }
+
+    /// The first entry that waits is one, and is there.
+    pub(crate) fn settle(&mut self) {
+        while let Some(id) = self.index.waiting.first(self.base..self.end, true) {
+            let waits = |entry: &Entry| !is_satisfied(id, entry.dependency, self.base);
             if self.get(id).is_some_and(waits) {
                 return;
             }

@@ -3,10 +3,12 @@
 
 use bytes::Bytes;
 
+use super::dispute::Dispute;
 use super::entry::{Content, Entry};
 use super::partials::Partials;
 use super::receive_queue::ReceiveQueue;
 use super::sentinel::{last_marked, may_consume, next_marked};
+use super::trust::Trust;
 use super::{SequencingParams, Totals, cost};
 use crate::canary::{Bug, strikes};
 use crate::config::Order;
@@ -32,6 +34,8 @@ pub(crate) enum Verdict {
 pub(crate) struct Receiver {
     pub(super) queue: ReceiveQueue,
     pub(super) partials: Partials,
+    pub(super) trust: Trust,
+    pub(super) dispute: Dispute,
     /// The last marked id (18) that m_b passed and that was not reported.
     pub(super) fired: Option<u64>,
     order: Order,
@@ -53,6 +57,8 @@ impl Receiver {
         Self {
             queue: ReceiveQueue::new(first_id),
             partials: Partials::new(),
+            trust: Trust::new(first_id),
+            dispute: Dispute::default(),
             fired: None,
             order,
             seen: first_id,
@@ -94,27 +100,53 @@ impl Receiver {
         if u64::from(packet.dependency) > id {
             return Verdict::Violation;
         }
+        if self.contradicted_by(packet, params).is_some() {
+            return Verdict::Violation; // `deviations.md` Q13
+        }
         let Some(entry) = self.queue.get(id) else {
             return Verdict::Begin;
         };
-        if matches!(entry.content, Content::Tombstone) {
-            return Verdict::Stale; // its packet is late, in whatever mode
-        }
-        if entry.mode != packet.mode || entry.dependency != packet.dependency {
-            return Verdict::Violation; // `deviations.md` Q13
-        }
         match (&entry.content, packet.fragment) {
             (Content::Sentinel, _) => Verdict::Begin,
-            (Content::Partial(parts), Some(part)) if parts.count() == part.count => {
-                if parts.has(part.index) {
-                    Verdict::Stale
-                } else {
-                    Verdict::Join
-                }
-            }
-            (Content::Partial(_), _) => Verdict::Violation,
-            (Content::Complete(_) | Content::Tombstone | Content::Delivered, _) => Verdict::Stale,
+            (Content::Partial(parts), Some(part)) if !parts.has(part.index) => Verdict::Join,
+            // The packet of a tombstone is late, in whatever mode.
+            (
+                Content::Partial(_)
+                | Content::Complete(_)
+                | Content::Tombstone
+                | Content::Delivered,
+                _,
+            ) => Verdict::Stale,
         }
+    }
+
+    /// The packet that cannot be what is kept of it, if this message is true: its own, or the first that
+    /// waits for another. The reliable packet that comes last before one that is newer cannot be older
+    /// than that.
+    pub(super) fn contradicted_by(
+        &self,
+        packet: &Packet<&[u8]>,
+        params: &SequencingParams,
+    ) -> Option<u64> {
+        let id = self.expand(packet.id, params)?;
+        if let Some(entry) = self.queue.get(id) {
+            let is_other = entry.mode != packet.mode || entry.dependency != packet.dependency;
+            let cannot_be = match (&entry.content, packet.fragment) {
+                (Content::Tombstone, _) => false,
+                (Content::Partial(parts), Some(part)) => is_other || parts.count() != part.count,
+                (Content::Partial(_), None) => true,
+                (Content::Sentinel | Content::Complete(_) | Content::Delivered, _) => is_other,
+            };
+            if cannot_be {
+                return Some(id);
+            }
+        }
+        let waiting = self.queue.limit();
+        let entry = self.queue.get(waiting).filter(|_| waiting < id)?;
+        let awaited = waiting - u64::from(entry.dependency);
+        let last = (id - u64::from(packet.dependency)).min(id - 1);
+        let is_denied = packet.dependency == 0 || last < awaited;
+        is_denied.then_some(waiting)
     }
 
     /// Takes a message in. What does not fit to an earlier message of the same datagram is
@@ -122,10 +154,13 @@ impl Receiver {
     pub(crate) fn insert(
         &mut self,
         packet: &Packet<&[u8]>,
+        frame: u64,
         params: &SequencingParams,
-        totals: &mut Totals,
-        now: Instant,
+        (totals, now): (&mut Totals, Instant),
     ) {
+        if let Some(id) = self.expand(packet.id, params) {
+            self.trust.on_message(id, frame, params.window);
+        }
         let more = match self.check(packet, params) {
             Verdict::Begin => cost(packet.payload.len()),
             Verdict::Join => packet.payload.len() as u64,
@@ -159,14 +194,15 @@ impl Receiver {
     /// A sentinel packet: an unreliable packet with this id was sent (§3.2.2).
     pub(crate) fn insert_sentinel(
         &mut self,
-        id: u32,
-        dependency: u32,
+        (id, dependency): (u32, u32),
+        frame: u64,
         params: &SequencingParams,
         totals: &mut Totals,
     ) {
         let Some(id) = self.place(id, dependency, params) else {
             return;
         };
+        self.trust.on_message(id, frame, params.window);
         let note = |entry: &mut Entry| entry.sentinel |= entry.mode == Mode::Unreliable;
         if self.queue.change(id, note).is_none() {
             let nothing = Content::Sentinel;
@@ -177,14 +213,15 @@ impl Receiver {
     /// A reliable or passive packet with this id was given up.
     pub(crate) fn insert_tombstone(
         &mut self,
-        id: u32,
-        dependency: u32,
+        (id, dependency): (u32, u32),
+        frame: u64,
         params: &SequencingParams,
         totals: &mut Totals,
     ) {
         let Some(id) = self.place(id, dependency, params) else {
             return;
         };
+        self.trust.on_message(id, frame, params.window);
         let bury = |entry: &mut Entry| {
             let before = entry.cost();
             if matches!(entry.content, Content::Partial(_)) && entry.mode != Mode::Unreliable {
@@ -232,10 +269,52 @@ impl Receiver {
         self.queue.insert(id, entry);
     }
 
+    /// One past the newest entry that is no suspect, or m_b: nothing from here on may be consumed.
+    pub(super) fn believed_end(&self) -> u64 {
+        self.queue.end().min(self.trust.reach())
+    }
+
+    fn has_suspects(&self) -> bool {
+        self.queue.end() > self.trust.reach()
+    }
+
+    /// Whether a question about suspects becomes due.
+    pub(super) fn wants_to_ask(&mut self) -> bool {
+        self.has_suspects() && self.trust.wants_to_ask()
+    }
+
+    /// The question that is due is to be sent under this number: whether there is still a need for it.
+    pub(super) fn ask(&mut self, number: u16) -> bool {
+        let asks = self.has_suspects();
+        self.trust.ask(asks.then_some(number));
+        asks
+    }
+
+    /// The remote host answers a question: suspects that it has not sent are forgotten.
+    pub(super) fn told(
+        &mut self,
+        number: u16,
+        next: u32,
+        params: &SequencingParams,
+        totals: &mut Totals,
+    ) {
+        if !(self.trust).told(number, next, (self.base(), params.window)) {
+            return;
+        }
+        let reach = self.trust.reach();
+        while let Some(id) = self.queue.next(reach) {
+            if let Some(entry) = self.queue.remove(id) {
+                totals.release(entry.mode, entry.cost());
+            }
+            self.partials.forget(id);
+        }
+        self.queue.end_at(reach);
+    }
+
     /// The next entry that can be consumed: a complete packet, which may pass sentinels, or else a
     /// sentinel that blocks the window.
     fn next_consumable(&self, params: &SequencingParams) -> Option<u64> {
-        let limit = self.queue.limit();
+        let limit = self.queue.limit().min(self.believed_end());
         let complete = self.queue.first_complete(limit);
         complete.or_else(|| self.first_blocking(limit, params))
     }
@@ -243,7 +322,7 @@ impl Receiver {
     /// The first sentinel before `limit` whose packet is missing, if it may be consumed. Only marked
     /// ids have one.
     fn first_blocking(&self, limit: u64, params: &SequencingParams) -> Option<u64> {
-        let newest = self.queue.end().checked_sub(1)?;
+        let newest = self.believed_end().checked_sub(1)?;
         let mut id = next_marked(self.base(), params.spacing);
         while id < limit && may_consume(id, newest, params.window, params.spacing) {
             if self.queue.get(id).is_some_and(|entry| entry.sentinel) {

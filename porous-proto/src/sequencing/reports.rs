@@ -88,6 +88,7 @@ impl Sequencing {
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
         self.look(now);
+        self.asking.handle_timeout(now);
         self.give_up_overdue(now);
         if self.report_deadline() <= now {
             self.report_all(now);
@@ -95,7 +96,7 @@ impl Sequencing {
     }
 
     /// The next window acknowledgement to be sent, the newest of its channel.
-    pub(crate) fn next_window(&mut self) -> Option<Control> {
+    pub(super) fn next_window(&mut self) -> Option<Control> {
         let channel = self.reports.pop_front()?;
         let (made, ..) = self.get_mut(channel)?;
         let fired = made.receiver.take_fired();

@@ -272,14 +272,13 @@ impl Sender {
     }
 
     /// The receive window has passed the packet `id`: n_b ← id + 1 (§3.2.1). What it passed is
-    /// delivered or skipped for good.
+    /// delivered or skipped for good. If there is no such packet yet, somebody has forged one: its id
+    /// is not used, or what is sent under it would be stale.
     pub(crate) fn advance_past(&mut self, id: u64, totals: &mut Totals) {
-        if id >= self.next_id() {
-            return;
-        }
         while self.window.base() <= id {
             let Some(sent) = self.sent.pop_front() else {
-                return;
+                self.window.advance_to(id + 1);
+                break;
             };
             totals.charged -= u64::from(sent.charged);
             totals.queued -= u64::from(sent.queued);

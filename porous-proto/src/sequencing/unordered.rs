@@ -14,7 +14,7 @@ use crate::frame::Mode;
 impl Receiver {
     /// Whether something can be delivered, or m_b has to be moved on.
     pub(super) fn is_ready_unordered(&self, params: &SequencingParams) -> bool {
-        let complete = self.queue.first_complete(self.queue.end());
+        let complete = self.queue.first_complete(self.believed_end());
         complete.is_some() || self.next_skip(self.relief(params), params).is_some()
     }
 
@@ -26,7 +26,7 @@ impl Receiver {
         totals: &mut Totals,
     ) -> Option<(Mode, Bytes)> {
         self.skip_to(self.relief(params), params, totals);
-        while let Some(id) = self.queue.first_complete(self.queue.end()) {
+        while let Some(id) = self.queue.first_complete(self.believed_end()) {
             let twice = strikes(Bug::DeliversTwice);
             let deliver = |entry: &mut Entry| {
                 let freed = entry.cost();
@@ -53,7 +53,7 @@ impl Receiver {
 
     /// Where m_b must not stay behind: the sender has half a window ahead of what it knows of.
     fn relief(&self, params: &SequencingParams) -> u64 {
-        self.queue.end().saturating_sub(params.window / 2)
+        self.believed_end().saturating_sub(params.window / 2)
     }
 
     /// Whether packets were delivered that m_b has not passed.
@@ -64,7 +64,8 @@ impl Receiver {
     /// The remote host is about to be told where the window is: what is missing of what was there
     /// the last time is not waited for any longer.
     pub(super) fn catch_up(&mut self, params: &SequencingParams, totals: &mut Totals) {
-        let seen = core::mem::replace(&mut self.seen, self.queue.end());
+        let end = self.believed_end();
+        let seen = core::mem::replace(&mut self.seen, end);
         self.skip_to(seen, params, totals);
     }
 

@@ -192,9 +192,9 @@ impl Transfer {
                 self.plan_latest(plan, control);
             }
         }
-        const WINDOW_LEN: usize = 7;
-        while plan.len + WINDOW_LEN <= max && plan.messages < MAX_MESSAGES {
-            let Some(control) = source.next_window() else {
+        const SIGNAL_LEN: usize = 9;
+        while plan.len + SIGNAL_LEN <= max && plan.messages < MAX_MESSAGES {
+            let Some(control) = source.next_signal() else {
                 break;
             };
             self.plan_latest(plan, control);

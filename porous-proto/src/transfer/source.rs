@@ -18,8 +18,8 @@ pub(crate) struct NextMessage {
 
 /// The layer above.
 pub(crate) trait Source {
-    /// A window acknowledgement that is due (§3.2.1).
-    fn next_window(&mut self) -> Option<Control>;
+    /// Signalling that is due: a window acknowledgement (§3.2.1), or what is asked and told of packets.
+    fn next_signal(&mut self) -> Option<Control>;
 
     /// The next new message of this priority.
     fn next_message(&mut self, priority: Priority) -> Option<NextMessage>;

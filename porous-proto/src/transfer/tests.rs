@@ -61,7 +61,7 @@ fn name(message: &Message<Bytes>) -> u8 {
 }
 
 impl Source for Script {
-    fn next_window(&mut self) -> Option<Control> {
+    fn next_signal(&mut self) -> Option<Control> {
         self.windows.pop_front()
     }
 

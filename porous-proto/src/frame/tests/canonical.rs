@@ -116,7 +116,7 @@ fn control_has_one_head_and_known_subtypes() {
     for flag in [0x10, 0x08, 0x04, 0x02, 0x01] {
         refuses(&[0xC0 | flag, 0], Reserved);
     }
-    refuses(&[0xC0, 10], UnknownType);
+    refuses(&[0xC0, 12], UnknownType);
     refuses(&[0xE0, 0], UnknownType);
     refuses(&[0xC0], Truncated);
     refuses(&[0xC0, 1, 0], Truncated);

@@ -105,6 +105,12 @@ fn control(context: Context) -> impl Strategy<Value = Owned> {
         }),
         any::<u64>().prop_map(Control::PathChallenge),
         any::<u64>().prop_map(Control::PathResponse),
+        any::<(u8, u16)>().prop_map(|(channel, number)| Control::Ask { channel, number }),
+        any::<(u8, u16, u32)>().prop_map(|(channel, number, next)| Control::Told {
+            channel,
+            number,
+            next
+        }),
     ]
     .prop_map(Message::Control)
 }

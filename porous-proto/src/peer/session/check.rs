@@ -55,6 +55,9 @@ impl Session {
             Message::Control(Control::Window { channel, id }) => valid(
                 channel < self.agreement.channels && self.sequencing.check_window(channel, id),
             ),
+            Message::Control(Control::Ask { channel, .. } | Control::Told { channel, .. }) => {
+                valid(channel < self.agreement.channels)
+            }
             Message::Control(Control::Sentinel { channel, id, .. }) => {
                 self.sequencing.check_sentinel(channel, id)
             }

@@ -11,8 +11,8 @@ use crate::transfer::{Delivery, NextMessage, Source};
 pub(super) struct Upward<'a>(pub(super) &'a mut Sequencing);
 
 impl Source for Upward<'_> {
-    fn next_window(&mut self) -> Option<Control> {
-        self.0.next_window()
+    fn next_signal(&mut self) -> Option<Control> {
+        self.0.next_signal()
     }
 
     fn next_message(&mut self, priority: Priority) -> Option<NextMessage> {

@@ -121,7 +121,7 @@ fn an_empty_packet_is_a_packet() {
         unreachable!()
     };
     assert_eq!(wire.receiver.check_packet(&borrow(&packet)), Verdict::Begin);
-    wire.receiver.on_packet(&borrow(&packet), NOW);
+    wire.receiver.next_frame().on_packet(&borrow(&packet), NOW);
     assert_eq!(wire.delivered(), [Bytes::new()]); // Q14
 }
 
@@ -139,7 +139,9 @@ fn a_fragment_that_contradicts_an_earlier_one_is_refused() {
             Message::Control(_) => unreachable!(),
         })
         .collect();
-    wire.receiver.on_packet(&borrow(&parts[0]), NOW);
+    wire.receiver
+        .next_frame()
+        .on_packet(&borrow(&parts[0]), NOW);
     assert_eq!(wire.receiver.totals().kept, 64 + 10); // Q1: what arrived, not what was announced
     let changes: [fn(&mut Packet<Bytes>); 4] = [
         |packet| packet.mode = Mode::Passive,
@@ -156,7 +158,7 @@ fn a_fragment_that_contradicts_an_earlier_one_is_refused() {
         ); // Q13
     }
     for part in [&parts[0], &parts[2], &parts[1]] {
-        wire.receiver.on_packet(&borrow(part), NOW);
+        wire.receiver.next_frame().on_packet(&borrow(part), NOW);
     }
     assert_eq!(wire.delivered(), [Bytes::from_static(&[7; 25])]);
 }

@@ -100,12 +100,13 @@ proptest! {
             };
             match &message {
                 Message::Packet(packet) if is_rest(packet) => continue,
-                Message::Packet(packet) => wire.receiver.on_packet(&borrow(packet), NOW),
+                Message::Packet(packet) => wire.receiver.next_frame().on_packet(&borrow(packet), NOW),
                 Message::Control(Control::Sentinel { channel, id, dependency }) => {
-                    wire.receiver.on_sentinel(*channel, *id, *dependency);
+                    wire.receiver.next_frame().on_sentinel(*channel, *id, *dependency);
                 }
                 Message::Control(other) => unreachable!("{other:?}"),
             }
+            wire.confirm();
             naive.arrive(&message);
         }
     }

@@ -54,7 +54,7 @@ fn receiving_takes_turns_between_channels() {
                 fragment: None,
                 payload: &b""[..],
             };
-            wire.receiver.on_packet(&packet, NOW);
+            wire.receiver.next_frame().on_packet(&packet, NOW);
             wire.messages.push(Message::Control(Control::Noop));
         }
     }
@@ -73,7 +73,9 @@ fn an_incomplete_packet_counts_as_the_newest() {
     assert!(wire.delivered().is_empty());
     assert_eq!(wire.m_b(), 0);
     // One fragment of packet 3 says as much of the sender as all of it: 3 - 1 >= N_Q - M (Q5).
-    wire.receiver.on_packet(&borrow(&parts[1]), NOW);
+    wire.receiver
+        .next_frame()
+        .on_packet(&borrow(&parts[1]), NOW);
     assert!(wire.delivered().is_empty());
     assert_eq!(wire.m_b(), 2);
 }
@@ -110,7 +112,7 @@ fn of_two_fragments_in_one_datagram_the_first_counts() {
         assert!(matches!(verdict, Verdict::Begin));
     }
     for part in [&parts[0], &other, &parts[1], &parts[2]] {
-        wire.receiver.on_packet(&borrow(part), NOW);
+        wire.receiver.next_frame().on_packet(&borrow(part), NOW);
     }
     assert_eq!(
         wire.receiver.receive(NOW),

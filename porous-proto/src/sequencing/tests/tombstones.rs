@@ -30,7 +30,7 @@ fn part(mode: Mode, index: u16) -> Packet<&'static [u8]> {
 /// A tombstone arrives: what was thought of it.
 fn bury(receiver: &mut Sequencing, id: u32, dependency: u32) -> Verdict {
     let verdict = receiver.check_tombstone(0, id);
-    receiver.on_tombstone(0, id, dependency);
+    receiver.next_frame().on_tombstone(0, id, dependency);
     receiver.audit(&mut crate::audit::Audit::default());
     verdict
 }
@@ -44,7 +44,9 @@ fn received(receiver: &mut Sequencing) -> usize {
 #[test]
 fn a_tombstone_is_consumed_as_an_empty_packet_and_not_delivered() {
     let mut receiver = receiver();
-    receiver.on_packet(&packet(Mode::Reliable, 1, 1), NOW);
+    receiver
+        .next_frame()
+        .on_packet(&packet(Mode::Reliable, 1, 1), NOW);
     assert!(!receiver.is_readable());
     assert_eq!(bury(&mut receiver, 0, 0), Verdict::Begin);
     assert_eq!(receiver.totals.kept, 64 + 67);
@@ -58,9 +60,13 @@ fn a_tombstone_is_consumed_as_an_empty_packet_and_not_delivered() {
 fn a_tombstone_waits_for_what_it_depends_on() {
     let mut receiver = receiver();
     assert_eq!(bury(&mut receiver, 1, 1), Verdict::Begin);
-    receiver.on_packet(&packet(Mode::Reliable, 2, 1), NOW);
+    receiver
+        .next_frame()
+        .on_packet(&packet(Mode::Reliable, 2, 1), NOW);
     assert_eq!(received(&mut receiver), 0);
-    receiver.on_packet(&packet(Mode::Reliable, 0, 0), NOW);
+    receiver
+        .next_frame()
+        .on_packet(&packet(Mode::Reliable, 0, 0), NOW);
     assert_eq!(received(&mut receiver), 2);
 }
 
@@ -68,14 +74,16 @@ fn a_tombstone_waits_for_what_it_depends_on() {
 fn a_tombstone_takes_the_place_of_an_incomplete_packet_that_may_be_waited_for() {
     for mode in [Mode::Reliable, Mode::Passive] {
         let mut receiver = receiver();
-        receiver.on_packet(&part(mode, 0), NOW);
-        receiver.on_packet(&part(mode, 2), NOW);
+        receiver.next_frame().on_packet(&part(mode, 0), NOW);
+        receiver.next_frame().on_packet(&part(mode, 2), NOW);
         assert_eq!(receiver.totals.kept, 64 + 20);
         assert_eq!(bury(&mut receiver, 0, 0), Verdict::Stale);
         assert_eq!(receiver.totals.kept, 64);
         let late = receiver.check_packet(&part(mode, 1));
         assert_eq!(late, Verdict::Stale);
-        receiver.on_packet(&packet(Mode::Reliable, 1, 1), NOW);
+        receiver
+            .next_frame()
+            .on_packet(&packet(Mode::Reliable, 1, 1), NOW);
         assert_eq!(received(&mut receiver), 1);
     }
 }
@@ -86,7 +94,7 @@ fn a_packet_that_its_tombstone_overtook_is_stale_in_whatever_mode() {
         let mut receiver = receiver();
         assert_eq!(bury(&mut receiver, 0, 0), Verdict::Begin);
         assert_eq!(receiver.check_packet(&packet(mode, 0, 0)), Verdict::Stale);
-        receiver.on_packet(&packet(mode, 0, 0), NOW);
+        receiver.next_frame().on_packet(&packet(mode, 0, 0), NOW);
         assert_eq!((receiver.totals.kept, received(&mut receiver)), (64, 0));
     }
 }
@@ -94,14 +102,22 @@ fn a_packet_that_its_tombstone_overtook_is_stale_in_whatever_mode() {
 #[test]
 fn a_tombstone_changes_nothing_of_a_packet_that_is_complete_or_unreliable() {
     let mut other = receiver();
-    other.on_packet(&part(Mode::Unreliable, 0), NOW);
+    other
+        .next_frame()
+        .on_packet(&part(Mode::Unreliable, 0), NOW);
     assert_eq!(bury(&mut other, 0, 0), Verdict::Stale);
     assert_eq!(other.totals.kept, 64 + 10);
-    other.on_packet(&part(Mode::Unreliable, 1), NOW);
-    other.on_packet(&part(Mode::Unreliable, 2), NOW);
+    other
+        .next_frame()
+        .on_packet(&part(Mode::Unreliable, 1), NOW);
+    other
+        .next_frame()
+        .on_packet(&part(Mode::Unreliable, 2), NOW);
     assert_eq!(received(&mut other), 1);
     let mut receiver = receiver();
-    receiver.on_packet(&packet(Mode::Reliable, 0, 0), NOW);
+    receiver
+        .next_frame()
+        .on_packet(&packet(Mode::Reliable, 0, 0), NOW);
     assert_eq!(bury(&mut receiver, 0, 0), Verdict::Stale);
     assert_eq!((receiver.totals.kept, received(&mut receiver)), (67, 1));
 }
@@ -112,7 +128,7 @@ fn a_tombstone_that_nobody_can_have_sent_changes_nothing() {
     // It depends on what was before the first packet, or its channel is none.
     assert_eq!(bury(&mut receiver, 0, 1), Verdict::Begin);
     assert_eq!(receiver.check_tombstone(2, 0), Verdict::Violation);
-    receiver.on_tombstone(2, 0, 0);
+    receiver.next_frame().on_tombstone(2, 0, 0);
     assert_eq!(receiver.totals.kept, 0);
     // On a channel of which nothing has come yet.
     assert_eq!(receiver.check_tombstone(1, 0), Verdict::Begin);

@@ -18,6 +18,14 @@ fn sentinel(channel: u8, id: u32) -> Control {
     }
 }
 
+fn told(channel: u8) -> Control {
+    Control::Told {
+        channel,
+        number: 3,
+        next: 3,
+    }
+}
+
 fn tombstone(channel: u8, id: u32) -> Control {
     Control::Tombstone {
         channel,
@@ -31,7 +39,24 @@ fn what_names_a_channel_or_a_packet_that_there_cannot_be_is_refused() {
     // One channel; N_Q is 4096, so that M is 512; nothing was sent.
     for (n, (message, valid)) in [
         (window(0, u32::MAX), true),
-        (window(0, 0), false),
+        (window(0, 32 + 127), true),
+        (window(0, 32 + 128), false),
+        (
+            Control::Ask {
+                channel: 0,
+                number: 3,
+            },
+            true,
+        ),
+        (
+            Control::Ask {
+                channel: 1,
+                number: 3,
+            },
+            false,
+        ),
+        (told(0), true),
+        (told(1), false),
         (window(1, u32::MAX), false),
         (sentinel(0, 511), true),
         (sentinel(0, 510), false),

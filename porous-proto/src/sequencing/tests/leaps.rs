@@ -1,0 +1,394 @@
+//! Packets that leap over others are not believed at once (`docs/wire.md`, "Leaps").
+
+use super::*;
+use crate::audit::Audit;
+use crate::config::Order;
+
+/// N_Q is 4096, and 32 packets in a row may be missing.
+fn wire(order: Order) -> Wire {
+    let mut wire = Wire::new(SequencingParams {
+        fragment_size: 300,
+        ..params(4096, 512)
+    });
+    let mut settings = Settings::default();
+    settings.order = order;
+    wire.receiver = wire.receiver.with_channels(&[settings]);
+    wire
+}
+
+/// What somebody may have forged: of the packet `id` in every mode, and as signalling.
+fn forgeries(id: u32) -> Vec<Message<Bytes>> {
+    let packet = |mode, fragment, len: usize| {
+        Message::Packet(Packet {
+            mode,
+            channel: 0,
+            id,
+            dependency: 0,
+            fragment,
+            payload: Bytes::from(alloc::vec![7; len]),
+        })
+    };
+    let part = Some(crate::frame::Fragment { index: 0, count: 2 });
+    let (channel, dependency) = (0, 0);
+    let mut all = Vec::new();
+    for mode in [Mode::Unreliable, Mode::Reliable, Mode::Passive] {
+        all.push(packet(mode, None, 3));
+        all.push(packet(mode, part, 300));
+    }
+    all.push(Message::Control(Control::Tombstone {
+        channel,
+        id,
+        dependency,
+    }));
+    all.push(Message::Control(Control::Sentinel {
+        channel,
+        id: id / 512 * 512 + 511,
+        dependency,
+    }));
+    all
+}
+
+impl Wire {
+    /// A frame with this message arrives.
+    fn take(&mut self, message: &Message<Bytes>) {
+        let receiver = self.receiver.next_frame();
+        match message {
+            Message::Packet(packet) => {
+                let packet = borrow(packet);
+                assert_ne!(receiver.check_packet(&packet), Verdict::Violation);
+                receiver.on_packet(&packet, NOW);
+            }
+            &Message::Control(Control::Sentinel {
+                channel,
+                id,
+                dependency,
+            }) => receiver.on_sentinel(channel, id, dependency),
+            &Message::Control(Control::Tombstone {
+                channel,
+                id,
+                dependency,
+            }) => receiver.on_tombstone(channel, id, dependency),
+            Message::Control(_) => unreachable!("nobody forges these"),
+        }
+        self.receiver.audit(&mut Audit::default());
+    }
+
+    fn question(&mut self) -> Option<(u8, u16)> {
+        match self.receiver.next_signal() {
+            Some(Control::Ask { channel, number }) => Some((channel, number)),
+            _ => None,
+        }
+    }
+
+    /// The sender hears this question, and answers it a second later than the one before.
+    fn answer(&mut self, (channel, number): (u8, u16)) -> Control {
+        self.sender.on_ask(channel, number);
+        let later = self.sender.ageing.now + Duration::from_secs(1);
+        self.sender.look(later);
+        self.sender.next_signal().unwrap()
+    }
+
+    fn tell(&mut self, told: Control) {
+        let Control::Told {
+            channel,
+            number,
+            next,
+        } = told
+        else {
+            unreachable!("{told:?}")
+        };
+        self.receiver.on_told(channel, number, next);
+        self.receiver.audit(&mut Audit::default());
+    }
+
+    /// All messages that were sent since, in the order they were sent.
+    fn take_all(&mut self) {
+        for message in core::mem::take(&mut self.messages) {
+            self.take(&message);
+        }
+    }
+}
+
+#[test]
+fn a_forged_leap_is_not_consumed_and_is_forgotten_when_the_sender_is_asked() {
+    for order in [Order::Ordered, Order::Unordered] {
+        for forged in forgeries(2000) {
+            let mut wire = wire(order);
+            wire.send("r0 u1");
+            wire.take_all();
+            assert_eq!(wire.delivered(), ["r0", "u1"]);
+            wire.take(&forged);
+            assert!(wire.delivered().is_empty(), "{forged:?}");
+            assert_eq!(wire.m_b(), 2);
+            let asked = wire.question().expect("asks at once");
+            assert_eq!(wire.question(), None);
+            // What comes in the meantime is delivered.
+            wire.send("r2 u3 p4");
+            wire.take_all();
+            assert_eq!(wire.delivered(), ["r2", "u3", "p4"]);
+            let told = wire.answer(asked);
+            wire.tell(told);
+            assert_eq!(wire.receiver.totals().kept, 0, "{forged:?}");
+            assert_eq!((wire.m_b(), wire.question()), (5, None));
+            // Its place is free for the true packet.
+            for n in (5..2100).step_by(2) {
+                wire.send(&alloc::format!("r{n} u{}", n + 1));
+                wire.take_all();
+                assert_eq!(wire.delivered().len(), 2, "{n}");
+                wire.window_acks();
+            }
+        }
+    }
+}
+
+/// After an outage a lone packet costs one question.
+#[test]
+fn an_honest_leap_is_consumed_when_the_sender_has_confirmed_it() {
+    for order in [Order::Ordered, Order::Unordered] {
+        for mode in ["u", "p"] {
+            let mut wire = wire(order);
+            let lost: Vec<_> = (0..100).map(|n| alloc::format!("u{n}")).collect();
+            wire.send(&lost.join(" "));
+            wire.messages.clear();
+            let name = alloc::format!("{mode}100");
+            wire.send(&name);
+            wire.take_all();
+            assert!(wire.delivered().is_empty());
+            let asked = wire.question().expect("asks");
+            let told = wire.answer(asked);
+            wire.tell(told);
+            assert_eq!(wire.delivered(), [name]);
+        }
+    }
+}
+
+#[test]
+fn up_to_32_missing_packets_are_passed_over_at_once_and_not_more_by_one_frame() {
+    for (missing, believed) in [(32, true), (33, false)] {
+        let mut wire = wire(Order::Ordered);
+        let names: Vec<_> = (0..200).map(|n| alloc::format!("u{n}")).collect();
+        wire.send(&names.join(" "));
+        wire.arrive(&names[missing]);
+        assert_eq!(wire.delivered().len(), usize::from(believed), "{missing}");
+        assert_eq!(wire.question().is_none(), believed);
+    }
+    // A frame full of packets is one.
+    let mut wire = wire(Order::Ordered);
+    let names: Vec<_> = (0..200).map(|n| alloc::format!("u{n}")).collect();
+    wire.send(&names.join(" "));
+    for id in (0..40).chain(50..90).chain(113..114) {
+        let Message::Packet(packet) = &wire.messages[id] else {
+            unreachable!("no sentinels so far")
+        };
+        wire.receiver.on_packet(&borrow(packet), NOW);
+    }
+    assert_eq!(wire.delivered().len(), 80);
+    assert!(wire.question().is_some());
+}
+
+#[test]
+fn packets_of_two_frames_that_are_near_confirm_each_other() {
+    for (second, believed) in [(132, true), (133, false)] {
+        let mut wire = wire(Order::Ordered);
+        let names: Vec<_> = (0..200).map(|n| alloc::format!("u{n}")).collect();
+        wire.send(&names.join(" "));
+        wire.arrive("u100");
+        assert!(wire.delivered().is_empty());
+        wire.arrive(&names[second]);
+        let expected = if believed { 2 } else { 0 };
+        assert_eq!(wire.delivered().len(), expected, "{second}");
+        // The question is not asked that has become needless.
+        assert_eq!(wire.question().is_none(), believed);
+    }
+}
+
+/// What came after the question may have been sent after the answer.
+#[test]
+fn an_answer_forgets_nothing_that_came_after_the_question() {
+    let mut wire = wire(Order::Ordered);
+    wire.take(&forgeries(3000)[0]);
+    let asked = wire.question().unwrap();
+    let told = wire.answer(asked);
+    let names: Vec<_> = (0..100).map(|n| alloc::format!("u{n}")).collect();
+    wire.send(&names.join(" "));
+    wire.arrive("u99");
+    wire.tell(told);
+    assert!(wire.delivered().is_empty());
+    let asked = wire.question().expect("asks again");
+    let told = wire.answer(asked);
+    wire.tell(told);
+    assert_eq!(wire.delivered(), ["u99"]);
+    assert_eq!((wire.receiver.totals().kept, wire.question()), (0, None));
+}
+
+#[test]
+fn answers_that_nobody_asked_for_change_nothing() {
+    let mut wire = wire(Order::Ordered);
+    let told = |number| Control::Told {
+        channel: 0,
+        number,
+        next: 4000,
+    };
+    wire.tell(told(0));
+    wire.take(&forgeries(3000)[0]);
+    wire.tell(told(0));
+    let (_, number) = wire.question().unwrap();
+    wire.tell(told(number.wrapping_add(1)));
+    assert!(wire.delivered().is_empty());
+}
+
+#[test]
+fn questions_and_answers_that_are_lost_are_repeated() {
+    let mut wire = wire(Order::Ordered);
+    wire.take(&forgeries(3000)[0]);
+    let (channel, number) = wire.question().unwrap();
+    wire.receiver
+        .lost(&Message::Control(Control::Ask { channel, number }));
+    let asked = wire.question().expect("asks again");
+    let told = wire.answer(asked);
+    wire.sender.lost(&Message::Control(told));
+    let later = wire.sender.ageing.now + Duration::from_secs(1);
+    wire.sender.look(later);
+    assert_eq!(wire.sender.next_signal(), Some(told));
+    wire.tell(told);
+    assert_eq!(wire.receiver.totals().kept, 0);
+    // What is answered is not asked any more.
+    let (channel, number) = asked;
+    wire.receiver
+        .lost(&Message::Control(Control::Ask { channel, number }));
+    assert_eq!(wire.question(), None);
+}
+
+#[test]
+fn a_flood_of_questions_gets_an_answer_of_each_channel_in_ten_milliseconds() {
+    let mut wire = wire(Order::Ordered);
+    let mut answers = Vec::new();
+    for micros in (0..30_000).step_by(100) {
+        let now = NOW + Duration::from_micros(micros);
+        for number in 0..100 {
+            wire.sender.on_ask(0, number);
+            wire.sender.on_ask(1, number);
+        }
+        wire.sender.handle_timeout(now);
+        wire.sender.look(now);
+        while let Some(Control::Told { number, .. }) = wire.sender.next_signal() {
+            answers.push((micros, number));
+        }
+    }
+    let times = [0, 0, 10_000, 10_000, 20_000, 20_000];
+    assert_eq!(answers, times.map(|micros| (micros, 99)));
+    assert_eq!(
+        wire.sender.answer_deadline(),
+        NOW + Duration::from_millis(30)
+    );
+}
+
+/// A leap that is too short to be suspected makes the window pass what was never sent. These ids are
+/// not used.
+#[test]
+fn a_sender_goes_on_behind_what_was_forged_and_consumed() {
+    for order in [Order::Ordered, Order::Unordered] {
+        let mut wire = wire(order);
+        wire.send("r0");
+        wire.take_all();
+        assert_eq!(wire.delivered(), ["r0"]);
+        wire.take(&forgeries(20)[0]);
+        assert_eq!(wire.delivered().len(), 1);
+        for n in 1..4 {
+            wire.receiver.handle_timeout(NOW + n * REPORT_AFTER);
+        }
+        assert_eq!(wire.window_acks().last(), Some(&20));
+        wire.sender.audit(&mut Audit::default());
+        for n in 21..5000 {
+            wire.send(&alloc::format!("r{n}"));
+            wire.take_all();
+            assert_eq!(wire.delivered(), [alloc::format!("r{n}")]);
+            wire.window_acks();
+        }
+    }
+}
+
+/// What was forged in the place of a packet that is sent later, and cannot be complete.
+#[test]
+fn what_two_frames_contradict_is_forgotten() {
+    let forged = |mode, dependency, fragment: Option<(u16, u16)>| {
+        Message::Packet(Packet {
+            mode,
+            channel: 0,
+            id: 5,
+            dependency,
+            fragment: fragment.map(|(index, count)| crate::frame::Fragment { index, count }),
+            payload: Bytes::from(alloc::vec![7; 300]),
+        })
+    };
+    for forged in [
+        forged(Mode::Reliable, 1, Some((0, 2))),
+        forged(Mode::Passive, 1, None),
+        forged(Mode::Reliable, 2, None),
+        forged(Mode::Unreliable, 0, Some((0, 3))),
+    ] {
+        let mut wire = wire(Order::Ordered);
+        wire.take(&forged);
+        wire.send("r0 r1 r2 r3 r4 r5 r6");
+        let sent = core::mem::take(&mut wire.messages);
+        // All of them are in one frame, which is sent again until it is taken.
+        let mut refused = 0;
+        loop {
+            wire.receiver.next_frame();
+            let frame = wire.receiver.asking.frame;
+            let all: Vec<Message<&[u8]>> = (sent.iter())
+                .map(|message| match message {
+                    Message::Packet(packet) => Message::Packet(borrow(packet)),
+                    Message::Control(_) => unreachable!(),
+                })
+                .collect();
+            let bad = |message: &Message<&[u8]>| match message {
+                Message::Packet(packet) => wire.receiver.check_packet(packet) == Verdict::Violation,
+                Message::Control(_) => false,
+            };
+            if !all.iter().any(bad) {
+                break;
+            }
+            refused += 1;
+            wire.receiver.on_refused(frame, &all);
+            wire.receiver.audit(&mut Audit::default());
+        }
+        assert_eq!(refused, 2);
+        for message in &sent {
+            wire.take(message);
+        }
+        let delivered = wire.delivered();
+        assert_eq!(delivered, ["r0", "r1", "r2", "r3", "r4", "r5", "r6"]);
+    }
+}
+
+/// A dependency on what is not reliable, and was lost: everything would wait for it.
+#[test]
+fn a_dependency_that_later_packets_deny_is_forgotten() {
+    let mut wire = wire(Order::Ordered);
+    wire.send("u0 u1 u2 u3 u4 u5 u6 u7 u8 u9");
+    wire.arrive("u0");
+    let forged = Packet {
+        mode: Mode::Unreliable,
+        channel: 0,
+        id: 5,
+        dependency: 1,
+        fragment: None,
+        payload: &[7; 10][..],
+    };
+    wire.receiver.next_frame().on_packet(&forged, NOW);
+    wire.arrive("u1");
+    assert_eq!(wire.delivered(), ["u0", "u1"]);
+    for name in ["u6", "u7"] {
+        let message = wire.messages.iter().find(|other| is_called(other, name));
+        let Some(Message::Packet(packet)) = message else {
+            unreachable!()
+        };
+        let packet = borrow(packet);
+        assert_eq!(wire.receiver.check_packet(&packet), Verdict::Violation);
+        let frame = wire.receiver.next_frame().asking.frame;
+        wire.receiver.on_refused(frame, &[Message::Packet(packet)]);
+    }
+    wire.arrive("u8 u9");
+    assert_eq!(wire.delivered(), ["u8", "u9"]);
+}

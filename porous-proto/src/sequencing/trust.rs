@@ -1,0 +1,140 @@
+//! How far the remote host is believed to have come on a channel (`docs/wire.md`, "Leaps"). Who has
+//! forged a packet could otherwise make the receive window leap over all that is to come.
+
+use crate::frame::MAX_MESSAGES;
+use crate::serial;
+
+/// So many packets in a row may be missing, and the next one is believed at once.
+const LEAP: u64 = 32;
+
+/// The same with a window of N_Q, of which it is a quarter at most.
+pub(crate) fn leap(window: u64) -> u64 {
+    (window / 4).clamp(1, LEAP)
+}
+
+/// How many packets that were never sent one forged frame can make a receiver believe in: those that it
+/// passes over, and those that it brings.
+pub(crate) fn forgeable(window: u64) -> u64 {
+    (leap(window) + MAX_MESSAGES as u64).min(window)
+}
+
+/// What is asked of the remote host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    Nothing,
+    /// How far it has come, as soon as something is sent.
+    Due,
+    /// That, by the question with this number. `overtaken`: a suspect has come since.
+    Sent {
+        number: u16,
+        overtaken: bool,
+    },
+}
+
+/// What one channel believes.
+#[derive(Debug)]
+pub(crate) struct Trust {
+    /// One past the newest packet that the remote host is believed to have begun. Those from here on are
+    /// suspects: they are kept, and not consumed.
+    reach: u64,
+    /// The frame that is taken in, and how many packets it may still pass over.
+    frame: u64,
+    left: u64,
+    /// The suspect that came last, and its frame.
+    suspect: Option<(u64, u64)>,
+    asked: Asked,
+}
+
+impl Trust {
+    pub(crate) const fn new(first_id: u64) -> Self {
+        Self {
+            reach: first_id,
+            frame: u64::MAX, // no frame has this id
+            left: 0,
+            suspect: None,
+            asked: Asked::Nothing,
+        }
+    }
+
+    pub(crate) const fn reach(&self) -> u64 {
+        self.reach
+    }
+
+    /// A message of the packet `id` has come in this frame. It is believed if the frame passes over few
+    /// that are missing, or if another frame had a suspect that is near.
+    pub(crate) fn on_message(&mut self, id: u64, frame: u64, window: u64) {
+        let leap = leap(window);
+        if self.frame != frame {
+            (self.frame, self.left) = (frame, leap);
+        }
+        let Some(over) = id.checked_sub(self.reach) else {
+            return;
+        };
+        let other = self.suspect.filter(|&(other, before)| {
+            before != frame && other >= self.reach && other.abs_diff(id) <= leap
+        });
+        if over <= self.left {
+            self.left -= over;
+            self.reach = id + 1;
+        } else if let Some((other, _)) = other {
+            self.reach = id.max(other) + 1;
+        } else {
+            self.suspect = Some((id, frame));
+            if let Asked::Sent { overtaken, .. } = &mut self.asked {
+                *overtaken = true;
+            }
+        }
+    }
+
+    /// There are suspects: whether a question about them becomes due by that.
+    pub(crate) fn wants_to_ask(&mut self) -> bool {
+        let begins = self.asked == Asked::Nothing;
+        if begins {
+            self.asked = Asked::Due;
+        }
+        begins
+    }
+
+    /// The question that is due is sent under this number, or, if there is no suspect any more, is not.
+    pub(crate) const fn ask(&mut self, number: Option<u16>) {
+        self.asked = match number {
+            Some(number) => Asked::Sent {
+                number,
+                overtaken: false,
+            },
+            None => Asked::Nothing,
+        };
+    }
+
+    /// The question with this number was lost: whether it becomes due again.
+    pub(crate) fn lost(&mut self, number: u16) -> bool {
+        let is_open = matches!(self.asked, Asked::Sent { number: asked, .. } if asked == number);
+        if is_open {
+            self.asked = Asked::Due;
+        }
+        is_open
+    }
+
+    /// The remote host answers the question with this number: the low 32 bits of the id that its next
+    /// packet gets. Whether suspects that are not confirmed by that were never sent.
+    pub(crate) fn told(&mut self, number: u16, next: u32, (base, window): (u64, u64)) -> bool {
+        let Asked::Sent {
+            number: asked,
+            overtaken,
+        } = self.asked
+        else {
+            return false;
+        };
+        if asked != number {
+            return false;
+        }
+        self.asked = Asked::Nothing;
+        const HALF: u64 = 1 << 31;
+        if let Some(next) = serial::expand(next, 32, base, HALF) {
+            // It cannot have begun what is beyond its window.
+            self.reach = self.reach.max(next.min(base + window));
+        }
+        // What came before the question had been sent before the answer was.
+        !overtaken
+    }
+}

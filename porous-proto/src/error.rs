@@ -51,7 +51,8 @@ pub enum SendError {
     UnknownChannel,
     /// The packet is larger than the agreed maximum (`deviations.md` Q4).
     TooLarge,
-    /// The send buffer of this peer is full: wait for `Event::Writable`.
+    /// The send buffer of this peer has no [room](crate::Config::send_budget) for such packets on
+    /// this channel: wait for `Event::Writable`.
     Full,
 }
 

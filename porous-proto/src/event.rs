@@ -34,8 +34,10 @@ pub enum Event<A> {
         /// The peer.
         peer: PeerId,
     },
-    /// A [`send`](crate::Host::send) failed with `Full`, and there is room again. Comes not again
-    /// while it waits to be polled.
+    /// A [`send`](crate::Host::send) failed with `Full`, and there is room again for such a packet:
+    /// on this channel, unreliable as it was or not, and no longer. Half of what such packets
+    /// [may take](crate::Config::send_budget) is free. Others that failed may fail again, and are then
+    /// told of later. Comes not again while it waits to be polled.
     Writable {
         /// The peer.
         peer: PeerId,

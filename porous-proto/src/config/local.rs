@@ -10,8 +10,14 @@ use crate::error::ConfigError;
 impl Config {
     /// The bytes that may wait to be sent or acknowledged at one peer, 64 a packet included, and 64
     /// for each packet whose [receipt](crate::SendOptions::receipt) was not taken;
-    /// beyond, [`send`](crate::Host::send) fails with `Full`. One packet always fits. Default
-    /// 4 MiB.
+    /// beyond, [`send`](crate::Host::send) fails with `Full`. If nothing waits, one packet fits
+    /// whatever its length. Default 4 MiB.
+    ///
+    /// Channels do not keep each other out. A quarter of the budget is cut into equal reserves, two for
+    /// each channel of the connection: one for its unreliable packets and one for its other ones. The
+    /// rest is common. What is within its reserve finds room whatever else waits, unless receipts that
+    /// were not taken have used up the common part; so who sends one long file may fill three quarters
+    /// of the budget and its own reserve. With the default and four channels a reserve has 128 KiB.
     ///
     /// # Errors
     ///

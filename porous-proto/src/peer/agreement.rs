@@ -109,7 +109,7 @@ impl Agreement {
         }
     }
 
-    pub(crate) fn sequencing(&self, policy: Policy) -> SequencingParams {
+    pub(crate) fn sequencing(&self, policy: Policy, send_budget: u64) -> SequencingParams {
         SequencingParams {
             channels: self.channels,
             priorities: self.priorities,
@@ -121,6 +121,7 @@ impl Agreement {
             max_packet: self.max_packet,
             remote_budget: u64::from(self.remote_budget),
             receive_budget: u64::from(self.receive_budget),
+            send_budget,
         }
     }
 }
@@ -159,8 +160,11 @@ mod tests {
         assert_eq!((at_a.max_datagram, at_a.frame_window), (1200, 4096)); // T22
         assert_eq!(at_a.context().tag, 4);
         // The priority is its sender's, and fixed (Q16).
-        assert_eq!(at_a.sequencing(Policy::Paper).priority(0), Priority::High);
-        assert_eq!(at_b.sequencing(Policy::Paper).priority(0), Priority::Low);
+        assert_eq!(
+            at_a.sequencing(Policy::Paper, 0).priority(0),
+            Priority::High
+        );
+        assert_eq!(at_b.sequencing(Policy::Paper, 0).priority(0), Priority::Low);
     }
 
     #[test]
@@ -172,7 +176,7 @@ mod tests {
             let late = crate::frame::MAX_MESSAGES as u64 * agreement.behind();
             let (window, space) = (
                 agreement.packet_window,
-                1 << agreement.sequencing(Policy::Paper).id_bits,
+                1 << agreement.sequencing(Policy::Paper, 0).id_bits,
             );
             assert!(window + late <= space - window, "{log}");
         }

@@ -114,8 +114,7 @@ struct Outbox {
     readable_told: bool,
     /// The event waits for the application, which has not taken it.
     readable_waits: bool,
-    /// A `send` failed with `Full`, and `Writable` is owed.
-    writable_owed: bool,
+    /// `Writable` waits for the application, which has not taken it.
     writable_waits: bool,
     /// Packets with a receipt that the application has not taken.
     open_receipts: u32,

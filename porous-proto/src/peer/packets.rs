@@ -37,9 +37,8 @@ impl Peer {
             return Err(SendError::TooLarge);
         }
         session.drop_expired(now);
-        let used = self.outbox.used_budget(session);
-        if used > 0 && used + send_cost(packet.len()) > self.limits.send_budget {
-            self.outbox.writable_owed = true;
+        let receipts = self.outbox.receipts_cost();
+        if !session.has_room(channel.0, options.mode, packet.len(), receipts) {
             return Err(SendError::Full);
         }
         self.outbox.open_receipts += u32::from(options.receipt.is_some());
@@ -131,12 +130,10 @@ impl Peer {
         self.session.as_deref().is_some_and(has)
     }
 
-    /// Whether a `send` failed for want of room, and half of the budget is free again.
+    /// Whether a `send` failed for want of room that is there now.
     fn owes_writable(&self) -> bool {
-        let room =
-            |session: &Session| self.outbox.used_budget(session) <= self.limits.send_budget / 2;
-        let owed = self.outbox.writable_owed && !self.outbox.writable_waits;
-        owed && self.session.as_deref().is_some_and(room)
+        let room = |session: &Session| session.has_new_room(self.outbox.receipts_cost());
+        !self.outbox.writable_waits && self.session.as_deref().is_some_and(room)
     }
 
     /// The application has taken the event. Whoever reads and sends without looking at events has one
@@ -194,7 +191,9 @@ impl Peer {
             return Some(News::Readable);
         }
         if self.owes_writable() {
-            self.outbox.writable_owed = false;
+            if let Some(session) = &mut self.session {
+                session.forget_refusals();
+            }
             if self.state == PeerState::Connected {
                 self.outbox.writable_waits = true;
                 return Some(News::Writable);
@@ -220,9 +219,9 @@ impl Peer {
 }
 
 impl Outbox {
-    /// What is used of the send budget. Receipts count until they are taken: whoever sends and never
+    /// What receipts take of the send budget. They count until they are taken: whoever sends and never
     /// looks at events has so many of them at most.
-    fn used_budget(&self, session: &Session) -> u64 {
-        session.queued() + u64::from(self.open_receipts) * send_cost(0)
+    fn receipts_cost(&self) -> u64 {
+        u64::from(self.open_receipts) * send_cost(0)
     }
 }

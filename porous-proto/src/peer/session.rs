@@ -85,13 +85,13 @@ impl Session {
             ecn: limits.ecn,
             secret: limits.secret,
         };
+        let sequencing = agreement.sequencing(limits.policy, limits.send_budget);
         Box::new(Self {
             agreement,
             context,
             check,
             transfer: Transfer::new(params, first_id),
-            sequencing: Sequencing::new(agreement.sequencing(limits.policy), first_id, age)
-                .with_channels(&limits.settings),
+            sequencing: Sequencing::new(sequencing, first_id, age).with_channels(&limits.settings),
             sent: Counts::default(),
             received: Counts::default(),
         })
@@ -122,7 +122,7 @@ impl Session {
     }
 
     pub(crate) const fn queued(&self) -> u64 {
-        self.sequencing.totals().queued
+        self.sequencing.totals().room.used()
     }
 
     /// Reliable and passive packets that are not acknowledged.
@@ -156,6 +156,21 @@ impl Session {
     pub(crate) fn flush(&mut self) -> bool {
         let totals = self.sequencing.totals();
         totals.undelivered == 0 && totals.unsent == 0 && !self.transfer.hurry_ack()
+    }
+
+    /// See [`Sequencing::has_room`].
+    pub(crate) fn has_room(&mut self, channel: u8, mode: Mode, len: usize, receipts: u64) -> bool {
+        self.sequencing.has_room(channel, mode, len, receipts)
+    }
+
+    /// See [`Sequencing::has_new_room`].
+    pub(crate) fn has_new_room(&self, receipts: u64) -> bool {
+        self.sequencing.has_new_room(receipts)
+    }
+
+    /// The application is told that there is room.
+    pub(crate) fn forget_refusals(&mut self) {
+        self.sequencing.forget_refusals();
     }
 
     pub(crate) fn send(&mut self, channel: u8, payload: Bytes, options: SendOptions) {

@@ -11,10 +11,15 @@ impl Sequencing {
     ///
     /// If a budget does not say what is there, or a channel waits for a turn that never comes.
     pub(crate) fn audit(&self, audit: &mut Audit) {
-        let mut found = Totals::default();
+        let mut found = Totals {
+            room: self.totals.room.empty(),
+            ..Totals::default()
+        };
+        let mut queued = 0;
         for (channel, made) in self.channels.iter().enumerate() {
             let Some(made) = made else { continue };
-            made.sender.count(&mut found);
+            found.room.audit(made.sender.held);
+            queued += made.sender.count(&mut found);
             let (mut entries, mut sentinels, mut partial) = (0_usize, 0_usize, 0);
             for (id, entry) in made.receiver.queue.iter() {
                 let is_sentinel = entry.sentinel && matches!(entry.content, Content::Sentinel);
@@ -54,7 +59,8 @@ impl Sequencing {
             assert!(made.arrived || !ready, "channel {channel} is not offered");
         }
         self.compare(&found);
-        audit.queued += found.queued;
+        assert_eq!(self.totals.room.used(), queued, "send budget");
+        audit.queued += queued;
         audit.charged += found.charged;
         audit.kept += found.kept;
     }
@@ -62,8 +68,8 @@ impl Sequencing {
     fn compare(&self, found: &Totals) {
         let books = |totals: &Totals| {
             (
-                [totals.charged, totals.queued],
-                [totals.kept, totals.kept_unreliable],
+                totals.room.sums(),
+                [totals.charged, totals.kept, totals.kept_unreliable],
                 [totals.undelivered, totals.unsent],
             )
         };
@@ -82,18 +88,20 @@ impl Sequencing {
 }
 
 impl super::sender::Sender {
-    /// Counts again what is charged and queued.
-    fn count(&self, found: &mut Totals) {
+    /// Counts again what is charged, and what is queued.
+    fn count(&self, found: &mut Totals) -> u64 {
+        let mut sum = 0;
         for (mode, payload) in self.waiting() {
-            found.queued += cost(payload.len());
+            sum += cost(payload.len());
             found.unsent += 1;
             found.undelivered += u32::from(mode != Mode::Unreliable);
         }
         for (mode, charged, queued, is_open) in self.sent() {
             found.charged += charged;
-            found.queued += queued;
+            sum += queued;
             found.undelivered += u32::from(is_open && mode != Mode::Unreliable);
         }
         found.unsent += u32::from(self.is_sending());
+        sum
     }
 }

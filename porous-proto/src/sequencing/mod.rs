@@ -19,6 +19,7 @@ mod receive_queue;
 mod receiver;
 mod reports;
 mod room;
+mod send_room;
 mod sender;
 mod sentinel;
 #[cfg(test)]
@@ -41,6 +42,7 @@ use self::channel::Channel;
 use self::lanes::Lanes;
 pub(crate) use self::promises::{Receipt, Receipts};
 pub(crate) use self::receiver::Verdict;
+use self::send_room::{Refusal, SendRoom};
 use crate::config::{Channel as Settings, Policy, Priority};
 use crate::frame::{Channels, Control, Message, Mode, PACKET_CHARGE, Packet};
 use crate::options::SendOptions;
@@ -68,6 +70,8 @@ pub(crate) struct SequencingParams {
     pub(crate) remote_budget: u64,
     /// What we keep for the remote host at most.
     pub(crate) receive_budget: u64,
+    /// What may wait to be sent or acknowledged.
+    pub(crate) send_budget: u64,
 }
 
 impl SequencingParams {
@@ -89,7 +93,7 @@ pub(crate) struct Totals {
     /// Charged to the remote's receive budget, until its window passes the packet.
     pub(crate) charged: u64,
     /// Accepted by `send`, neither sent for good nor acknowledged.
-    pub(crate) queued: u64,
+    pub(crate) room: SendRoom,
     /// Reliable and passive packets that are not acknowledged.
     pub(crate) undelivered: u32,
     /// Packets that wait for their first fragment to be sent, or are being sent.
@@ -135,6 +139,8 @@ pub(crate) struct Sequencing {
     give_up_at: Instant,
     ageing: Ageing,
     asking: Asking,
+    /// Packets that found no room, since the application was last told that there is some.
+    refusals: Vec<Refusal>,
     first_id: u64,
 }
 
@@ -148,7 +154,10 @@ impl Sequencing {
             params,
             settings: Box::default(),
             channels,
-            totals: Totals::default(),
+            totals: Totals {
+                room: SendRoom::new(params.send_budget, params.channels),
+                ..Totals::default()
+            },
             lanes: Lanes::new(params.policy),
             blocked: VecDeque::new(),
             arrived: VecDeque::new(),
@@ -157,6 +166,7 @@ impl Sequencing {
             give_up_at: Instant::NEVER,
             ageing: Ageing::new(age),
             asking: Asking::new(),
+            refusals: Vec::new(),
             first_id,
         }
     }

@@ -189,18 +189,22 @@ impl Promises {
     }
 }
 
-impl Totals {
-    /// A packet that waited is not sent.
-    pub(super) fn drop_waiting(&mut self, dropped: &Waiting, outcome: Outcome) {
-        self.queued -= cost(dropped.payload.len());
-        self.unsent -= 1;
-        self.undelivered -= u32::from(dropped.options.mode != Mode::Unreliable);
-        let token = dropped.options.receipt;
-        self.receipts.tell(token, outcome, false);
-    }
-}
-
 impl Sender {
+    /// A packet that waited is not sent.
+    pub(super) fn drop_waiting(
+        &mut self,
+        dropped: &Waiting,
+        outcome: Outcome,
+        totals: &mut Totals,
+    ) {
+        let (mode, cost) = (dropped.options.mode, cost(dropped.payload.len()));
+        totals.room.give_back(&mut self.held, mode, cost);
+        totals.unsent -= 1;
+        totals.undelivered -= u32::from(mode != Mode::Unreliable);
+        let token = dropped.options.receipt;
+        totals.receipts.tell(token, outcome, false);
+    }
+
     /// Drops what has expired.
     pub(super) fn drop_expired(
         &mut self,
@@ -210,7 +214,7 @@ impl Sender {
         totals: &mut Totals,
     ) {
         while let Some(dropped) = self.waiting.pop_expired(now) {
-            totals.drop_waiting(&dropped, Outcome::Expired);
+            self.drop_waiting(&dropped, Outcome::Expired, totals);
             totals.expired += 1;
         }
         if let Some(current) = &self.current {
@@ -262,7 +266,6 @@ impl Sender {
         let Some(sent) = self.sent_mut(id) else {
             return;
         };
-        totals.queued -= u64::from(core::mem::take(&mut sent.queued));
         match sent.mode {
             Mode::Unreliable => totals.charged -= u64::from(core::mem::take(&mut sent.charged)),
             Mode::Reliable | Mode::Passive => self.controls.push_back(Control::Tombstone {
@@ -271,6 +274,7 @@ impl Sender {
                 dependency,
             }),
         }
+        self.give_back(id, totals);
         match outcome {
             Outcome::Cancelled => totals.cancelled += 1,
             Outcome::Expired | Outcome::Lost | Outcome::Delivered => totals.expired += 1,
@@ -295,7 +299,7 @@ impl Sender {
     ) -> bool {
         let mut any = false;
         while let Some(dropped) = self.waiting.pop_receipt(token) {
-            totals.drop_waiting(&dropped, Outcome::Cancelled);
+            self.drop_waiting(&dropped, Outcome::Cancelled, totals);
             totals.cancelled += 1;
             any = true;
         }

@@ -9,6 +9,7 @@ use super::backlog::{Backlog, Waiting};
 use super::dependency::dependency;
 use super::fragment::fragment_count;
 use super::promises::Promises;
+use super::send_room::Held;
 use super::sentinel::is_marked;
 use super::{SequencingParams, Totals, cost};
 use crate::event::Outcome;
@@ -54,6 +55,8 @@ pub(crate) struct Sender {
     /// The packets from n_b to the newest that was begun.
     sent: VecDeque<Sent>,
     pub(super) promises: Promises,
+    /// What it takes of the send budget.
+    pub(super) held: Held,
     last_reliable: Option<u64>,
     /// Since when the newest of them had waited.
     begun: Instant,
@@ -71,6 +74,7 @@ impl Sender {
             controls: VecDeque::new(),
             sent: VecDeque::new(),
             promises: Promises::default(),
+            held: Held::default(),
             last_reliable: None,
             begun: Instant::NEVER,
             unsent: false,
@@ -93,11 +97,12 @@ impl Sender {
     }
 
     pub(crate) fn queue(&mut self, payload: Bytes, options: SendOptions, totals: &mut Totals) {
-        totals.queued += cost(payload.len());
+        let cost = cost(payload.len());
+        totals.room.take(&mut self.held, options.mode, cost);
         totals.unsent += 1;
         totals.undelivered += u32::from(options.mode != Mode::Unreliable);
         if let Some(older) = self.waiting.push(payload, options) {
-            totals.drop_waiting(&older, Outcome::Cancelled);
+            self.drop_waiting(&older, Outcome::Cancelled, totals);
             totals.replaced += 1;
         }
     }
@@ -129,9 +134,7 @@ impl Sender {
             totals.unsent -= 1;
             if options.mode == Mode::Unreliable {
                 // Sent once and forgotten.
-                if let Some(sent) = self.sent_mut(id) {
-                    totals.queued -= u64::from(core::mem::take(&mut sent.queued));
-                }
+                self.give_back(id, totals);
             }
         }
         Some((Message::Packet(packet), options))
@@ -197,6 +200,14 @@ impl Sender {
         self.sent.get_mut(usize::try_from(index).ok()?)
     }
 
+    /// The packet does not count in the send budget any more.
+    pub(super) fn give_back(&mut self, id: u64, totals: &mut Totals) {
+        if let Some(sent) = self.sent_mut(id) {
+            let (mode, queued) = (sent.mode, core::mem::take(&mut sent.queued));
+            (totals.room).give_back(&mut self.held, mode, u64::from(queued));
+        }
+    }
+
     /// The full id of a packet in the transfer window. None if the window has passed it.
     pub(super) fn expand(&self, id: u32, params: &SequencingParams) -> Option<u64> {
         let id = serial::expand(id, params.id_bits, self.window.base(), 0)?;
@@ -252,8 +263,8 @@ impl Sender {
         match sent.mode {
             Mode::Unreliable => totals.charged -= u64::from(core::mem::take(&mut sent.charged)),
             Mode::Reliable | Mode::Passive => {
-                totals.queued -= u64::from(core::mem::take(&mut sent.queued));
                 totals.undelivered -= 1;
+                self.give_back(id, totals);
             }
         }
         self.promises.delivered(id, &mut totals.receipts);
@@ -281,7 +292,8 @@ impl Sender {
                 break;
             };
             totals.charged -= u64::from(sent.charged);
-            totals.queued -= u64::from(sent.queued);
+            let queued = u64::from(sent.queued);
+            totals.room.give_back(&mut self.held, sent.mode, queued);
             totals.undelivered -= u32::from(sent.open > 0 && sent.mode != Mode::Unreliable);
             let passed = self.window.base();
             self.promises

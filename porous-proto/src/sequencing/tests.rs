@@ -34,6 +34,7 @@ fn params(window: u64, spacing: u64) -> SequencingParams {
         max_packet: 1000,
         remote_budget: 100_000,
         receive_budget: 100_000,
+        send_budget: 100_000,
     }
 }
 

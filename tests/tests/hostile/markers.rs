@@ -91,7 +91,7 @@ fn a_channel_can_be_moved_by_sentinels_alone() {
 #[test]
 fn markers_with_dependencies_that_cannot_be_mark_nothing() {
     let cost = Cost {
-        bytes: 1200,
+        bytes: 1300,
         steps: 100,
     };
     case(cost, |scene| {

@@ -99,7 +99,7 @@ fn an_application_that_only_reads_has_few_events() {
 #[test]
 fn an_application_that_only_sends_has_few_events() {
     let cost = Cost {
-        bytes: 16_000,
+        bytes: 20_000,
         steps: 120,
     };
     case_with(config().send_budget(1000).unwrap(), cost, |scene| {

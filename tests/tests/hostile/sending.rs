@@ -49,7 +49,7 @@ fn the_smallest_windows_that_never_move() {
         bytes: 44_000,
         steps: 100,
     };
-    case_with(config().send_budget(10_000).unwrap(), cost, |scene| {
+    case_with(config().send_budget(12_740).unwrap(), cost, |scene| {
         let mut enemy = scene.enemy_at(
             ENEMY,
             &Offer {
@@ -66,7 +66,8 @@ fn the_smallest_windows_that_never_move() {
                 Err(error) => break error,
             }
         };
-        assert_eq!((queued, refused), (10_000 / 65, SendError::Full));
+        // Of 12,740 bytes the packets of a channel that are not unreliable may take 9954.
+        assert_eq!((queued, refused), (9954 / 65, SendError::Full));
         assert_eq!(scene.queue(1, Mode::Reliable, 2), Err(SendError::TooLarge));
         assert_eq!(agreeing(scene, &mut enemy, 60), 1);
         assert!(scene.state(ENEMY).is_some());
@@ -82,7 +83,7 @@ fn the_smallest_windows_that_move_one_packet_at_a_time() {
         bytes: 42_000,
         steps: 100,
     };
-    case_with(config().send_budget(10_000).unwrap(), cost, |scene| {
+    case_with(config().send_budget(12_740).unwrap(), cost, |scene| {
         let mut enemy = scene.enemy_at(
             ENEMY,
             &Offer {
@@ -95,7 +96,7 @@ fn the_smallest_windows_that_move_one_packet_at_a_time() {
         while scene.queue(0, Mode::Reliable, 1).is_ok() {}
         scene.flush();
         let mut data = 0;
-        for n in 0..10_000 / 65 {
+        for n in 0..9954 / 65 {
             let heard = scene.overhear(&mut enemy);
             data += heard.iter().filter(|frame| frame.data > 0).count();
             let ack = all_up_to(&enemy, enemy.newest.0);
@@ -161,14 +162,14 @@ fn unreliable_packets_that_cannot_leave_grow_old() {
         }
         let mut full = 0;
         for _ in 0..100 {
-            for _ in 0..20 {
+            for _ in 0..12 {
                 full += u32::from(scene.queue(0, Mode::Unreliable, 1000).is_err());
             }
             silent(scene, &mut enemy, 1);
             assert!(scene.stats().queued_bytes <= 100_000);
         }
         let stats = scene.stats();
-        assert!(stats.packets_expired > 1000, "{stats:?}");
+        assert!(stats.packets_expired > 800, "{stats:?}");
         assert!(full < 100, "{full}");
         assert!(stats.queued_bytes >= 15 * 1064, "{stats:?}");
     });

@@ -97,7 +97,7 @@ fn what_is_late_or_repeated_makes_no_new_frame_look_old() {
 fn an_outage_of_many_frames_costs_one_more() {
     let mut pair = Pair::new(seed(), line(), Config::new(), Config::new());
     pair.connect_to_listener();
-    let mut play = |pair: &mut Pair, steps: u32| {
+    let play = |pair: &mut Pair, steps: u32| {
         let mut got = 0;
         for _ in 0..steps {
             let sent = pair.send(A, 0, Mode::Unreliable, vec![7; 30]);

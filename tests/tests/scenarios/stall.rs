@@ -239,9 +239,10 @@ fn a_reader_that_sleeps_keeps_no_more_than_its_budget_of_what_may_be_lost() {
 
 #[test]
 fn a_full_send_buffer_is_told_once_and_so_is_the_room_in_it() {
+    // Of which the packets of one mode may take 10,000 bytes.
     let mut pair = pair(
         seed(),
-        config::new().send_budget(10_000).unwrap(),
+        config::new().send_budget(11_428).unwrap(),
         config::new(),
     );
     let context = pair.world.seed();

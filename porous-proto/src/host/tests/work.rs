@@ -325,7 +325,7 @@ fn window_acknowledgements_for_channels_that_wait_cost_little() {
     both(|mut victim| {
         // All channels wait for the remote's budget.
         for channel in 0..255 {
-            let large = vec![channel; 1 << 14];
+            let large = vec![channel; 12 << 10];
             let sent = victim
                 .host
                 .send(victim.peer, ChannelId(channel), large, Mode::Reliable);

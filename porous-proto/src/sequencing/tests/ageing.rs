@@ -16,7 +16,10 @@ fn only_unreliable_packets_become_too_old() {
     assert_eq!((sender.totals.expired, sender.totals.unsent), (0, 3));
     sender.drop_expired(NOW + AGE + TICK);
     assert_eq!((sender.totals.expired, sender.totals.unsent), (1, 2));
-    assert_eq!((sender.totals.queued, sender.totals.undelivered), (134, 2));
+    assert_eq!(
+        (sender.totals.room.used(), sender.totals.undelivered),
+        (134, 2)
+    );
     assert!(sender.expiry_deadline().is_never());
     sender.audit(&mut crate::audit::Audit::default());
 }
@@ -36,7 +39,7 @@ fn the_age_of_a_packet_counts_from_the_first_look_after_it_was_sent() {
     assert_eq!(sender.totals.expired, 2);
     assert_eq!(sender.expiry_deadline(), NOW + second + AGE + TICK);
     sender.look(NOW + second + AGE + TICK);
-    assert_eq!((sender.totals.expired, sender.totals.queued), (3, 0));
+    assert_eq!((sender.totals.expired, sender.totals.room.used()), (3, 0));
 }
 
 #[test]
@@ -52,7 +55,7 @@ fn a_packet_that_has_begun_to_be_sent_goes_on() {
     assert!(sender.next_message(Priority::Low).is_some());
     assert!(sender.next_message(Priority::Low).is_some());
     assert!(sender.next_message(Priority::Low).is_none());
-    assert_eq!((sender.totals.queued, sender.totals.unsent), (0, 0));
+    assert_eq!((sender.totals.room.used(), sender.totals.unsent), (0, 0));
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn a_passive_packet_that_was_passed_is_not_sent_again() {
     assert_eq!(
         (
             wire.sender.totals().undelivered,
-            wire.sender.totals().queued
+            wire.sender.totals().room.used()
         ),
         (0, 0)
     );
@@ -203,7 +203,7 @@ fn a_packet_that_is_passed_while_it_is_being_sent_is_not_sent_any_further() {
         assert!(sender.check_window(0, 0));
         sender.on_window(0, 0);
         sender.audit(&mut crate::audit::Audit::default());
-        assert_eq!((sender.totals.queued, sender.totals.unsent), (0, 0));
+        assert_eq!((sender.totals.room.used(), sender.totals.unsent), (0, 0));
         assert!(sender.next_message(Priority::Low).is_none());
         sender.send(0, Bytes::from_static(&[8]), mode);
         let Some((Message::Packet(next), _)) = sender.next_message(Priority::Low) else {

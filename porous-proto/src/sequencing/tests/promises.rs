@@ -54,7 +54,7 @@ fn what_waits_beyond_its_time_takes_no_id_and_no_room() {
     assert_eq!(sender.expiry_deadline(), NOW + TTL + TICK);
     sender.look(NOW + TTL + TICK);
     assert_eq!(receipts(&mut sender), [(1, Outcome::Expired, false); 3]);
-    assert_eq!((sender.totals.queued, sender.totals.unsent), (0, 0));
+    assert_eq!((sender.totals.room.used(), sender.totals.unsent), (0, 0));
     assert_eq!((sender.totals.undelivered, sender.totals.expired), (0, 6));
     assert!(sender.expiry_deadline().is_never() && messages(&mut sender).is_empty());
 }
@@ -77,7 +77,10 @@ fn a_lost_packet_whose_time_is_over_is_buried() {
         assert_eq!(messages(&mut sender), [tombstone(0)]);
         assert!(sender.is_current(&tombstone(0)));
         // The remote host has to know before the connection may be closed.
-        assert_eq!((sender.totals.queued, sender.totals.undelivered), (0, 1));
+        assert_eq!(
+            (sender.totals.room.used(), sender.totals.undelivered),
+            (0, 1)
+        );
         sender.acknowledged(&tombstone(0));
         assert_eq!((sender.totals.undelivered, sender.totals.charged), (0, 67));
         sender.acknowledged(&sent[0]);
@@ -100,7 +103,7 @@ fn fragments_that_wait_beyond_the_time_are_not_sent() {
         let told = messages(&mut sender);
         let expected = if mode == Mode::Unreliable { 0 } else { 1 };
         assert_eq!(told.len(), expected, "{mode:?}: {told:?}");
-        assert_eq!((sender.totals.queued, sender.totals.unsent), (0, 0));
+        assert_eq!((sender.totals.room.used(), sender.totals.unsent), (0, 0));
     }
 }
 
@@ -176,7 +179,7 @@ fn what_is_cancelled_before_it_was_sent_is_gone() {
     }
     assert!(sender.cancel(0, 1) && !sender.cancel(0, 1) && !sender.cancel(1, 2));
     assert_eq!(receipts(&mut sender), [(1, Outcome::Cancelled, false); 2]);
-    assert_eq!((sender.totals.queued, sender.totals.unsent), (67, 1));
+    assert_eq!((sender.totals.room.used(), sender.totals.unsent), (67, 1));
     assert_eq!(sender.totals.cancelled, 2);
     assert_eq!(messages(&mut sender).len(), 1);
 }
@@ -242,7 +245,7 @@ fn what_was_replaced_is_told_and_leaves_the_budget() {
     sender.send(0, "abcdef".into(), keyed(1));
     sender.send(0, "abc".into(), keyed(2));
     assert_eq!(receipts(&mut sender), [(1, Outcome::Cancelled, false)]);
-    assert_eq!((sender.totals.queued, sender.totals.replaced), (67, 1));
+    assert_eq!((sender.totals.room.used(), sender.totals.replaced), (67, 1));
     assert_eq!(messages(&mut sender).len(), 1);
     // It has left: the next one is another packet.
     sender.send(0, "abc".into(), keyed(3));

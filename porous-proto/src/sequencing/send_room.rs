@@ -1,0 +1,220 @@
+//! Room for what the application sends: the send budget of a peer, which its channels share without
+//! keeping each other out (`docs/design.md`, "Why has each channel a reserve of the send budget?").
+
+use super::{Sequencing, cost};
+use crate::frame::Mode;
+
+/// What waits on one channel to be sent or acknowledged, 64 bytes a packet included.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Held {
+    unreliable: u64,
+    /// Reliable and passive packets.
+    repeated: u64,
+}
+
+impl Held {
+    const fn of(&self, mode: Mode) -> u64 {
+        match mode {
+            Mode::Unreliable => self.unreliable,
+            Mode::Reliable | Mode::Passive => self.repeated,
+        }
+    }
+
+    const fn of_mut(&mut self, mode: Mode) -> &mut u64 {
+        match mode {
+            Mode::Unreliable => &mut self.unreliable,
+            Mode::Reliable | Mode::Passive => &mut self.repeated,
+        }
+    }
+}
+
+/// What waits on all channels of a peer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SendRoom {
+    budget: u64,
+    /// The unreliable packets of each channel, and its other ones, find so much room at any time.
+    reserve: u64,
+    /// What of the budget belongs to nobody.
+    common: u64,
+    used: u64,
+    /// What is used beyond reserves.
+    borrowed: u64,
+}
+
+/// Room that was asked for in vain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Refusal {
+    channel: u8,
+    mode: Mode,
+    /// What the smallest packet takes that was refused.
+    cost: u64,
+}
+
+impl SendRoom {
+    pub(super) fn new(budget: u64, channels: u8) -> Self {
+        let reserves = 2 * u64::from(channels);
+        let reserve = budget / 4 / reserves;
+        Self {
+            budget,
+            reserve,
+            common: budget - reserves * reserve,
+            used: 0,
+            borrowed: 0,
+        }
+    }
+
+    pub(crate) const fn used(&self) -> u64 {
+        self.used
+    }
+
+    pub(super) const fn take(&mut self, held: &mut Held, mode: Mode, bytes: u64) {
+        let held = held.of_mut(mode);
+        let before = held.saturating_sub(self.reserve);
+        *held += bytes;
+        self.used += bytes;
+        self.borrowed += held.saturating_sub(self.reserve) - before;
+    }
+
+    pub(super) const fn give_back(&mut self, held: &mut Held, mode: Mode, bytes: u64) {
+        let held = held.of_mut(mode);
+        let before = held.saturating_sub(self.reserve);
+        *held -= bytes;
+        self.used -= bytes;
+        self.borrowed -= before - held.saturating_sub(self.reserve);
+    }
+
+    /// Whether a packet fits that takes `cost`, where so much is held already, beside `receipts` bytes
+    /// for receipts that were not taken. If nothing waits, any packet does.
+    const fn fits(&self, held: u64, cost: u64, receipts: u64) -> bool {
+        let total = self.used + receipts;
+        if total == 0 {
+            return true;
+        }
+        let beyond = (held + cost).saturating_sub(self.reserve);
+        let more = beyond - held.saturating_sub(self.reserve);
+        total + cost <= self.budget
+            && (beyond == 0 || self.borrowed + more + receipts <= self.common)
+    }
+
+    /// Whether half of what is within reach is free where so much is held.
+    const fn is_half_free(&self, held: u64, receipts: u64) -> bool {
+        let own = held.saturating_sub(self.reserve);
+        let others = self.borrowed - own + receipts;
+        held <= (self.reserve + self.common.saturating_sub(others)) / 2
+            && receipts <= self.budget / 2
+    }
+}
+
+impl Sequencing {
+    /// Whether the send budget has room for a packet, beside `receipts` bytes for receipts that were
+    /// not taken. If not, that is remembered: see [`has_new_room`](Self::has_new_room).
+    pub(crate) fn has_room(&mut self, channel: u8, mode: Mode, len: usize, receipts: u64) -> bool {
+        let refusal = Refusal {
+            channel,
+            mode,
+            cost: cost(len),
+        };
+        let fits = (self.totals.room).fits(self.held(refusal), refusal.cost, receipts);
+        if !fits {
+            self.refuse(refusal);
+        }
+        fits
+    }
+
+    fn held(&self, refusal: Refusal) -> u64 {
+        let made = self.get(refusal.channel);
+        made.map_or(0, |made| made.sender.held.of(refusal.mode))
+    }
+
+    fn refuse(&mut self, refusal: Refusal) {
+        let is_unreliable = |mode| mode == Mode::Unreliable;
+        let same = |other: &&mut Refusal| {
+            other.channel == refusal.channel
+                && is_unreliable(other.mode) == is_unreliable(refusal.mode)
+        };
+        match self.refusals.iter_mut().find(same) {
+            Some(other) => other.cost = other.cost.min(refusal.cost),
+            None => self.refusals.push(refusal),
+        }
+    }
+
+    /// Whether a packet was refused that fits now, where half of the room is free again.
+    pub(crate) fn has_new_room(&self, receipts: u64) -> bool {
+        self.refusals.iter().any(|&refusal| {
+            let held = self.held(refusal);
+            self.totals.room.fits(held, refusal.cost, receipts)
+                && self.totals.room.is_half_free(held, receipts)
+        })
+    }
+
+    /// The application is told that there is room: whoever finds none is refused anew.
+    pub(crate) fn forget_refusals(&mut self) {
+        self.refusals.clear();
+    }
+}
+
+#[cfg(any(test, feature = "audit"))]
+impl SendRoom {
+    /// Counts again what a channel holds.
+    pub(super) fn audit(&mut self, held: Held) {
+        for held in [held.unreliable, held.repeated] {
+            self.used += held;
+            self.borrowed += held.saturating_sub(self.reserve);
+        }
+    }
+
+    /// The same with nothing in it.
+    pub(super) const fn empty(mut self) -> Self {
+        (self.used, self.borrowed) = (0, 0);
+        self
+    }
+
+    pub(super) const fn sums(&self) -> [u64; 2] {
+        [self.used, self.borrowed]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many packets of 100 bytes fit, as `send` asks.
+    fn fill(room: &mut SendRoom, held: &mut Held, mode: Mode) -> usize {
+        let mut count = 0;
+        while room.fits(held.of(mode), 100, 0) {
+            room.take(held, mode, 100);
+            count += 1;
+        }
+        count
+    }
+
+    #[test]
+    fn whoever_fills_what_is_common_leaves_each_other_reserve_free() {
+        const TWO: u8 = 2;
+        let mut room = SendRoom::new(16_000, TWO);
+        let mut held = [Held::default(); TWO as usize];
+        // 12,000 are common, and each of the four has 1000.
+        assert_eq!(fill(&mut room, &mut held[0], Mode::Reliable), 130);
+        assert_eq!(fill(&mut room, &mut held[0], Mode::Unreliable), 10);
+        assert_eq!(fill(&mut room, &mut held[1], Mode::Unreliable), 10);
+        assert_eq!(fill(&mut room, &mut held[1], Mode::Passive), 10);
+        assert_eq!(room.used(), 16_000);
+        room.give_back(&mut held[1], Mode::Unreliable, 300);
+        assert_eq!(fill(&mut room, &mut held[0], Mode::Reliable), 0);
+        assert_eq!(fill(&mut room, &mut held[1], Mode::Unreliable), 3);
+        // What is given back beyond a reserve is common again.
+        room.give_back(&mut held[0], Mode::Reliable, 300);
+        assert_eq!(fill(&mut room, &mut held[1], Mode::Unreliable), 3);
+    }
+
+    #[test]
+    fn any_packet_fits_where_nothing_waits() {
+        let mut room = SendRoom::new(100, 1);
+        let mut held = Held::default();
+        assert!(room.fits(0, 5000, 0) && !room.fits(0, 5000, 64));
+        room.take(&mut held, Mode::Reliable, 5000);
+        assert!(!room.fits(0, 1, 0));
+        room.give_back(&mut held, Mode::Reliable, 5000);
+        assert_eq!(room.sums(), [0, 0]);
+    }
+}

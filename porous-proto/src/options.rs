@@ -125,7 +125,10 @@ impl SendOptions {
 
     /// Only the latest packet with this key is of use: it replaces an older one of the same channel
     /// of which nothing has been sent yet, whose receipt is
-    /// [`Cancelled`](crate::Outcome::Cancelled).
+    /// [`Cancelled`](crate::Outcome::Cancelled). As soon as it has left, nothing of those that were
+    /// sent before is sent again, in whatever mode: one that is lost is given up, with the same
+    /// receipt, and nobody waits for it any more. It does not wait for them itself. One that was sent
+    /// and not lost is received as any other.
     ///
     /// It takes the place of the older one, so that what is updated more often than it can be sent
     /// is not put off for ever. So it may overtake packets of its channel that were sent in between.

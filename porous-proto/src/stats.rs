@@ -132,7 +132,7 @@ pub struct PeerStats {
     /// [time to live](crate::SendOptions::ttl) was over; unreliable ones also that had waited longer
     /// than [`Config::unreliable_age`](crate::Config::unreliable_age). They count as sent, too.
     pub packets_expired: u64,
-    /// Packets that were not sent, as a newer one with the same
+    /// Packets that were not sent, or not sent again, as a newer one with the same
     /// [key](crate::SendOptions::key) took their place. They count as sent, too.
     pub packets_replaced: u64,
     /// Packets that were not sent, or not sent again, as they had been

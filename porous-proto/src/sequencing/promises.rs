@@ -1,5 +1,5 @@
-//! What was promised for packets that have an id: a time to live and a receipt
-//! (`docs/deviations.md` D1 to D4).
+//! What was promised for packets that have an id: a time to live, a receipt, and that only the latest
+//! one of a key is repeated (`docs/deviations.md` D1 to D4).
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -55,6 +55,9 @@ struct Promise {
     receipt: Option<u64>,
     /// When its time to live is over.
     ends: Instant,
+    key: Option<u64>,
+    /// A newer one with its key has left.
+    outdated: bool,
     /// The application wants it no more.
     cancelled: bool,
     /// Its receipt was told.
@@ -69,11 +72,24 @@ struct Promise {
 pub(crate) struct Promises {
     by_id: BTreeMap<u64, Promise>,
     receipts: BTreeSet<(u64, u64)>,
+    /// The newest packet with each key that has left.
+    keys: BTreeMap<u64, u64>,
+}
+
+/// Why nothing of a packet is sent any more.
+#[derive(Clone, Copy, Debug)]
+enum Reason {
+    Expired,
+    Cancelled,
+    Outdated,
 }
 
 impl Promises {
     pub(super) fn begin(&mut self, id: u64, options: &SendOptions, ends: Instant) {
-        if options.receipt.is_none() && options.ttl.is_none() {
+        let SendOptions {
+            receipt, ttl, key, ..
+        } = options;
+        if receipt.is_none() && ttl.is_none() && key.is_none() {
             return;
         }
         if let Some(token) = options.receipt {
@@ -82,11 +98,24 @@ impl Promises {
         let promise = Promise {
             receipt: options.receipt,
             ends,
+            key: options.key,
+            outdated: false,
             cancelled: false,
             told: false,
             given_up: false,
         };
         self.by_id.insert(id, promise);
+    }
+
+    /// Something of the packet is sent: an older one with its key is not repeated any more.
+    pub(super) fn left(&mut self, id: u64) {
+        let Some(key) = self.by_id.get(&id).and_then(|promise| promise.key) else {
+            return;
+        };
+        let older = self.keys.insert(key, id);
+        if let Some(promise) = older.and_then(|older| self.by_id.get_mut(&older)) {
+            promise.outdated = true;
+        }
     }
 
     pub(super) fn ends(&self, id: u64) -> Instant {
@@ -96,9 +125,10 @@ impl Promises {
     }
 
     pub(super) fn is_given_up(&self, id: u64, now: Instant) -> bool {
-        self.by_id
-            .get(&id)
-            .is_some_and(|promise| promise.given_up || promise.cancelled || promise.ends <= now)
+        self.by_id.get(&id).is_some_and(|promise| {
+            let unwanted = promise.cancelled || promise.outdated;
+            promise.given_up || unwanted || promise.ends <= now
+        })
     }
 
     /// All of it has arrived.
@@ -141,26 +171,31 @@ impl Promises {
         if let Some(token) = promise.receipt {
             self.receipts.remove(&(token, id));
         }
+        if let Some(key) = promise.key.filter(|key| self.keys.get(key) == Some(&id)) {
+            self.keys.remove(&key);
+        }
         Some(promise)
     }
 
     /// It is given up: why, if it was not before.
-    fn give_up(&mut self, id: u64, receipts: &mut Receipts) -> Option<Outcome> {
+    fn give_up(&mut self, id: u64, receipts: &mut Receipts) -> Option<Reason> {
         let Some(promise) = self.by_id.get_mut(&id) else {
-            return Some(Outcome::Expired); // by its age alone
+            return Some(Reason::Expired); // by its age alone
         };
         if core::mem::replace(&mut promise.given_up, true) {
             return None;
         }
-        let outcome = if promise.cancelled {
-            Outcome::Cancelled
+        let (reason, outcome) = if promise.cancelled {
+            (Reason::Cancelled, Outcome::Cancelled)
+        } else if promise.outdated {
+            (Reason::Outdated, Outcome::Cancelled)
         } else {
-            Outcome::Expired
+            (Reason::Expired, Outcome::Expired)
         };
         if !promise.told {
             receipts.tell(promise.receipt, outcome, false);
         }
-        Some(outcome)
+        Some(reason)
     }
 
     /// The next packet with this receipt, from this id on.
@@ -177,6 +212,7 @@ impl Promises {
             }
         }
         self.receipts.clear();
+        self.keys.clear();
     }
 
     /// The ids, the oldest first.
@@ -260,7 +296,7 @@ impl Sender {
         params: &SequencingParams,
         totals: &mut Totals,
     ) {
-        let Some(outcome) = self.promises.give_up(id, &mut totals.receipts) else {
+        let Some(reason) = self.promises.give_up(id, &mut totals.receipts) else {
             return;
         };
         let Some(sent) = self.sent_mut(id) else {
@@ -275,9 +311,10 @@ impl Sender {
             }),
         }
         self.give_back(id, totals);
-        match outcome {
-            Outcome::Cancelled => totals.cancelled += 1,
-            Outcome::Expired | Outcome::Lost | Outcome::Delivered => totals.expired += 1,
+        match reason {
+            Reason::Expired => totals.expired += 1,
+            Reason::Cancelled => totals.cancelled += 1,
+            Reason::Outdated => totals.replaced += 1,
         }
         if id + 1 == self.next_id() {
             self.unsent = false;

@@ -43,6 +43,25 @@ pub(super) struct Sent {
     pub(super) open: u16,
 }
 
+/// The newest reliable packet that was begun.
+#[derive(Clone, Copy, Debug)]
+struct LastReliable {
+    id: u64,
+    key: Option<u64>,
+    /// The one that it depends on.
+    after: Option<u64>,
+}
+
+impl LastReliable {
+    const fn plain(id: u64) -> Self {
+        Self {
+            id,
+            key: None,
+            after: None,
+        }
+    }
+}
+
 /// The sender.
 #[derive(Debug)]
 pub(crate) struct Sender {
@@ -57,7 +76,7 @@ pub(crate) struct Sender {
     pub(super) promises: Promises,
     /// What it takes of the send budget.
     pub(super) held: Held,
-    last_reliable: Option<u64>,
+    last_reliable: Option<LastReliable>,
     /// Since when the newest of them had waited.
     begun: Instant,
     /// Nothing of that was sent yet.
@@ -164,9 +183,16 @@ impl Sender {
         (self.begun, self.unsent) = (since, true);
         self.promises.begin(id, &options, ends);
         let count = fragment_count(payload.len(), params.fragment_size);
-        let dependency = dependency(id, self.last_reliable, params.window);
+        // Nobody waits for what is outdated as soon as this leaves.
+        let same_key = |last: &LastReliable| last.key.is_some() && last.key == options.key;
+        if let Some(last) = self.last_reliable.filter(same_key) {
+            self.last_reliable = last.after.map(LastReliable::plain);
+        }
+        let after = self.last_reliable.map(|last| last.id);
+        let dependency = dependency(id, after, params.window);
         if mode == Mode::Reliable {
-            self.last_reliable = Some(id);
+            let key = options.key;
+            self.last_reliable = Some(LastReliable { id, key, after });
         }
         if mode == Mode::Unreliable && is_marked(id, params.spacing) {
             let id = serial::truncate(id, params.id_bits);
@@ -231,11 +257,12 @@ impl Sender {
 
     /// Something of the packet is sent: since when it had waited, if that is the first.
     pub(super) fn take_since(&mut self, id: u32, params: &SequencingParams) -> Option<Instant> {
-        let is_newest = self.unsent && self.expand(id, params) == self.next_id().checked_sub(1);
-        if !is_newest {
+        let newest = self.next_id().checked_sub(1).filter(|_| self.unsent)?;
+        if self.expand(id, params) != Some(newest) {
             return None;
         }
         self.unsent = false;
+        self.promises.left(newest);
         Some(self.begun)
     }
 

@@ -22,6 +22,7 @@ mod flow;
 mod forgery;
 mod handshake;
 mod idle;
+mod keys;
 mod lanes;
 mod latency;
 mod limits;

@@ -253,6 +253,60 @@ fn what_was_replaced_is_told_and_leaves_the_budget() {
     assert!(receipts(&mut sender).is_empty());
 }
 
+/// What depends on a packet that is outdated waits for it only if it was sent before.
+#[test]
+fn a_packet_does_not_wait_for_an_older_one_with_its_key() {
+    let mut sender = sender();
+    let plain = SendOptions::new(Mode::Reliable);
+    let mut dependencies = Vec::new();
+    for options in [
+        plain,
+        plain.key(1),
+        plain.key(1),
+        plain.key(2),
+        plain.key(1),
+        SendOptions::new(Mode::Unreliable).key(1),
+        plain,
+    ] {
+        sender.send(0, "abc".into(), options);
+        for message in messages(&mut sender) {
+            if let Message::Packet(packet) = message {
+                dependencies.push(packet.dependency);
+            }
+        }
+    }
+    // 0 <- 1, 0 <- 2, 2 <- 3, 3 <- 4, 3 <- 5, 3 <- 6.
+    assert_eq!(dependencies, [0, 1, 2, 1, 1, 2, 3]);
+}
+
+#[test]
+fn an_outdated_packet_is_buried_if_it_is_lost_and_left_alone_if_not() {
+    for mode in [Mode::Reliable, Mode::Passive] {
+        let mut sender = sender();
+        let keyed = |token| options(mode, token).key(9);
+        sender.send(0, "abc".into(), keyed(1));
+        let older = messages(&mut sender);
+        sender.sent(&older[0]);
+        sender.send(0, "abc".into(), keyed(2));
+        let newer = messages(&mut sender);
+        assert!(sender.is_current(&older[0]), "the newer one has not left");
+        sender.sent(&newer[0]);
+        assert!(!sender.is_current(&older[0]) && sender.is_current(&newer[0]));
+        assert!(receipts(&mut sender).is_empty());
+        sender.skipped(&older[0]);
+        assert_eq!(receipts(&mut sender), [(1, Outcome::Cancelled, false)]);
+        assert_eq!(messages(&mut sender), [tombstone(0)]);
+        assert_eq!((sender.totals.replaced, sender.totals.expired), (1, 0));
+        sender.acknowledged(&newer[0]);
+        sender.acknowledged(&tombstone(0));
+        assert_eq!(receipts(&mut sender), [(2, Outcome::Delivered, false)]);
+        assert_eq!(
+            (sender.totals.room.used(), sender.totals.undelivered),
+            (0, 0)
+        );
+    }
+}
+
 #[test]
 fn at_the_end_all_that_is_open_is_lost() {
     let mut sender = sender();

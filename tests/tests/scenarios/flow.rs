@@ -225,7 +225,8 @@ fn stats(pair: &Pair, at: u32) -> PeerStats {
 /// A pair of which B takes 1064 bytes until it reads.
 fn narrow(age: Duration) -> Pair {
     let reader = config::new().receive_budget(1000, 1064).unwrap();
-    let sender = config::new().send_budget(TEN).unwrap().unreliable_age(age);
+    let sender = config::new().send_budget(TEN).unwrap();
+    let sender = sender.unreliable_age(age).unwrap();
     let mut pair = pair(10, sender, reader);
     // What this takes of B's budget is not given back before B reads.
     assert_eq!(pair.send(Pair::A, 0, Mode::Reliable, vec![0; 1000]), Ok(()));

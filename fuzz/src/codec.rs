@@ -13,7 +13,7 @@ pub fn agreement([length, window, rest]: Choice) -> Agreement {
     let log = 4 + window % 13;
     let anchor = [0, 200, 1 << 32, u64::MAX][usize::from(rest >> 4) % 4];
     Agreement {
-        connection_id_len: usize::from(length % 9),
+        connection_id_len: usize::from(length % 21),
         id_bytes: if log <= 14 { 2 } else { 3 },
         window: 1 << log,
         fragment_size: [4, 16, 512 - 48, 1200 - 48, 65_535 - 48][usize::from(rest % 5)],
@@ -138,13 +138,13 @@ fn check_form(form: &Form, datagram: &[u8], agreement: &Agreement) {
         Form::Disconnect(nonces, _) | Form::DisconnectAck(nonces) => {
             assert!(!nonces.contains(&0));
         }
-        Form::Reset(id) => assert!((1..=8).contains(&id.len())),
+        Form::Reset(id) => assert!((1..=20).contains(&id.len())),
         Form::Short(short) => check_short(short, agreement),
     }
 }
 
 fn check_connect(connect: &Connect) {
-    assert!(connect.connection_id.len() <= 8);
+    assert!(connect.connection_id.len() <= 20);
     assert!((1..=255).contains(&connect.channels.len()));
     assert!(connect.datagram >= 512 && connect.packet >= 1);
     assert!(connect.path_mtu.is_none_or(|mtu| mtu > connect.datagram));

@@ -39,7 +39,7 @@ pub enum Plan {
         Option<u32>,
     ),
     /// The id of a RESET.
-    Reset(#[generator(produce::<Vec<u8>>().with().len(1..9_usize))] Vec<u8>),
+    Reset(#[generator(produce::<Vec<u8>>().with().len(1..21_usize))] Vec<u8>),
 }
 
 /// What REQ and ACK share.
@@ -47,7 +47,7 @@ pub enum Plan {
 pub struct Connect {
     #[generator([1..=u64::MAX, 1..=u64::MAX])]
     nonces: [u64; 2],
-    #[generator(produce::<Vec<u8>>().with().len(0..9_usize))]
+    #[generator(produce::<Vec<u8>>().with().len(0..21_usize))]
     connection_id: Vec<u8>,
     application: u64,
     #[generator(1..=255_u8)]

@@ -93,7 +93,10 @@ fn config(setup: &Setup) -> Config {
         &|config| config.receive_budget(setup.packet.0, setup.packet.1),
         &|config| config.windows(1 << (setup.windows.0 % 20), 1 << (setup.windows.1 % 20)),
         &|config| config.bandwidth(setup.rates.0, setup.rates.1),
-        &|config| config.connection_id_len(setup.connection_id % 10),
+        &|config| {
+            let lengths = [0, 1, 2, 3, 4, 5, 8, 9, 20, 21];
+            config.connection_id_len(lengths[usize::from(setup.connection_id) % 10])
+        },
         &|config| config.send_budget(setup.send_budget),
         &|config| config.connect_timeout(connect),
         &|config| config.timeout(timeout),

@@ -111,8 +111,9 @@ pub use porous_udp::{
 };
 
 pub use porous_proto::{
-    AnswerError, Channel, ChannelId, ChannelStats, Config, ConfigError, ConnectError, Disconnect,
-    DisconnectReason, Event, Host, HostStats, Ignored, Instant, Integrity, Listen, ListenError,
-    Malformed, Mode, ModeCounts, Order, Outcome, Peer, PeerId, PeerState, PeerStats, Policy,
-    Priority, Received, Refusal, RefusalData, SendError, SendOptions, UnknownPeer,
+    AnswerError, Channel, ChannelId, ChannelStats, Config, ConfigError, ConnectError,
+    ConnectionIds, ConnectionIdsError, Disconnect, DisconnectReason, Event, Host, HostStats,
+    Ignored, Instant, Integrity, Listen, ListenError, Malformed, Mode, ModeCounts, Order, Outcome,
+    Peer, PeerId, PeerState, PeerStats, Policy, Priority, Received, Refusal, RefusalData,
+    SendError, SendOptions, UnknownPeer,
 };

@@ -14,7 +14,7 @@ pub use forms::{Ack, Connect, Form, Message, Packet, Short};
 /// What shapes the datagrams of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Agreement {
-    /// The length of all connection ids: 0 to 8.
+    /// The length of all connection ids: 0 to 20.
     pub connection_id_len: usize,
     /// The width of packet ids in bytes: 2 or 3.
     pub id_bytes: u8,

@@ -10,7 +10,7 @@ use core::time::Duration;
 pub use self::channel::{Channel, Order};
 use crate::congestion::Congestion;
 use crate::error::ConfigError;
-use crate::frame::{Channels, Integrity, Offer, PACKET_CHARGE};
+use crate::frame::{Channels, ConnectionId, Integrity, Offer, PACKET_CHARGE};
 
 /// How urgent a channel is, for the side that sends on it (§3.1): everything of high priority
 /// leaves before anything of low priority.
@@ -336,21 +336,21 @@ impl Config {
         self
     }
 
-    /// The length of the connection ids that peers put into datagrams to this host, 0 to 8 bytes.
+    /// The length of the connection ids that peers put into datagrams to this host, 0 to 20 bytes.
     /// A longer id is harder to guess from off the path; with 0 the host tells its peers apart by
     /// address alone and cannot listen; killed and started again at the same address, it is let in
     /// when its old connection has timed out. Default 4.
     ///
     /// # Errors
     ///
-    /// [`ConfigError::ConnectionIdLen`] above 8.
+    /// [`ConfigError::ConnectionIdLen`] above 20.
     ///
     /// ```
-    /// assert!(porous_proto::Config::new().connection_id_len(8).is_ok());
-    /// assert!(porous_proto::Config::new().connection_id_len(9).is_err());
+    /// assert!(porous_proto::Config::new().connection_id_len(20).is_ok());
+    /// assert!(porous_proto::Config::new().connection_id_len(21).is_err());
     /// ```
     pub const fn connection_id_len(mut self, bytes: u8) -> Result<Self, ConfigError> {
-        if bytes > 8 {
+        if bytes > ConnectionId::MAX as u8 {
             return Err(ConfigError::ConnectionIdLen);
         }
         self.connection_id_len = bytes;

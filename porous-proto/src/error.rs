@@ -103,7 +103,7 @@ pub enum ConfigError {
     Window,
     /// The receive budget must hold the largest packet and its overhead of 64 bytes.
     ReceiveBudget,
-    /// Connection ids are 0 to 8 bytes.
+    /// Connection ids are 0 to 20 bytes.
     ConnectionIdLen,
     /// Reply limits are 1 to 1,000,000 a second.
     ReplyLimit,
@@ -124,7 +124,7 @@ impl fmt::Display for ConfigError {
             Self::ReceiveBudget => {
                 "the receive budget must hold the largest packet and 64 bytes more"
             }
-            Self::ConnectionIdLen => "connection ids are 0 to 8 bytes",
+            Self::ConnectionIdLen => "connection ids are 0 to 20 bytes",
             Self::ReplyLimit => "reply limits are 1 to 1000000 a second",
             Self::Zero(value) => return write!(f, "{value} must not be zero"),
         })
@@ -143,4 +143,16 @@ pub enum ListenError {
 
 describe!(ListenError {
     Self::NotAllowed => "this host cannot listen: it was made with Config::client() or without connection ids",
+});
+
+/// Why [`Host::set_connection_ids`](crate::Host::set_connection_ids) refused. Nothing has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConnectionIdsError {
+    /// The host's connection ids are empty: there is nothing to make.
+    NoBytes,
+}
+
+describe!(ConnectionIdsError {
+    Self::NoBytes => "connection ids have no bytes here: configure their length",
 });

@@ -136,13 +136,15 @@ mod wire;
 pub mod work;
 
 pub use config::{Channel, Config, Order, Policy, Priority};
-pub use error::{AnswerError, ConfigError, ConnectError, ListenError, SendError, UnknownPeer};
+pub use error::{
+    AnswerError, ConfigError, ConnectError, ConnectionIdsError, ListenError, SendError, UnknownPeer,
+};
 pub use event::{
     Disconnect, DisconnectReason, Disposition, Ecn, Event, Ignored, Listen, Outcome, Received,
     Refusal, Transmit,
 };
 pub use frame::{Integrity, Malformed, Mode, RefusalData};
-pub use host::{Address, ChannelId, Host, PeerId};
+pub use host::{Address, ChannelId, ConnectionIds, Host, PeerId};
 pub use options::SendOptions;
 pub use peer::{Peer, PeerState};
 pub use stats::{ChannelStats, HostStats, ModeCounts, PeerStats};

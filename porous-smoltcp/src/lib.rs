@@ -170,8 +170,9 @@ pub use host::SmolHost;
 pub use socket::{SocketClosed, SocketStats};
 
 pub use porous_proto::{
-    AnswerError, Channel, ChannelId, ChannelStats, Config, ConfigError, ConnectError, Disconnect,
-    DisconnectReason, Event, Host, HostStats, Ignored, Integrity, Listen, ListenError, Malformed,
-    Mode, ModeCounts, Order, Outcome, Peer, PeerId, PeerState, PeerStats, Policy, Priority,
-    Received, Refusal, RefusalData, SendError, SendOptions, UnknownPeer,
+    AnswerError, Channel, ChannelId, ChannelStats, Config, ConfigError, ConnectError,
+    ConnectionIds, ConnectionIdsError, Disconnect, DisconnectReason, Event, Host, HostStats,
+    Ignored, Integrity, Listen, ListenError, Malformed, Mode, ModeCounts, Order, Outcome, Peer,
+    PeerId, PeerState, PeerStats, Policy, Priority, Received, Refusal, RefusalData, SendError,
+    SendOptions, UnknownPeer,
 };

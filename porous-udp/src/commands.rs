@@ -4,8 +4,9 @@ use core::net::SocketAddr;
 use std::io;
 
 use porous_proto::{
-    AnswerError, ChannelId, ConnectError, Disconnect, Event, Host, HostStats, Instant, Listen,
-    ListenError, Peer, PeerId, Received, SendError, SendOptions, UnknownPeer,
+    AnswerError, ChannelId, ConnectError, ConnectionIds, ConnectionIdsError, Disconnect, Event,
+    Host, HostStats, Instant, Listen, ListenError, Peer, PeerId, Received, SendError, SendOptions,
+    UnknownPeer,
 };
 
 use crate::address::normalise;
@@ -206,6 +207,24 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     /// ```
     pub fn set_host_send_rate(&mut self, bytes_a_second: u32) {
         self.host.set_host_send_rate(bytes_a_second);
+    }
+
+    /// Changes how the ids of new connections are made, for whatever routes datagrams by them.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Host::set_connection_ids`].
+    ///
+    /// ```
+    /// use porous_udp::{Config, ConnectionIds, Endpoint, bind};
+    ///
+    /// let config = Config::new().connection_id_len(8)?;
+    /// let mut server = Endpoint::new(bind("127.0.0.1:0")?, config)?;
+    /// server.set_connection_ids(ConnectionIds::Custom(|id| id[0] = 3))?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn set_connection_ids(&mut self, ids: ConnectionIds) -> Result<(), ConnectionIdsError> {
+        self.host.set_connection_ids(ids)
     }
 
     /// Cancels the packets of a channel that were sent with this receipt: see [`Host::cancel`].

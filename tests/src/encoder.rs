@@ -98,7 +98,7 @@ impl Offer {
     /// The body of a REQ or an ACK.
     #[must_use]
     pub fn body(&self, connection_id: &[u8]) -> Vec<u8> {
-        let mut body = vec![u8::try_from(connection_id.len()).expect("8 at most")];
+        let mut body = vec![u8::try_from(connection_id.len()).expect("20 at most")];
         body.extend(connection_id);
         let mut parameter = |kind: u8, value: &[u8]| {
             body.extend([kind, u8::try_from(value.len()).expect("65 at most")]);

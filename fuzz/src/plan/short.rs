@@ -13,7 +13,7 @@ const LONGEST: usize = 50_000;
 /// A short form.
 #[derive(Clone, Debug, TypeGenerator)]
 pub struct Short {
-    connection_id: [u8; 8],
+    connection_id: [u8; 20],
     id: u32,
     #[generator(1..5_u8)]
     width: u8,

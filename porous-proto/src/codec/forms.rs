@@ -46,7 +46,7 @@ pub struct Connect {
     pub cookie: bool,
     /// Of the sender and of the receiver.
     pub nonces: [u64; 2],
-    /// Of at most 8 bytes.
+    /// Of at most 20 bytes.
     pub connection_id: Vec<u8>,
     /// 1: which application.
     pub application: u64,

@@ -29,10 +29,10 @@ fn every_value_has_its_range() {
     let expected = [false, true, true, false];
     assert_eq!(taken(limits, |c, n| c.reply_limits(n, 1)), expected);
     assert_eq!(taken(limits, |c, n| c.reply_limits(1, n)), expected);
-    let lengths = [0, 8, 9];
+    let lengths = [0, 8, 20, 21];
     assert_eq!(
         taken(lengths, Config::connection_id_len),
-        [true, true, false]
+        [true, true, true, false]
     );
     let counts = [0, 1, 255, 256];
     let channels = |c: Config, n: usize| c.channels(&alloc::vec![Priority::High; n]);

@@ -6,7 +6,7 @@ use crate::wire::{NoRoom, Reader, Writer};
 
 use super::Malformed;
 
-/// 0 to 8 bytes that the receiver of short datagrams chose. A host uses one length for all of its
+/// 0 to 20 bytes that the receiver of short datagrams chose. A host uses one length for all of its
 /// connections, so that it can read an id without knowing the connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub(crate) struct ConnectionId {
@@ -16,7 +16,8 @@ pub(crate) struct ConnectionId {
 }
 
 impl ConnectionId {
-    pub(crate) const MAX: usize = 8;
+    /// As long as QUIC's (RFC 9000 §17.2), so that what routes datagrams by those can do so by these.
+    pub(crate) const MAX: usize = 20;
 
     /// The id of no bytes.
     pub(crate) const EMPTY: Self = Self {
@@ -24,7 +25,7 @@ impl ConnectionId {
         bytes: [0; Self::MAX],
     };
 
-    /// `None` if there are more than eight bytes.
+    /// `None` if there are more than 20 bytes.
     pub(crate) fn new(id: &[u8]) -> Option<Self> {
         let mut bytes = [0; Self::MAX];
         bytes.get_mut(..id.len())?.copy_from_slice(id);
@@ -32,11 +33,6 @@ impl ConnectionId {
             length: u8::try_from(id.len()).ok()?,
             bytes,
         })
-    }
-
-    /// The `length` low bytes of `value`; `None` if `length` is above eight.
-    pub(crate) fn from_u64(value: u64, length: usize) -> Option<Self> {
-        value.to_le_bytes().get(..length).and_then(Self::new)
     }
 
     pub(crate) fn as_bytes(&self) -> &[u8] {
@@ -82,13 +78,14 @@ mod tests {
     use alloc::format;
 
     #[test]
-    fn an_id_has_at_most_eight_bytes() {
-        assert_eq!(ConnectionId::new(&[1; 9]), None);
-        assert_eq!(ConnectionId::from_u64(1, 9), None);
-        assert_eq!(ConnectionId::new(&[1; 8]).unwrap().len(), 8);
+    fn an_id_has_at_most_twenty_bytes() {
+        assert_eq!(ConnectionId::new(&[1; 21]), None);
+        assert_eq!(ConnectionId::new(&[1; 20]).unwrap().len(), 20);
         assert!(ConnectionId::new(&[]).unwrap().is_empty());
+        let longest = ConnectionId::decode(&mut Reader::new(&[20; 21]));
+        assert_eq!(longest.unwrap().as_bytes(), [20; 20]);
         assert_eq!(
-            ConnectionId::decode(&mut Reader::new(&[9; 10])),
+            ConnectionId::decode(&mut Reader::new(&[21; 22])),
             Err(Malformed::BadValue)
         );
         assert_eq!(
@@ -98,14 +95,10 @@ mod tests {
     }
 
     #[test]
-    fn an_id_from_a_number_has_its_low_bytes() {
-        let id = ConnectionId::from_u64(0x8877_6655_4433_2211, 4).unwrap();
-        assert_eq!(id.as_bytes(), [0x11, 0x22, 0x33, 0x44]);
+    fn an_id_is_its_bytes_and_their_number() {
+        let id = ConnectionId::new(&[0x11, 0x22, 0x33, 0x44]).unwrap();
         assert_eq!(format!("{id:?}"), "#11223344");
-        assert_ne!(
-            id,
-            ConnectionId::from_u64(0x4433_2211, 5).unwrap(),
-            "lengths differ"
-        );
+        let longer = ConnectionId::new(&[0x11, 0x22, 0x33, 0x44, 0]).unwrap();
+        assert_ne!(id, longer, "lengths differ");
     }
 }

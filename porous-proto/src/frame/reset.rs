@@ -11,7 +11,7 @@ pub(super) const RESET: u8 = 0xF2;
 /// Echoes the connection id of what it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reset {
-    /// 1 to 8 bytes.
+    /// 1 to 20 bytes.
     pub(crate) connection_id: ConnectionId,
 }
 

@@ -12,9 +12,6 @@ use crate::options::SendOptions;
 use crate::peer::Identity;
 use crate::time::Instant;
 
-/// How often a connection id that is in use is drawn anew.
-const DRAWS: usize = 64;
-
 impl<R: CryptoRng, A: Address> Host<R, A> {
     /// Whether strangers are answered. A host begins [`Closed`](Listen::Closed).
     ///
@@ -66,18 +63,6 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             connection_id,
             secret: self.cookies.hash(&nonce),
         }
-    }
-
-    /// A connection id that no peer of this host has.
-    pub(super) fn draw_connection_id(&mut self) -> Option<ConnectionId> {
-        let len = usize::from(self.config.connection_id_len);
-        for _ in 0..DRAWS {
-            let id = ConnectionId::from_u64(self.rng.next_u64(), len)?;
-            if len == 0 || self.peers.by_connection_id(id).is_none() {
-                return Some(id);
-            }
-        }
-        None
     }
 
     /// Sends a packet on a channel (§2.4). It is queued, and leaves when the driver

@@ -5,6 +5,7 @@ mod answer;
 #[cfg(any(test, feature = "audit"))]
 mod audit;
 mod commands;
+mod connection_ids;
 mod cookie;
 mod handle;
 mod limits;
@@ -26,6 +27,7 @@ use core::time::Duration;
 use rand_core::CryptoRng;
 
 pub use self::address::{Address, ChannelId};
+pub use self::connection_ids::ConnectionIds;
 use self::cookie::Cookies;
 use self::limits::Limits;
 pub use self::peers::PeerId;
@@ -66,6 +68,7 @@ pub struct Host<R, A = core::net::SocketAddr> {
     same_host: fn(&A, &A) -> bool,
     cookies: Cookies,
     listen: Listen,
+    connection_ids: ConnectionIds,
     peers: Peers<A>,
     /// Live peers that connected to us.
     inbound: u32,
@@ -118,6 +121,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             rng,
             same_host: |_, _| false,
             listen: Listen::Closed,
+            connection_ids: ConnectionIds::Random,
             peers: Peers::new(),
             inbound: 0,
             lingering: VecDeque::new(),

@@ -136,7 +136,7 @@ mod tests {
     fn only_so_many_replies_wait() {
         let mut replies = Replies::new(5000);
         let reply = Reply::Reset {
-            connection_id: ConnectionId::from_u64(7, 4).unwrap(),
+            connection_id: ConnectionId::new(&[7; 4]).unwrap(),
         };
         for n in 0..1024 {
             assert!(replies.push(n, reply), "{n}");

@@ -4,8 +4,12 @@ use crate::config::Policy;
 use crate::frame::{Channels, Context, Integrity, Offer, TAG};
 use crate::sequencing::SequencingParams;
 
-/// Bytes of a datagram that are kept free around a full fragment (`docs/wire.md`, "Fragments").
-const FRAGMENT_RESERVE: usize = 48;
+/// Bytes of a datagram that are kept free around a full fragment, beside the connection id
+/// (`docs/wire.md`, "Messages").
+const FRAGMENT_RESERVE: usize = 40;
+
+/// And for the connection id, at least.
+const ID_RESERVE: usize = 8;
 
 /// The largest number of fragments of a packet.
 const FRAGMENTS_MAX: usize = u16::MAX as usize;
@@ -42,6 +46,8 @@ pub(crate) struct Agreement {
     /// B of (10), for what we send.
     pub(crate) bandwidth: u32,
     pub(crate) integrity: Integrity,
+    /// The room that is kept for a connection id.
+    id_reserve: usize,
 }
 
 impl Agreement {
@@ -71,18 +77,23 @@ impl Agreement {
             } else {
                 Integrity::Header
             },
+            id_reserve: ID_RESERVE,
         };
         let path_mtu = ours.path_mtu.min(theirs.path_mtu).unwrap_or(0);
         agreement.path_mtu = path_mtu.max(agreement.max_datagram);
-        let largest = agreement.fragment_size() * FRAGMENTS_MAX;
-        agreement.max_packet = agreement
-            .max_packet
-            .min(u32::try_from(largest).unwrap_or(u32::MAX));
-        Some(agreement)
+        Some(agreement.with_ids([0; 2]))
+    }
+
+    /// The same with connection ids of these lengths: fragments must fit beside the longer one.
+    pub(crate) fn with_ids(mut self, [ours, theirs]: [usize; 2]) -> Self {
+        self.id_reserve = ID_RESERVE.max(ours).max(theirs);
+        let largest = u32::try_from(self.fragment_size() * FRAGMENTS_MAX);
+        self.max_packet = self.max_packet.min(largest.unwrap_or(u32::MAX));
+        self
     }
 
     fn fragment_size(&self) -> usize {
-        usize::from(self.max_datagram) - FRAGMENT_RESERVE
+        usize::from(self.max_datagram) - FRAGMENT_RESERVE - self.id_reserve
     }
 
     const fn has_short_ids(&self) -> bool {

@@ -264,7 +264,8 @@ impl Peer {
         let agreement = Agreement::new(ours, &remote.offer).ok_or(Ignored::WrongState)?;
         let nonces = [self.nonce, remote.nonce_self];
         // It only tries whether the datagram is valid, and is gone before the real one is made.
-        Session::new(agreement, nonces, remote.connection_id, &self.limits).handle_short(
+        let ids = [self.connection_id, remote.connection_id];
+        Session::new(agreement, nonces, ids, &self.limits).handle_short(
             short,
             Ecn::NotEct,
             tick,

@@ -51,23 +51,25 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// In its box at once: it is large, and a microcontroller's stack is not.
+    /// With the connection ids of ours and of theirs. In its box at once: it is large, and a
+    /// microcontroller's stack is not.
     pub(crate) fn new(
         agreement: Agreement,
         nonces: [u64; 2],
-        connection_id: ConnectionId,
+        [ours, theirs]: [ConnectionId; 2],
         limits: &Limits,
     ) -> Box<Self> {
-        let [ours, theirs] = nonces;
+        let agreement = agreement.with_ids([ours.len(), theirs.len()]);
+        let [own, remote] = nonces;
         let check = Check {
             integrity: agreement.integrity,
-            ours,
-            theirs,
+            ours: own,
+            theirs: remote,
         };
         let (first_id, age) = (limits.first_id, limits.unreliable_age);
         let context = agreement.context();
         let params = TransferParams {
-            connection_id,
+            connection_id: theirs,
             context,
             check,
             max_datagram: agreement.max_datagram,

@@ -202,7 +202,7 @@ fn role(
     let windows: [u64; 2] = [1 << draw.between(4, most), 1 << draw.between(4, most)];
     // Without a checksum a connection id is what tells old datagrams from new ones.
     let shortest = if !checksum { 4 } else { u64::from(listens) };
-    let connection_id = u8::try_from(draw.between(shortest, 8)).unwrap_or(8);
+    let connection_id = u8::try_from(draw.between(shortest, 20)).unwrap_or(20);
     let timeout = draw.millis(3000, 20_000);
     let send_budget = number(draw.log(256, 4 << 20));
     let mut config = config

@@ -3,7 +3,9 @@
 use core::net::SocketAddr;
 
 use bytes::Bytes;
-use porous_udp::{ChannelId, Disconnect, Listen, PeerId, RefusalData, SendError, SendOptions};
+use porous_udp::{
+    ChannelId, ConnectionIds, Disconnect, Listen, PeerId, RefusalData, SendError, SendOptions,
+};
 
 use super::known::Known;
 use super::output::{Command, Outgoing, ThreadError, Unsent, UnsentError};
@@ -335,6 +337,26 @@ impl HostThread {
     /// ```
     pub fn set_host_send_rate(&mut self, bytes_a_second: u32) -> Result<(), ThreadError> {
         self.command(Command::SetHostSendRate(bytes_a_second))
+    }
+
+    /// Changes how the ids of new connections are made
+    /// ([`Host::set_connection_ids`](crate::Host::set_connection_ids)); nothing happens if connection
+    /// ids are empty here.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if it was not queued.
+    ///
+    /// ```
+    /// use porous_std::{Config, ConnectionIds, UdpHost};
+    ///
+    /// let config = Config::new().connection_id_len(8)?;
+    /// let mut host = UdpHost::bind("127.0.0.1:0", config)?.spawn()?;
+    /// host.set_connection_ids(ConnectionIds::Custom(|id| id[0] = 3))?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn set_connection_ids(&mut self, ids: ConnectionIds) -> Result<(), ThreadError> {
+        self.command(Command::SetConnectionIds(ids))
     }
 
     /// Whether a command can be queued.

@@ -6,8 +6,9 @@ use std::io;
 
 use bytes::Bytes;
 use porous_udp::{
-    AnswerError, ChannelId, ConnectError, Disconnect, Event, HostStats, Listen, ListenError, Peer,
-    PeerId, PeerState, PeerStats, Received, RefusalData, SendError, SendOptions, SocketStats,
+    AnswerError, ChannelId, ConnectError, ConnectionIds, Disconnect, Event, HostStats, Listen,
+    ListenError, Peer, PeerId, PeerState, PeerStats, Received, RefusalData, SendError, SendOptions,
+    SocketStats,
 };
 
 use super::queue::{Weigh, weight};
@@ -160,6 +161,7 @@ pub(crate) enum Command {
     SetSendRate(PeerId, u32),
     SetReceiveRate(PeerId, u32),
     SetHostSendRate(u32),
+    SetConnectionIds(ConnectionIds),
     AskStats,
     AskPeerStats(PeerId),
     /// End: who is still there is disconnected like this.

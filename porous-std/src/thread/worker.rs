@@ -174,6 +174,11 @@ impl<C: Conditioner> Worker<C> {
                 host.set_host_send_rate(rate);
                 None
             }
+            Command::SetConnectionIds(ids) => {
+                // Empty ids stay what they are, as the command says.
+                let _empty = host.set_connection_ids(ids);
+                None
+            }
             Command::AskStats => Some(Output::Stats {
                 host: Box::new(host.stats()),
                 socket: host.socket_stats(),

@@ -157,20 +157,20 @@ fn an_unknown_parameter_is_refused() {
     });
 }
 
-/// `[X1]` A connection id has 8 bytes at most, and those are there.
+/// `[X1]` A connection id has 20 bytes at most, and those are there.
 #[test]
-fn a_connection_id_of_more_than_eight_bytes_is_refused() {
+fn a_connection_id_of_more_than_twenty_bytes_is_refused() {
     let cost = Cost { bytes: 0, steps: 0 };
     case(cost, |scene| {
-        for len in [9, 10, 0x7F, 0x80, 0xFF] {
-            let mut body = offer().body(&[9; 8]);
+        for len in [21, 22, 0x7F, 0x80, 0xFF] {
+            let mut body = offer().body(&[9; 20]);
             body[0] = len;
             refused(scene, &padded(&body));
-            body.splice(1..9, vec![9; usize::from(len)]);
+            body.splice(1..21, vec![9; usize::from(len)]);
             refused(scene, &padded(&body));
             refused(scene, &padded(&[len]));
         }
-        for len in 0..=8 {
+        for len in 0..=20 {
             understood(scene, &padded(&offer().body(&vec![9; len])), 0xC1);
         }
     });

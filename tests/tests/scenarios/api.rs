@@ -206,9 +206,9 @@ fn a_configuration_holds_valid_values_only() {
             Some(ConfigError::ReceiveBudget),
         ),
         (new().connection_id_len(0), None),
-        (new().connection_id_len(8), None),
+        (new().connection_id_len(20), None),
         (
-            new().connection_id_len(9),
+            new().connection_id_len(21),
             Some(ConfigError::ConnectionIdLen),
         ),
         (new().reply_limits(1, 1), None),

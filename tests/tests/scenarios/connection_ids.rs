@@ -2,9 +2,9 @@
 
 use core::time::Duration;
 
-use porous_proto::{Config, Event};
+use porous_proto::{ChannelId, Config, ConnectionIds, Event, Mode};
 use porous_sim::{Intercept, LinkConfig, Pair, World};
-use porous_tests::{assert_talk, config, events, one_connection, seed};
+use porous_tests::{assert_talk, config, events, one_connection, record, seed};
 
 const A: u32 = Pair::A;
 const B: u32 = Pair::B;
@@ -28,7 +28,18 @@ fn connected(a: u8, b: u8) -> World {
 
 #[test]
 fn every_length_works_with_every_other() {
-    for (a, b) in [(0, 0), (0, 8), (1, 2), (2, 4), (4, 4), (8, 0), (8, 8)] {
+    let lengths = [
+        (0, 0),
+        (0, 20),
+        (1, 2),
+        (2, 4),
+        (4, 4),
+        (8, 0),
+        (9, 8),
+        (13, 17),
+        (20, 20),
+    ];
+    for (a, b) in lengths {
         let mut world = connected(a, b);
         let context = format!("{a} and {b} bytes");
         let ends = one_connection(&mut world, &context);
@@ -56,4 +67,67 @@ fn a_datagram_with_another_connection_id_is_ignored() {
     let told = events(&mut world, A);
     assert!(matches!(told[..], [Event::Disconnected { .. }]), "{told:?}");
     assert!(world.host(A).stats().ignored_total() > before + 10);
+}
+
+/// Whatever routes QUIC's datagrams by their connection ids routes these: a short form has the two
+/// upper bits 01 of QUIC's short header, and the receiver's connection id from byte 1 on; a long form
+/// has QUIC's long bit (RFC 9000 §17.2, §17.3).
+#[test]
+fn datagrams_are_laid_out_as_those_of_quic_are() {
+    let line = LinkConfig::new().delay(Duration::from_millis(20));
+    let mut pair = Pair::new(seed(), line, config(8), config(20));
+    let custom = |marks: fn(&mut [u8])| ConnectionIds::Custom(marks);
+    let ours = custom(|id| id[..2].copy_from_slice(b"to"));
+    let theirs = custom(|id| id[12..].copy_from_slice(b"server B"));
+    assert_eq!(pair.world.host_mut(A).set_connection_ids(ours), Ok(()));
+    assert_eq!(pair.world.host_mut(B).set_connection_ids(theirs), Ok(()));
+    let tape = record(&mut pair.world);
+    pair.connect_to_listener();
+    pair.exchange(
+        Pair::A,
+        [(0, Mode::Reliable, vec![7; 5000])],
+        Duration::from_secs(5),
+    );
+    let (mut long, mut short) = (0, 0);
+    for taped in tape.all() {
+        let first = taped.datagram[0];
+        if first & 0x80 != 0 {
+            long += 1;
+            continue;
+        }
+        short += 1;
+        assert_eq!(first & 0xC0, 0x40);
+        let id = &taped.datagram[1..];
+        match taped.from {
+            A => assert_eq!(&id[12..20], b"server B"),
+            _ => assert_eq!(&id[..2], b"to"),
+        }
+    }
+    assert!(long >= 4 && short >= 6, "{long} {short}");
+}
+
+/// A full fragment leaves room for the longest head and what is acknowledged beside it.
+#[test]
+fn large_packets_both_ways_need_no_datagrams_of_their_own_for_acknowledgements() {
+    const LEN: usize = 100_000;
+    let mut counts = Vec::new();
+    for len in [8, 20] {
+        let mut world = connected(len, len);
+        let [a, b] = one_connection(&mut world, "");
+        let before = world.host(A).stats().datagrams_sent;
+        for (host, peer) in [(A, a), (B, b)] {
+            let sent = world
+                .host_mut(host)
+                .send(peer, ChannelId(0), vec![7; LEN], Mode::Reliable);
+            assert_eq!(sent, Ok(()));
+        }
+        world.run_for(Duration::from_secs(5));
+        let got = world
+            .host_mut(B)
+            .receive(b)
+            .map(|packet| packet.payload.len());
+        assert_eq!(got, Some(LEN));
+        counts.push(world.host(A).stats().datagrams_sent - before);
+    }
+    assert!(counts[1] <= counts[0] + counts[0] / 10, "{counts:?}");
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 /// A context and a length of connection ids for each value of a byte.
 fn context(choice: u8) -> (usize, Context) {
-    let lengths = [0, 1, 4, 8];
+    let lengths = [0, 1, 4, 20];
     let id_bytes = if choice & 1 == 0 { 2 } else { 3 };
     let context = Context {
         id_bytes,

@@ -51,9 +51,15 @@ fn connect() -> Connect {
     }
 }
 
+/// Bytes that all differ.
+fn connection_id(len: usize) -> ConnectionId {
+    let bytes: [u8; 20] = core::array::from_fn(|n| u8::try_from(n + 1).unwrap());
+    ConnectionId::new(&bytes[..len]).unwrap()
+}
+
 fn header(connection_id_len: usize) -> Header {
     Header {
-        connection_id: ConnectionId::from_u64(0x0807_0605_0403_0201, connection_id_len).unwrap(),
+        connection_id: connection_id(connection_id_len),
         id: 0x0102_0304_0506_07D0,
         id_width: 1,
         nonce: false,

@@ -158,6 +158,10 @@ fn ack() -> impl Strategy<Value = AckBlock> {
         )
 }
 
+fn ids() -> impl Strategy<Value = ConnectionId> {
+    prop::collection::vec(any::<u8>(), 0..=20).prop_map(|id| ConnectionId::new(&id).unwrap())
+}
+
 #[derive(Clone, Debug)]
 struct Frame {
     context: Context,
@@ -223,17 +227,10 @@ fn frame() -> impl Strategy<Value = Frame> {
             9 => prop::collection::vec(message.clone(), 0..12).boxed(),
             1 => prop::collection::vec(message, MAX_MESSAGES).boxed(),
         ];
-        let head = (
-            0_usize..=8,
-            any::<u64>(),
-            1_u8..=4,
-            any::<bool>(),
-            any::<bool>(),
-        );
+        let head = (ids(), any::<u64>(), 1_u8..=4, any::<bool>(), any::<bool>());
         let padding = prop_oneof![Just(0_usize), MIN_PADDING..20];
         (head, prop::option::of(ack()), messages, padding).prop_map(
-            move |((length, id, id_width, nonce, ack_now), ack, messages, padding)| {
-                let connection_id = ConnectionId::from_u64(id ^ 0x55, length).unwrap();
+            move |((connection_id, id, id_width, nonce, ack_now), ack, messages, padding)| {
                 let ack_now = ack_now && !messages.is_empty();
                 let header = Header {
                     connection_id,
@@ -288,16 +285,13 @@ fn offers() -> impl Strategy<Value = Offer> {
 }
 
 fn connects() -> impl Strategy<Value = Connect> {
-    (1_u64.., 1_u64.., any::<u64>(), 0_usize..=8, offers()).prop_map(
-        |(nonce_self, nonce_peer, id, length, offer)| {
-            let connection_id = ConnectionId::from_u64(id, length).unwrap();
-            Connect {
-                cookie: false,
-                nonce_self,
-                nonce_peer,
-                connection_id,
-                offer,
-            }
+    (1_u64.., 1_u64.., ids(), offers()).prop_map(
+        |(nonce_self, nonce_peer, connection_id, offer)| Connect {
+            cookie: false,
+            nonce_self,
+            nonce_peer,
+            connection_id,
+            offer,
         },
     )
 }

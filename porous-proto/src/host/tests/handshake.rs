@@ -1,11 +1,14 @@
 //! Handshakes of remote hosts that do not keep to the rules.
 
 use alloc::vec::Vec;
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 use crate::doc::carry;
 use crate::frame::{Connect, ConnectionId};
-use crate::{AnswerError, ConnectError, DisconnectReason, Refusal};
+use crate::{
+    AnswerError, ConnectError, ConnectionIds, ConnectionIdsError, DisconnectReason, Refusal,
+};
 
 /// The remote host at address 2, with a nonce of its own.
 const THEIRS: u64 = 77;
@@ -23,7 +26,7 @@ fn theirs(nonce_peer: u64, application: u64) -> Connect {
         cookie: false,
         nonce_self: THEIRS,
         nonce_peer,
-        connection_id: ConnectionId::from_u64(5, 4).unwrap(),
+        connection_id: ConnectionId::new(&[5; 4]).unwrap(),
         offer: Config::new().application_id(application).offer(),
     }
 }
@@ -128,6 +131,56 @@ fn who_cannot_be_given_a_connection_id_is_refused_as_by_a_full_host() {
     let refused = DisconnectReason::Refused(Refusal::Full);
     assert_eq!(reason(&mut client), Some(refused));
     assert_eq!(host.stats().accepted, 0);
+}
+
+#[test]
+fn ids_of_an_application_are_drawn_sixteen_times() {
+    static DRAWN: AtomicUsize = AtomicUsize::new(0);
+    let same = |id: &mut [u8]| {
+        DRAWN.fetch_add(1, Ordering::Relaxed);
+        id.fill(7);
+    };
+    let config = Config::new().connection_id_len(20).unwrap();
+    let mut host = Host::<_, u32>::new(config, ExampleRng(2));
+    host.listen(Listen::Open).unwrap();
+    host.set_connection_ids(ConnectionIds::Custom(same))
+        .unwrap();
+    let first = host.connect(Instant::ZERO, 1000).unwrap();
+    let id = host.peer(first).unwrap().connection_id();
+    assert_eq!(id.as_bytes(), [7; 20]);
+    assert_eq!(DRAWN.load(Ordering::Relaxed), 1);
+    let error = host.connect(Instant::ZERO, 1001);
+    assert_eq!(error, Err(ConnectError::OutOfConnectionIds));
+    assert_eq!(DRAWN.load(Ordering::Relaxed), 17);
+    // Who wants in is told that there is no place, and no peer is made.
+    let mut client = Host::<_, u32>::new(Config::client(), example_rng());
+    client.connect(Instant::ZERO, 2).unwrap();
+    while host.poll_transmit(Instant::ZERO, &mut [0; 1200]).is_some() {}
+    for _ in 0..3 {
+        carry(&mut client, 1, &mut host);
+        carry(&mut host, 2, &mut client);
+    }
+    let refused = DisconnectReason::Refused(Refusal::Full);
+    assert_eq!(reason(&mut client), Some(refused));
+    // From now on all is random again; the old one stays what it is.
+    host.set_connection_ids(ConnectionIds::Random).unwrap();
+    let second = host.connect(Instant::ZERO, 1001).unwrap();
+    let [first, second] = [first, second].map(|peer| host.peer(peer).unwrap().connection_id());
+    assert_eq!((first, second.len()), (id, 20));
+    assert_ne!(first, second);
+}
+
+#[test]
+fn ids_without_bytes_are_nobodys_to_make() {
+    let config = Config::new().connection_id_len(0).unwrap();
+    let mut host = Host::<_, u32>::new(config, example_rng());
+    let custom = ConnectionIds::Custom(|_| unreachable!());
+    assert_eq!(
+        host.set_connection_ids(custom),
+        Err(ConnectionIdsError::NoBytes)
+    );
+    assert_eq!(host.set_connection_ids(ConnectionIds::Random), Ok(()));
+    assert!(host.connect(Instant::ZERO, 1).is_ok() && host.connect(Instant::ZERO, 2).is_ok());
 }
 
 #[test]

@@ -141,7 +141,7 @@ fn a_reset_counts_only_if_it_names_the_connection() {
     };
     let unknown = Disposition::Ignored(Ignored::UnknownConnection);
     // Ours is what the remote host puts into its datagrams: it proves nothing.
-    for id in [own, ConnectionId::from_u64(99, 4).unwrap()] {
+    for id in [own, ConnectionId::new(&[99; 4]).unwrap()] {
         assert_eq!(handle(&mut client, id), unknown);
     }
     let mut buf = [0; 1200];

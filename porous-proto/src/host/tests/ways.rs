@@ -9,12 +9,12 @@ use crate::frame::{Check, Connect, ConnectionId, Ids, TAG};
 /// The nonce of the remote host.
 const THEIRS: u64 = 77;
 
-fn request(nonce_self: u64, nonce_peer: u64, connection_id: u64) -> Connect {
+fn request(nonce_self: u64, nonce_peer: u64, connection_id: u32) -> Connect {
     Connect {
         cookie: false,
         nonce_self,
         nonce_peer,
-        connection_id: ConnectionId::from_u64(connection_id, 4).unwrap(),
+        connection_id: ConnectionId::new(&connection_id.to_le_bytes()).unwrap(),
         offer: Config::new().offer(),
     }
 }
@@ -47,7 +47,7 @@ fn sent(host: &mut Host<ExampleRng, u32>) -> Vec<(u32, u8, u64)> {
 }
 
 /// Asks from an address and brings the cookie back.
-fn prove(host: &mut Host<ExampleRng, u32>, from: u32, connection_id: u64) -> Disposition {
+fn prove(host: &mut Host<ExampleRng, u32>, from: u32, connection_id: u32) -> Disposition {
     ask(host, from, &request(THEIRS, 0, connection_id));
     let [(to, 0xC1, cookie)] = sent(host)[..] else {
         panic!("no cookie")

@@ -39,7 +39,7 @@ fn session(config: &Config) -> Session {
         settings: config.settings(),
         secret: 0,
     };
-    *Session::new(agreement, [1, 2], ConnectionId::EMPTY, &limits)
+    *Session::new(agreement, [1, 2], [ConnectionId::EMPTY; 2], &limits)
 }
 
 fn packet(id: u32, mode: Mode, len: usize, part: Option<u16>) -> Message<Vec<u8>> {

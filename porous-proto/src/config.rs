@@ -10,7 +10,7 @@ use core::time::Duration;
 pub use self::channel::{Channel, Order};
 use crate::congestion::Congestion;
 use crate::error::ConfigError;
-use crate::frame::{Channels, ConnectionId, Integrity, Offer, PACKET_CHARGE};
+use crate::frame::{Channels, ConnectionId, Integrity, Offer, PACKET_CHARGE, REQUEST_SIZE_MAX};
 
 /// How urgent a channel is, for the side that sends on it (§3.1): everything of high priority
 /// leaves before anything of low priority.
@@ -84,6 +84,7 @@ pub struct Config {
     pub(crate) channel_count: u8,
     pub(crate) channels: [Channel; 255],
     pub(crate) max_datagram: u16,
+    pub(crate) request_size: u16,
     /// 0: the path is not searched.
     pub(crate) path_mtu: u16,
     pub(crate) ecn: bool,
@@ -133,6 +134,7 @@ impl Config {
             channel_count: 1,
             channels: [Channel::new(Priority::Low); 255],
             max_datagram: 1200,
+            request_size: REQUEST_SIZE_MAX,
             path_mtu: 0,
             ecn: false,
             roaming: false,
@@ -231,6 +233,9 @@ impl Config {
 
     /// The largest UDP payload to send or receive, in bytes, 512 to 65,507. The smaller of both
     /// hosts' counts. Default 1200, which passes everywhere (RFC 8899 §5.1.2, RFC 9000 §14).
+    ///
+    /// What is more than [`request_size`](Self::request_size) is used when a search has found that the
+    /// path carries it: see [`path_mtu_discovery`](Self::path_mtu_discovery).
     ///
     /// # Errors
     ///
@@ -370,10 +375,13 @@ impl Config {
         for (number, channel) in (0..=u8::MAX).zip(self.channel_settings()) {
             channels.set_high(number, channel.priority == Priority::High);
         }
+        // A request as long as this has passed; whether more does has yet to be found out.
+        let max_datagram = self.max_datagram.min(self.request_size);
+        let most = self.max_datagram.max(self.path_mtu);
         Offer {
             application: self.application_id,
             channels,
-            max_datagram: self.max_datagram,
+            max_datagram,
             max_packet: self.max_packet,
             receive_budget: self.receive_budget,
             frame_window_log2: self.frame_window_log2,
@@ -382,7 +390,7 @@ impl Config {
             receive_rate: self.receive_rate,
             integrity: self.integrity,
             features: 0,
-            path_mtu: (self.path_mtu > self.max_datagram).then_some(self.path_mtu),
+            path_mtu: (most > max_datagram).then_some(most),
         }
     }
 }

@@ -99,6 +99,8 @@ pub enum ConfigError {
     UnknownChannel,
     /// Datagrams are 512 to 65,507 bytes.
     MaxDatagram,
+    /// Connection requests are 512 to 1200 bytes.
+    RequestSize,
     /// Windows are powers of two from 16 to 65,536.
     Window,
     /// The receive budget must hold the largest packet and its overhead of 64 bytes.
@@ -120,6 +122,7 @@ impl fmt::Display for ConfigError {
                 "the configuration has fewer channels: give Config::channels first"
             }
             Self::MaxDatagram => "datagrams are 512 to 65507 bytes",
+            Self::RequestSize => "connection requests are 512 to 1200 bytes",
             Self::Window => "windows are powers of two from 16 to 65536",
             Self::ReceiveBudget => {
                 "the receive budget must hold the largest packet and 64 bytes more"

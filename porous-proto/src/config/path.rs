@@ -2,12 +2,44 @@
 
 use super::Config;
 use crate::error::ConfigError;
+use crate::frame::{REQUEST_SIZE_MAX, REQUEST_SIZE_MIN};
 
 impl Config {
+    /// The size of a connection request in bytes of UDP payload, 512 to 1200: who connects pads its
+    /// requests to it, and who listens, or connects to a host that connects to it, does not answer
+    /// shorter ones. So the host that is connected to must have no larger one than the host that
+    /// connects, or the attempt ends as one that is not answered does. Default 1200.
+    ///
+    /// Less is for carriers whose datagrams are shorter: a datagram of WebTransport is sent in one of
+    /// QUIC, and holds some 1130 bytes. A request is also what proves that the path carries datagrams
+    /// of its size. With less than [`max_datagram`](Self::max_datagram) a connection begins with
+    /// datagrams of this size, and searches for larger ones up to `max_datagram` as
+    /// [`path_mtu_discovery`](Self::path_mtu_discovery) says.
+    ///
+    /// The longest answer to a request of which nothing is known yet, a cookie, is no longer than a
+    /// third of 512 bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::RequestSize`] outside this range.
+    ///
+    /// ```
+    /// assert!(porous_proto::Config::new().request_size(1024).is_ok());
+    /// assert!(porous_proto::Config::new().request_size(1201).is_err());
+    /// ```
+    pub const fn request_size(mut self, bytes: u16) -> Result<Self, ConfigError> {
+        if bytes < REQUEST_SIZE_MIN || bytes > REQUEST_SIZE_MAX {
+            return Err(ConfigError::RequestSize);
+        }
+        self.request_size = bytes;
+        Ok(self)
+    }
+
     /// Searches for datagrams larger than [`max_datagram`](Self::max_datagram) that the path to a
-    /// peer carries, up to `max` bytes of UDP payload, 512 to 65,507 (RFC 8899). Both hosts must
-    /// configure it, and the smaller count is the limit; 0 or less than `max_datagram` is off, the
-    /// default. 1452 is what Ethernet carries under IPv6.
+    /// peer carries, up to `max` bytes of UDP payload, 512 to 65,507 (RFC 8899). A connection begins
+    /// with the smaller one of what both hosts take at first, and the limit is the smaller one of what
+    /// they take at most: a host without this takes `max_datagram`. 0 or less than `max_datagram` is
+    /// off, the default. 1452 is what Ethernet carries under IPv6.
     ///
     /// Nothing is tried in the first 5 s of a connection, and nothing as long as there is not more
     /// to send at once than fits into a datagram. What is found serves small packets, more of which
@@ -36,7 +68,8 @@ impl Config {
     }
 
     /// Leaves [`path_mtu_discovery`](Self::path_mtu_discovery) off, whatever was configured: for
-    /// drivers that cannot keep routers from fragmenting.
+    /// drivers that cannot keep routers from fragmenting. No datagram is longer than
+    /// [`max_datagram`](Self::max_datagram) then.
     ///
     /// ```
     /// use porous_proto::Config;

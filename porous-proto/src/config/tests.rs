@@ -17,6 +17,11 @@ fn every_value_has_its_range() {
         taken(sizes, Config::max_datagram),
         [false, false, true, true, true, false]
     );
+    let requests = [0, 511, 512, 1200, 1201, u16::MAX];
+    assert_eq!(
+        taken(requests, Config::request_size),
+        [false, false, true, true, false, false]
+    );
     let windows = [0, 8, 16, 100, 65_536, 131_072];
     let expected = [false, false, true, false, true, false];
     assert_eq!(taken(windows, |c, n| c.windows(n, 16)), expected);
@@ -133,6 +138,24 @@ fn a_channel_has_what_it_was_given_last() {
     assert!(config.clone().channel(crate::ChannelId(2), low).is_err());
     let again = config.channels(&[Priority::Low; 2]).unwrap();
     assert_eq!(again.channel_settings(), [low, low]);
+}
+
+#[test]
+fn no_datagram_is_offered_at_once_that_is_longer_than_a_request() {
+    let offered = |datagram, request, search| {
+        let config = Config::new().max_datagram(datagram).unwrap();
+        let config = config.request_size(request).unwrap();
+        let offer = config.path_mtu_discovery(search).unwrap().offer();
+        (offer.max_datagram, offer.path_mtu)
+    };
+    assert_eq!(offered(1200, 1200, 0), (1200, None));
+    assert_eq!(offered(512, 1200, 0), (512, None));
+    assert_eq!(offered(512, 512, 0), (512, None));
+    assert_eq!(offered(1200, 512, 0), (512, Some(1200)));
+    assert_eq!(offered(1200, 512, 600), (512, Some(1200)));
+    assert_eq!(offered(1200, 512, 1452), (512, Some(1452)));
+    assert_eq!(offered(1452, 1200, 0), (1200, Some(1452)));
+    assert_eq!(offered(1200, 1200, 1452), (1200, Some(1452)));
 }
 
 #[test]

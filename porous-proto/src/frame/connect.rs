@@ -6,9 +6,10 @@ use crate::wire::{NoRoom, Reader, all_zero};
 use super::long::{self, ACKNOWLEDGE, HEAD, Long, REQUEST, VERSION};
 use super::{ConnectionId, Malformed, Offer};
 
-/// The length in bytes to which an initiator pads its requests, so that no answer to a forged one
-/// can be longer than a quarter of it.
-pub(crate) const REQUEST_SIZE: usize = 1200;
+/// The lengths in bytes to which an initiator may pad its requests. No answer to a forged one can be
+/// longer than a third of the shortest: a cookie of a host with 255 channels has 152 bytes.
+pub(crate) const REQUEST_SIZE_MIN: u16 = 512;
+pub(crate) const REQUEST_SIZE_MAX: u16 = 1200;
 
 /// The answer of a listener that keeps no state: its nonce is a cookie.
 const COOKIE: u8 = 1;

@@ -27,7 +27,7 @@ mod short;
 #[cfg(test)]
 pub(crate) use ack::MAX_RANGES;
 pub(crate) use ack::{AckBlock, AckRange, Marks};
-pub(crate) use connect::{Connect, REQUEST_SIZE, Request};
+pub(crate) use connect::{Connect, REQUEST_SIZE_MAX, REQUEST_SIZE_MIN, Request};
 pub(crate) use connection_id::ConnectionId;
 pub(crate) use control::MIN_PADDING;
 pub(crate) use datagram::{Datagram, Rest, decode};

@@ -7,9 +7,7 @@ use super::limits::Answered;
 use super::replies::Reply;
 use super::{Address, Host};
 use crate::event::{Disposition, Ecn, Ignored, Listen, Refusal};
-use crate::frame::{
-    Connect, Datagram, Disconnect, REQUEST_SIZE, Refuse, Request, Rest, VERSION, decode,
-};
+use crate::frame::{Connect, Datagram, Disconnect, Refuse, Request, Rest, VERSION, decode};
 use crate::peer::{Agreement, Peer, PeerState, Tick};
 use crate::time::Instant;
 
@@ -109,7 +107,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
                 .peers
                 .find(from, |peer| peer.remote_nonce() == Some(nonce))
             {
-                if request.datagram_length < REQUEST_SIZE {
+                if !self.is_padded(request.datagram_length) {
                     return Err(Ignored::Unpadded); // what it is answered may be longer
                 }
                 self.may_answer_for(slot, from)?;
@@ -129,6 +127,11 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         self.on_stranger(tick, from, request)
     }
 
+    /// Whether a request of this length may be answered: no answer is as long.
+    fn is_padded(&self, datagram_length: usize) -> bool {
+        datagram_length >= usize::from(self.config.request_size)
+    }
+
     /// We connect to the address that the request comes from: we answer with our own nonce
     /// (`deviations.md` C16).
     fn on_request_to_attempt(
@@ -139,7 +142,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         request: &Request<'_>,
     ) -> Taken {
         let connect = &request.connect;
-        if !connect.cookie && request.datagram_length < REQUEST_SIZE {
+        if !connect.cookie && !self.is_padded(request.datagram_length) {
             return Err(Ignored::Unpadded);
         }
         let compatible = Agreement::new(&self.offer, &connect.offer).is_some();
@@ -168,7 +171,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         if self.listen == Listen::Closed {
             return Err(Ignored::NotListening);
         }
-        if request.datagram_length < REQUEST_SIZE {
+        if !self.is_padded(request.datagram_length) {
             return Err(Ignored::Unpadded);
         }
         let connect = &request.connect;
@@ -245,7 +248,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         if self.listen == Listen::Closed {
             return Err(Ignored::NotListening);
         }
-        if datagram.len() < REQUEST_SIZE {
+        if !self.is_padded(datagram.len()) {
             return Err(Ignored::Unpadded);
         }
         self.turn_away(

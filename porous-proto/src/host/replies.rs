@@ -1,5 +1,5 @@
 //! Datagrams to hosts that are no peers: cookies, refusals, resets. One for each datagram at most,
-//! none of them repeated, none longer than a quarter of a request (`docs/wire.md`, "Handshake"), or,
+//! none of them repeated, none longer than a third of a request (`docs/wire.md`, "Handshake"), or,
 //! of a reset, than what it answers.
 
 use alloc::collections::VecDeque;

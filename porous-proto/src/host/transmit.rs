@@ -4,13 +4,15 @@ use rand_core::CryptoRng;
 
 use super::{Address, Host};
 use crate::event::Transmit;
-use crate::frame::REQUEST_SIZE;
 use crate::time::Instant;
 use crate::transfer::Written;
 
 impl<R: CryptoRng, A: Address> Host<R, A> {
-    /// The size of the buffer that [`poll_transmit`](Self::poll_transmit) needs, and a good one for
-    /// receiving: no datagram of this host is longer. At least 1200.
+    /// The size of the buffer that [`poll_transmit`](Self::poll_transmit) needs: no datagram of this
+    /// host is longer. The largest of [`Config::max_datagram`](crate::Config::max_datagram),
+    /// [`path_mtu_discovery`](crate::Config::path_mtu_discovery) and
+    /// [`request_size`](crate::Config::request_size), so at least 512. It is a good size for receiving
+    /// as well if it is at least 1200: others may pad their requests to that.
     ///
     /// ```
     /// use porous_proto::{Config, Host};
@@ -21,7 +23,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// ```
     pub fn max_datagram_size(&self) -> usize {
         let largest = self.config.max_datagram.max(self.config.path_mtu);
-        usize::from(largest).max(REQUEST_SIZE)
+        usize::from(largest.max(self.config.request_size))
     }
 
     /// The next datagram to be sent, written into `buf`. To be called until it returns `None`:

@@ -29,7 +29,7 @@ pub(crate) struct Agreement {
     pub(crate) priorities: Channels,
     /// MTU (`deviations.md` T22).
     pub(crate) max_datagram: u16,
-    /// How large datagrams may become if the path carries them; at least `max_datagram`.
+    /// How large datagrams may become if the path carries them: what both hosts take at most.
     pub(crate) path_mtu: u16,
     pub(crate) max_packet: u32,
     pub(crate) remote_budget: u32,
@@ -58,11 +58,12 @@ impl Agreement {
         }
         let required = |offer: &Offer| offer.integrity == Integrity::Crc32c;
         let crc = required(ours) || required(theirs);
-        let mut agreement = Self {
+        let most = |offer: &Offer| offer.path_mtu.unwrap_or(offer.max_datagram);
+        let agreement = Self {
             channels: ours.channels.count().min(theirs.channels.count()),
             priorities: ours.channels,
             max_datagram: ours.max_datagram.min(theirs.max_datagram),
-            path_mtu: 0,
+            path_mtu: most(ours).min(most(theirs)),
             max_packet: ours.max_packet.min(theirs.max_packet),
             remote_budget: theirs.receive_budget,
             receive_budget: ours.receive_budget,
@@ -79,8 +80,6 @@ impl Agreement {
             },
             id_reserve: ID_RESERVE,
         };
-        let path_mtu = ours.path_mtu.min(theirs.path_mtu).unwrap_or(0);
-        agreement.path_mtu = path_mtu.max(agreement.max_datagram);
         Some(agreement.with_ids([0; 2]))
     }
 

@@ -11,6 +11,8 @@ use crate::frame::ConnectionId;
 #[derive(Clone, Debug)]
 pub(crate) struct Limits {
     pub(crate) send_budget: u64,
+    /// Requests are padded to it.
+    pub(crate) request_size: usize,
     pub(crate) connect_timeout: Duration,
     pub(crate) timeout: Duration,
     pub(crate) disconnect_timeout: Duration,
@@ -30,6 +32,7 @@ impl Limits {
     pub(super) fn new(config: &Config, secret: u64) -> Self {
         Self {
             send_budget: u64::from(config.send_budget),
+            request_size: config.request_size.into(),
             connect_timeout: config.connect_timeout,
             timeout: config.timeout,
             disconnect_timeout: config.disconnect_timeout,

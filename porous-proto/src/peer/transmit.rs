@@ -4,7 +4,7 @@ use super::Cause;
 use super::handshake::DueRequest;
 use super::{Deadline, Peer, PeerState, Tick};
 use crate::event::{DisconnectReason, Refusal};
-use crate::frame::{Connect, ConnectionId, Disconnect, DisconnectAck, Offer, REQUEST_SIZE, Refuse};
+use crate::frame::{Connect, ConnectionId, Disconnect, DisconnectAck, Offer, Refuse};
 use crate::time::Instant;
 use crate::transfer::Written;
 use crate::wire::NoRoom;
@@ -109,7 +109,7 @@ impl Peer {
             None => 0,
         };
         let len = connect.encode_request(buf.get_mut(start..).ok_or(NoRoom)?)? + start;
-        let padded = len.max(REQUEST_SIZE);
+        let padded = len.max(self.limits.request_size);
         buf.get_mut(len..padded).ok_or(NoRoom)?.fill(0);
         Ok(Some((way, padded)))
     }

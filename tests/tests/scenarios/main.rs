@@ -37,6 +37,7 @@ mod recovery;
 mod redundancy;
 mod refusals;
 mod reliability;
+mod request_size;
 mod resets;
 mod restart;
 mod restart_moments;

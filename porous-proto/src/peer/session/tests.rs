@@ -27,6 +27,7 @@ fn session(config: &Config) -> Session {
     let agreement = Agreement::new(&config.offer(), &config.offer()).unwrap();
     let limits = Limits {
         send_budget: 0,
+        request_size: 1200,
         connect_timeout: Duration::ZERO,
         timeout: Duration::ZERO,
         disconnect_timeout: Duration::ZERO,

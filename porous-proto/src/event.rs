@@ -104,9 +104,27 @@ pub enum DisconnectReason {
     ByPeer(u32),
     /// We disconnected, with this reason, and the remote host knows.
     ByUs(u32),
-    /// Nothing valid came for the configured time; or the handshake or the disconnection was not
-    /// answered in its time.
-    TimedOut,
+    /// We disconnected, and nobody acknowledged that within
+    /// [`Config::disconnect_timeout`](crate::Config::disconnect_timeout): whether the remote host
+    /// knows is not known. Most likely it was gone already.
+    GoodbyeUnanswered,
+    /// Nothing at all came from where we connected to, within
+    /// [`Config::connect_timeout`](crate::Config::connect_timeout): nobody is there or listens
+    /// ([`Listen::Closed`] is silence), or what is in between lets nothing through. Likewise of a
+    /// peer that was let in and never said anything of its new connection.
+    NeverAnswered,
+    /// Whoever we connected to was heard, but neither let us in nor refused us within
+    /// [`Config::connect_timeout`](crate::Config::connect_timeout): its application was asked
+    /// ([`Listen::Ask`]) and says nothing, or too much gets lost. Likewise of an
+    /// [`Event::Request`] that our own application left without an answer.
+    Unfinished,
+    /// We were connected, and nothing valid came for the
+    /// [`Config::timeout`](crate::Config::timeout): the remote host or the path to it is gone.
+    Silent,
+    /// We were connected, the remote host said that it does not have this connection (any more), and
+    /// nothing valid came after that: its program was started again, or it gave us up earlier than
+    /// we it. Connecting again makes sense at once.
+    LostByPeer,
     /// The remote host refused the connection; or we refused it, with `Refusal::Application`.
     Refused(Refusal),
     /// The remote host came back from the same address with a new connection.

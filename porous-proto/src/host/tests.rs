@@ -70,7 +70,7 @@ fn a_disconnection_that_nobody_acknowledges_times_out() {
     let Some(Event::Disconnected { reason, .. }) = last_event(&mut host) else {
         unreachable!()
     };
-    assert_eq!(reason, crate::DisconnectReason::TimedOut); // C10
+    assert_eq!(reason, crate::DisconnectReason::GoodbyeUnanswered); // C10
     assert_eq!(host.poll_timeout(), None);
 }
 

@@ -211,6 +211,12 @@ impl Handshake {
             .is_some_and(|at| at.has_seen(nonce) || acknowledged(at))
     }
 
+    /// Whether anybody has said anything at one of the addresses.
+    pub(crate) fn was_heard(&self) -> bool {
+        self.ways()
+            .any(|at| at.is_struck || at.any_remote().is_some())
+    }
+
     /// Whether the host with this nonce is a listener.
     pub(crate) fn is_cookie(&self, nonce: u64) -> bool {
         self.ways().any(|at| at.is_cookie(nonce))

@@ -333,7 +333,11 @@ impl Peer {
         if self.is_excused(ends, tick) {
             self.deadlines.set(Deadline::Silence, ends);
         } else {
-            self.end(Cause::TimedOut, DisconnectReason::TimedOut, tick.now);
+            let reason = match self.doubt {
+                Some(_) => DisconnectReason::LostByPeer,
+                None => DisconnectReason::Silent,
+            };
+            self.end(Cause::TimedOut, reason, tick.now);
         }
     }
 
@@ -351,10 +355,23 @@ impl Peer {
         if self.is_excused(ends, tick) {
             self.deadlines.set(Deadline::Attempt, ends);
         } else {
+            self.end(Cause::TimedOut, self.why_nothing_came_of_it(), tick.now);
+        }
+    }
+
+    /// Of a handshake or a disconnection that took too long.
+    fn why_nothing_came_of_it(&self) -> DisconnectReason {
+        if self.state == PeerState::Disconnecting {
+            return DisconnectReason::GoodbyeUnanswered;
+        }
+        match self.handshake.as_deref() {
             // One of several addresses may have said why not.
-            let refusal = self.handshake.as_ref().and_then(|it| it.refusal);
-            let reason = refusal.map_or(DisconnectReason::TimedOut, DisconnectReason::Refused);
-            self.end(Cause::TimedOut, reason, tick.now);
+            Some(&Handshake {
+                refusal: Some(refusal),
+                ..
+            }) => DisconnectReason::Refused(refusal),
+            Some(handshake) if handshake.was_heard() => DisconnectReason::Unfinished,
+            Some(_) | None => DisconnectReason::NeverAnswered,
         }
     }
 
@@ -376,7 +393,7 @@ impl Peer {
         match self.state {
             PeerState::Connected => self.close(now), // the deadline of a flush
             PeerState::Connecting if self.asked => {
-                self.turn_away(RefusalData::default(), DisconnectReason::TimedOut, now);
+                self.turn_away(RefusalData::default(), DisconnectReason::Unfinished, now);
             }
             PeerState::Connecting => self.give_up(self.limits.connect_timeout, tick),
             PeerState::Disconnecting => self.give_up(self.limits.disconnect_timeout, tick),

@@ -222,7 +222,7 @@ impl Stage {
         self.wait(40, "part", Self::parted);
         for (side, peer) in last {
             let life = &self.contract.peers[side][&peer];
-            let (reason, undelivered) = life.ended.unwrap_or((DisconnectReason::TimedOut, 0));
+            let (reason, undelivered) = life.ended.unwrap_or((DisconnectReason::Silent, 0));
             let told = matches!(
                 reason,
                 DisconnectReason::ByUs(1) | DisconnectReason::ByPeer(1)

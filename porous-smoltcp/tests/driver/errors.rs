@@ -101,7 +101,7 @@ fn a_datagram_that_is_longer_than_the_whole_buffer_is_lost() {
         );
         net.run_until("the end", 20, |net| net.ends[CLIENT].ended.is_some());
         let ended = net.ends[CLIENT].ended;
-        assert_eq!(ended, Some(DisconnectReason::TimedOut));
+        assert_eq!(ended, Some(DisconnectReason::NeverAnswered));
     }
 }
 

@@ -26,7 +26,7 @@ fn an_address_that_nobody_answers_for_silences_the_host_only_for_a_while() {
             net.ask((wrong, 7777).into());
             net.run_until("the end", 20, |net| net.ends[CLIENT].ended.is_some());
             let ended = net.ends[CLIENT].ended.take();
-            assert_eq!(ended, Some(DisconnectReason::TimedOut), "{net}");
+            assert_eq!(ended, Some(DisconnectReason::NeverAnswered), "{net}");
             // On others smoltcp sends without asking.
             assert_eq!(is_stuck(&net) > 0, path.medium == Medium::Ethernet, "{net}");
             net.connect();

@@ -83,7 +83,7 @@ fn nobody_there_is_a_timeout_and_no_error() {
         Some((peer, reason))
     };
     let ended = until(&mut client, &mut server("127.0.0.1:0"), ended);
-    assert_eq!(ended, (peer, DisconnectReason::TimedOut));
+    assert_eq!(ended, (peer, DisconnectReason::NeverAnswered));
 }
 
 /// Linux tells a connected socket what ICMP said, on the call that comes next.

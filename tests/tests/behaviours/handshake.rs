@@ -92,7 +92,7 @@ fn handshakes_that_cross_make_one_connection() {
 
 /// The client's end of an attempt that comes to nothing, with a timeout of 5 s, is told when the
 /// time is over and, by a loop of 10 Hz, at most one tick later; by nothing else.
-fn assert_times_out(world: &mut World, peer: PeerId, service: Service) {
+fn assert_times_out(world: &mut World, peer: PeerId, service: Service, reason: DisconnectReason) {
     let (context, timeout) = (format!("{service:?}; {}", seed()), Duration::from_secs(5));
     let late = match service {
         Service::Event => Duration::ZERO,
@@ -102,7 +102,7 @@ fn assert_times_out(world: &mut World, peer: PeerId, service: Service) {
     assert_eq!(events(world, A), [], "{context}");
     world.run_until(Instant::ZERO + timeout + late);
     let told = events(world, A);
-    let end = (peer, DisconnectReason::TimedOut, 0);
+    let end = (peer, reason, 0);
     assert_eq!((ended(&told), told.len()), (vec![end], 1), "{context}");
     world.run_for(Duration::from_secs(60));
     assert_silent(world, A, &context);
@@ -135,11 +135,12 @@ fn an_attempt_that_nobody_answers_ends_at_its_time() {
         let peer = connect(&mut world, A, B);
 
         // then
-        assert_times_out(&mut world, peer, service);
+        assert_times_out(&mut world, peer, service, DisconnectReason::NeverAnswered);
     }
 }
 
-/// 5: likewise if the cookie comes, but all that brings it back is lost. Ours is the same reason.
+/// 5: likewise if the cookie comes, but all that brings it back is lost. The reason tells that
+/// somebody is there.
 #[test]
 fn an_attempt_whose_responses_are_lost_ends_at_its_time() {
     for service in SERVICES {
@@ -160,7 +161,7 @@ fn an_attempt_whose_responses_are_lost_ends_at_its_time() {
         let peer = connect(&mut world, A, B);
 
         // then: also the server has kept nothing of it
-        assert_times_out(&mut world, peer, service);
+        assert_times_out(&mut world, peer, service, DisconnectReason::Unfinished);
         assert!(world.network().link_stats(B, A).delivered > 0, "{}", seed());
     }
 }
@@ -231,7 +232,7 @@ fn a_restarted_server_refuses_what_was_meant_for_the_one_before() {
     assert!(refused >= shorts.count() as u64, "{stats:?}; {}", seed());
     assert_silent(&mut world, B, "it has seen nobody");
     let told = events(&mut world, A);
-    let over = [(peer, DisconnectReason::TimedOut, 0)];
+    let over = [(peer, DisconnectReason::LostByPeer, 0)];
     assert_eq!(ended(&told), over, "{told:?}; {}", seed());
 }
 

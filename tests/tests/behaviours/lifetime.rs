@@ -64,7 +64,7 @@ fn a_dark_link_ends_both_sides_within_a_tick_and_frees_the_place() {
 
         // then: a tick for what came last to be taken, and one to notice that time is over
         for told in ends {
-            let [(after, DisconnectReason::TimedOut)] = told[..] else {
+            let [(after, DisconnectReason::Silent)] = told[..] else {
                 panic!("{told:?}; {}", seed());
             };
             let earliest = timeout - tick;
@@ -147,7 +147,7 @@ fn after_a_disconnection_at_once_only_its_end_is_told() {
         // then: no packet and no event but one
         let told = events(&mut pair.world, A);
         let reason = if dark {
-            DisconnectReason::TimedOut
+            DisconnectReason::GoodbyeUnanswered
         } else {
             DisconnectReason::ByUs(4)
         };
@@ -159,7 +159,7 @@ fn after_a_disconnection_at_once_only_its_end_is_told() {
             panic!("{told:?}; {}", seed());
         };
         let expected = if dark {
-            DisconnectReason::TimedOut
+            DisconnectReason::Silent
         } else {
             DisconnectReason::ByPeer(4)
         };
@@ -190,7 +190,10 @@ fn both_leave_in_one_tick_and_each_is_told_once() {
                 let [(_, reason)] = told[..] else {
                     panic!("{told:?}; {}", pair.world.seed());
                 };
-                let known = [DisconnectReason::ByUs(own), DisconnectReason::TimedOut];
+                let known = [
+                    DisconnectReason::ByUs(own),
+                    DisconnectReason::GoodbyeUnanswered,
+                ];
                 assert!(known.contains(&reason), "{reason:?}; {}", pair.world.seed());
                 assert!(loss > 0.0 || reason == known[0], "{}", pair.world.seed());
             }

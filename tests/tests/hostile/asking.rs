@@ -198,7 +198,7 @@ fn undecided_ones_that_vanish_leave_their_places() {
         assert_eq!(scene.deliver(ENEMY, &first(9, &offer())), STATELESS);
         scene.pass(2 * SECOND);
         let timed_out = scene.events.iter().filter(|event| {
-            let reason = DisconnectReason::TimedOut;
+            let reason = DisconnectReason::Unfinished;
             matches!(event, Event::Disconnected { reason: why, .. } if *why == reason)
         });
         assert_eq!(timed_out.count(), 7);

@@ -47,7 +47,7 @@ fn resets_that_do_not_stop_do_not_keep_a_silent_connection() {
             scene.pass(SECOND / 10);
             scene.deliver(ENEMY, &reset(&id_of(9)));
         }
-        assert_eq!(scene.ends(), [DisconnectReason::TimedOut]);
+        assert_eq!(scene.ends(), [DisconnectReason::LostByPeer]);
     });
 }
 

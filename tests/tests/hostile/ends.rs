@@ -185,7 +185,7 @@ fn forged_ends_do_nothing_to_a_flush() {
         scene.pass(4 * SECOND);
         assert_eq!(scene.state(ENEMY), Some(PeerState::Disconnecting));
         scene.pass(5 * SECOND);
-        assert_eq!(scene.ends(), [DisconnectReason::TimedOut]);
+        assert_eq!(scene.ends(), [DisconnectReason::GoodbyeUnanswered]);
     });
 }
 
@@ -203,7 +203,7 @@ fn forged_ends_do_nothing_to_a_disconnection() {
         scene.deliver(ENEMY, &refusal(enemy.nonces[1]));
         assert_eq!(scene.state(ENEMY), Some(PeerState::Disconnecting));
         scene.pass(6 * SECOND);
-        assert_eq!(scene.ends(), [DisconnectReason::TimedOut]);
+        assert_eq!(scene.ends(), [DisconnectReason::GoodbyeUnanswered]);
     });
 }
 
@@ -242,7 +242,7 @@ fn forged_ends_do_nothing_to_what_we_have_ended() {
         scene.pass(31 * SECOND);
         let silent = scene.settle(ENEMY, 10, &offer());
         scene.pass(11 * SECOND);
-        assert_eq!(scene.ends(), [DisconnectReason::TimedOut]);
+        assert_eq!(scene.ends(), [DisconnectReason::Silent]);
         forge(scene, silent.nonces);
         scene.pass(30 * SECOND);
         assert_eq!(scene.others(), 0);
@@ -330,7 +330,7 @@ fn a_disconnection_that_is_answered_by_everything_else_ends() {
             scene.deliver(ENEMY, &second(enemy.nonces, &offer()));
             scene.deliver(ENEMY, &reset(&[9, 0, 0, 0]));
         }
-        assert_eq!(scene.ends(), [DisconnectReason::TimedOut]);
+        assert_eq!(scene.ends(), [DisconnectReason::GoodbyeUnanswered]);
     });
 }
 

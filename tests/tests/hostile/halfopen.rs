@@ -15,10 +15,10 @@ use crate::scene::{Cost, ENEMY, STRANGER, Scene, case, offer};
 const SECOND: Duration = Duration::from_secs(1);
 
 /// The attempt goes on, and ends when it has taken 10 s.
-fn assert_times_out(scene: &mut Scene) {
+fn assert_times_out(scene: &mut Scene, reason: DisconnectReason) {
     assert_eq!(scene.state(ENEMY), Some(PeerState::Connecting));
     scene.pass(11 * SECOND);
-    assert_eq!(scene.ends(), [DisconnectReason::TimedOut]);
+    assert_eq!(scene.ends(), [reason]);
 }
 
 /// `[R1]` Nobody answers: so many requests, ever less often, and then no more.
@@ -30,7 +30,7 @@ fn an_attempt_that_nobody_answers_ends() {
     };
     case(cost, |scene| {
         scene.attempt();
-        assert_times_out(scene);
+        assert_times_out(scene, DisconnectReason::NeverAnswered);
         let requests = scene.said_to(ENEMY).len();
         assert!((10..20).contains(&requests), "{requests}");
         scene.pass(60 * SECOND);
@@ -57,7 +57,7 @@ fn an_attempt_takes_no_cookie_of_others() {
             scene.deliver(ENEMY, &cookie([0, ours], &offer()))
         ));
         assert_eq!(scene.said_to(ENEMY).len(), 0);
-        assert_times_out(scene);
+        assert_times_out(scene, DisconnectReason::NeverAnswered);
     });
 }
 
@@ -76,7 +76,7 @@ fn many_cookies_for_an_attempt_cost_a_request_each() {
             assert_eq!((said.len() as u64, said.last().unwrap()[0]), (n, 0xD0));
             assert_eq!(said.last().unwrap()[15..23], n.to_le_bytes());
         }
-        assert_times_out(scene);
+        assert_times_out(scene, DisconnectReason::Unfinished);
     });
 }
 
@@ -183,7 +183,7 @@ fn an_acknowledgement_alone_connects_nobody() {
             );
         }
         scene.shrugs(STRANGER, &acknowledgement([1, ours], &offer()));
-        assert_times_out(scene);
+        assert_times_out(scene, DisconnectReason::Unfinished);
     });
 }
 
@@ -200,7 +200,7 @@ fn a_request_alone_connects_nobody() {
             let taken = scene.deliver(ENEMY, &first(n, &offer()));
             assert!(matches!(taken, Disposition::Handled(_)), "{taken:?}");
         }
-        assert_times_out(scene);
+        assert_times_out(scene, DisconnectReason::Unfinished);
     });
 }
 
@@ -225,7 +225,7 @@ fn an_attempt_answers_no_request_without_padding() {
             }
         }
         assert_eq!(scene.said, []);
-        assert_times_out(scene);
+        assert_times_out(scene, DisconnectReason::NeverAnswered);
     });
 }
 
@@ -271,7 +271,7 @@ fn an_attempt_takes_no_answer_from_elsewhere() {
             let frame = enemy.clone().short(None, Vec::new());
             scene.shrugs(elsewhere, &frame.encode(&enemy.shape));
         }
-        assert_times_out(scene);
+        assert_times_out(scene, DisconnectReason::NeverAnswered);
     });
 }
 
@@ -312,6 +312,6 @@ fn an_attempt_late_in_life_has_its_ten_seconds() {
         assert_eq!(scene.state(ENEMY), Some(PeerState::Connecting));
         let request = request([9, 0], &offer().body(&[9; 4]));
         assert_eq!(scene.deliver(STRANGER, &request), STATELESS);
-        assert_times_out(scene);
+        assert_times_out(scene, DisconnectReason::NeverAnswered);
     });
 }

@@ -146,12 +146,25 @@ fn no_answer_in_time_is_a_refusal() {
     let b = request(&mut world);
     world.run_for(200 * MS);
     let told = events(&mut world, B);
-    let timed_out = DisconnectReason::TimedOut;
+    let timed_out = DisconnectReason::Unfinished;
     assert_eq!(ended(&told), [(b, timed_out, 0)], "{}", world.seed());
     assert_eq!(world.accept(B, b), Err(AnswerError::UnknownPeer));
     world.run_for(1200 * MS);
     let told = events(&mut world, A);
     assert_eq!(ended(&told), [(a, refused(b""), 0)], "{}", world.seed());
+}
+
+/// An attempt that nothing answers ends otherwise: `a_host_that_does_not_listen_is_silent`.
+#[test]
+fn who_gets_no_answer_of_an_application_knows_that_somebody_is_there() {
+    let limit = 3000 * MS;
+    let client = config::client().connect_timeout(limit).unwrap();
+    let mut world = asking(client, config::new());
+    let a = connect(&mut world);
+    world.run_until(Instant::ZERO + limit);
+    let told = events(&mut world, A);
+    let unfinished = DisconnectReason::Unfinished;
+    assert_eq!(ended(&told), [(a, unfinished, 0)], "{}", world.seed());
 }
 
 #[test]

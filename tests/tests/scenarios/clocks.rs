@@ -140,7 +140,7 @@ fn a_loading_screen_of_one_is_for_the_other_to_judge() {
                 continue;
             }
             let other = Pair::other(away);
-            let end = (DisconnectReason::TimedOut, 0);
+            let end = (DisconnectReason::Silent, 0);
             assert_told(&mut pair, other, end, &context);
         }
     }
@@ -267,7 +267,7 @@ fn an_hour_passes_in_the_middle_of_anything() {
             let ends = [wire.ends(0), wire.ends(1)];
             assert_eq!(ends[1], [DisconnectReason::ByPeer(3)], "{context}");
             // After an hour B may have forgotten what it was about to acknowledge.
-            let forgotten = jump[1] == HOUR && ends[0] == [DisconnectReason::TimedOut];
+            let forgotten = jump[1] == HOUR && ends[0] == [DisconnectReason::GoodbyeUnanswered];
             assert!(
                 forgotten || ends[0] == [DisconnectReason::ByUs(3)],
                 "{context}"
@@ -378,7 +378,7 @@ fn a_dead_remote_is_noticed_at_any_pace() {
             pair.world.run_for(Duration::from_secs(limit));
             let ends = ended(&events(&mut pair.world, A));
             assert_eq!(ends.len(), 1, "{context}");
-            assert_eq!(ends[0].1, DisconnectReason::TimedOut, "{context}");
+            assert_eq!(ends[0].1, DisconnectReason::Silent, "{context}");
         }
     }
 }

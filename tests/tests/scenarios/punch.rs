@@ -135,7 +135,7 @@ fn who_forgot_the_connection_says_so_whichever_address_it_is_asked_at() {
         world.add_host(PLAYERS[killed], config::new());
         world.run_for(4 * SECOND);
         let told = ended(&events(&mut world, PLAYERS[other]));
-        assert_eq!(told, [(peers[other], DisconnectReason::TimedOut, 0)]);
+        assert_eq!(told, [(peers[other], DisconnectReason::LostByPeer, 0)]);
     }
 }
 

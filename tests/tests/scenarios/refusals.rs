@@ -218,7 +218,7 @@ fn a_host_that_does_not_listen_is_silent() {
     world.run_until(Instant::ZERO + (limit - Duration::from_micros(1)));
     assert_eq!(events(&mut world, A), []);
     world.run_for(Duration::from_micros(1));
-    assert_ended(&mut world, A, peer, DisconnectReason::TimedOut);
+    assert_ended(&mut world, A, peer, DisconnectReason::NeverAnswered);
     assert_eq!(world.network().link_stats(B, A).sent, 0, "{}", world.seed());
     let requests = world.network().link_stats(A, B).sent;
     assert!(requests > 5, "{requests}");

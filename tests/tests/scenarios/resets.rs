@@ -17,7 +17,6 @@ const STRANGER: u32 = 1000;
 const SECOND: Duration = Duration::from_secs(1);
 /// A silent connection is pinged after so long (T24).
 const SILENCE: Duration = Duration::from_secs(3);
-const TIMED_OUT: (DisconnectReason, u32) = (DisconnectReason::TimedOut, 0);
 
 /// The connection id in short datagrams from one host to the other: A's has 2 bytes, B's has 4.
 fn connection_id(pair: &mut Pair, from: u32) -> Vec<u8> {
@@ -38,14 +37,14 @@ fn patience(pair: &Pair, address: u32) -> Duration {
     SECOND + 3 * peer.map_or(SECOND, |peer| peer.stats().resend_timeout)
 }
 
-/// When this host was told of the end of its only connection, which has timed out.
+/// When this host was told of the end of its only connection, which the other has lost.
 fn end(pair: &mut Pair, address: u32, limit: Instant) -> Instant {
     while pair.world.host(address).peers().next().is_some() && pair.world.now() < limit {
         pair.world.run_for(Duration::from_millis(1));
         if let Some(told) = pair.world.poll_event(address) {
             let expected = porous_proto::Event::Disconnected {
                 peer: pair.peer(address),
-                reason: DisconnectReason::TimedOut,
+                reason: DisconnectReason::LostByPeer,
                 undelivered: 0,
             };
             assert_eq!(told, expected, "{}", pair.world.seed());
@@ -256,7 +255,7 @@ fn resets_that_do_not_fit_change_nothing() {
         .ignored(Ignored::UnknownConnection);
     assert_eq!(after - before, 36);
     pair.world.run_until(start + 11 * SECOND);
-    assert_told(&mut pair, A, TIMED_OUT, "silence");
+    assert_told(&mut pair, A, (DisconnectReason::Silent, 0), "silence");
 }
 
 #[test]
@@ -321,7 +320,7 @@ fn a_flush_to_a_host_that_forgot_is_over_soon() {
     queue(&mut pair, A, 3);
     disconnect(&mut pair, A, flush(1));
     pair.world.run_for(4 * SECOND);
-    assert_told(&mut pair, A, (DisconnectReason::TimedOut, 3), "a flush");
+    assert_told(&mut pair, A, (DisconnectReason::LostByPeer, 3), "a flush");
 }
 
 #[test]

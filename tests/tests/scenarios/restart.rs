@@ -97,7 +97,7 @@ fn a_server_that_was_killed_is_found_again() {
     let [(_, reason, _)] = ends[..] else {
         panic!("{told:?}; {}", world.seed())
     };
-    assert_eq!(reason, DisconnectReason::TimedOut, "{}", world.seed());
+    assert_eq!(reason, DisconnectReason::LostByPeer, "{}", world.seed());
     connect_again(world);
     world.run_for(SECOND);
     let told = events(world, Pair::A);
@@ -219,7 +219,7 @@ fn an_old_peer_stays_until_the_newcomer_proves_itself() {
     // The old one ends by its silence, and of the new one nothing was ever told.
     world.run_for(12 * SECOND);
     let told = events(world, Pair::B);
-    let expected = (old, DisconnectReason::TimedOut, 0);
+    let expected = (old, DisconnectReason::Silent, 0);
     assert_eq!((told.len(), ended(&told)), (1, vec![expected]), "{told:?}");
 }
 

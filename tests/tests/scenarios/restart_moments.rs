@@ -223,7 +223,7 @@ fn a_client_that_was_killed_is_told_of_as_restarted_exactly_once() {
                 restarted,
                 "{context}"
             );
-            let timed_out = told.ended_as(DisconnectReason::TimedOut);
+            let timed_out = told.ended_as(DisconnectReason::Silent);
             assert_eq!(timed_out, 1 - restarted, "{context}");
         }
     }

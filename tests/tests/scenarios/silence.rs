@@ -48,11 +48,11 @@ fn the_deadline_of_a_flush_passes_on_a_dead_link() {
     assert_told(
         &mut pair,
         A,
-        (DisconnectReason::TimedOut, 30),
+        (DisconnectReason::GoodbyeUnanswered, 30),
         "nobody answers",
     );
     pair.world.run_for(Duration::from_secs(60));
-    assert_told(&mut pair, B, (DisconnectReason::TimedOut, 0), "silence");
+    assert_told(&mut pair, B, (DisconnectReason::Silent, 0), "silence");
     assert_eq!(events(&mut pair.world, A), [], "{seed}");
 }
 
@@ -70,7 +70,7 @@ fn all_acknowledgements_are_lost() {
     assert_told(
         &mut pair,
         A,
-        (DisconnectReason::TimedOut, 0),
+        (DisconnectReason::GoodbyeUnanswered, 0),
         "nobody answers",
     );
     assert_told(
@@ -123,12 +123,7 @@ fn silence_ends_a_connection_once() {
     }
     pair.world.run_until(start + Duration::from_secs(11));
     for address in [A, B] {
-        assert_told(
-            &mut pair,
-            address,
-            (DisconnectReason::TimedOut, 0),
-            "silence",
-        );
+        assert_told(&mut pair, address, (DisconnectReason::Silent, 0), "silence");
     }
     pair.world.network_mut().mend();
     pair.world.run_for(Duration::from_secs(120));
@@ -164,7 +159,7 @@ fn packets_that_have_arrived_outlive_a_silent_end() {
     pair.world.run_for(Duration::from_secs(1));
     pair.world.network_mut().partition(&[A], &[B]);
     pair.world.run_for(Duration::from_secs(11));
-    let reason = (DisconnectReason::TimedOut, 0);
+    let reason = (DisconnectReason::Silent, 0);
     assert_told(&mut pair, B, reason, "silence");
     assert_all(&pair.receive_all(B), 5, "after the end");
 }
@@ -181,5 +176,5 @@ fn what_is_replayed_does_not_keep_a_connection_alive() {
         pair.world.inject(A, B, last.datagram.clone());
         pair.world.run_for(Duration::from_millis(500));
     }
-    assert_told(&mut pair, B, (DisconnectReason::TimedOut, 0), "replays");
+    assert_told(&mut pair, B, (DisconnectReason::Silent, 0), "replays");
 }

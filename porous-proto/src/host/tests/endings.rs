@@ -67,7 +67,7 @@ fn who_waits_too_long_for_an_answer_is_refused() {
     assert_eq!(state(&host, peer), Some(PeerState::Disconnected));
     let told = host.poll_transmit(end, &mut buf).unwrap().datagram[0];
     assert_eq!(told, 0xE0); // REFUSE
-    assert_eq!(reason(&mut host), Some(DisconnectReason::TimedOut));
+    assert_eq!(reason(&mut host), Some(DisconnectReason::Unfinished));
 }
 
 /// Two hosts, the first of which has connected to the second.

@@ -89,7 +89,7 @@ fn a_router_that_forgets_ends_the_connection_and_lets_a_new_one_through() {
         matches!(
             event,
             Event::Disconnected {
-                reason: DisconnectReason::TimedOut,
+                reason: DisconnectReason::Silent,
                 ..
             }
         )

@@ -87,7 +87,7 @@ fn an_end_is_told_when_it_comes() {
     let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     client.connect(silent.local_addr().unwrap()).unwrap();
     let (_, reason) = wait_disconnected(&mut client);
-    assert_eq!(reason, DisconnectReason::TimedOut);
+    assert_eq!(reason, DisconnectReason::NeverAnswered);
 }
 
 #[test]

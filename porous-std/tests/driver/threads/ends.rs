@@ -236,6 +236,9 @@ fn nobody_comes_in_while_a_host_closes() {
         .unwrap();
     let mut late = super::spawn(config);
     late.connect(address).unwrap();
-    assert_eq!(wait_disconnected(&mut late).1, DisconnectReason::TimedOut);
+    assert_eq!(
+        wait_disconnected(&mut late).1,
+        DisconnectReason::NeverAnswered
+    );
     closing.join().unwrap().unwrap();
 }

@@ -73,7 +73,7 @@ fn without_roaming_a_router_that_forgets_ends_the_connection() {
     client.hears(50);
     remap(&router, Mapping::To(30_000));
     for actor in [&mut client, &mut server] {
-        assert_eq!(actor.ended(), "TimedOut");
+        assert_eq!(actor.ended(), "Silent");
     }
 }
 
@@ -155,7 +155,7 @@ fn a_server_behind_a_router_may_restart_and_clients_behind_another_come_back() {
     client.reports(5);
     let mut server = home.host("0.0.0.0:7000 listen");
     // The new one knows nothing of the connection, and says so.
-    assert_eq!(client.ended(), "TimedOut");
+    assert_eq!(client.ended(), "LostByPeer");
     client.command("connect 192.0.2.2:7000");
     client.connected();
     assert_eq!(server.connected(), "192.0.2.1:7000");

@@ -115,7 +115,7 @@ fn behind_a_symmetric_router_one_does_not_find_who_is_behind_one_that_filters_po
         ("symport", (Mapping::KeepsPort, Filter::Port)),
         ("symsym", SYMMETRIC),
     ] {
-        let timed_out = Err("TimedOut".to_owned());
+        let timed_out = Err("NeverAnswered".to_owned());
         let tried = meet(name, [SYMMETRIC, other]);
         assert!(tried.is_none_or(|tried| tried == timed_out), "{other:?}");
     }

@@ -112,7 +112,7 @@ fn hosts_that_both_move_at_once_lose_each_other() {
             matches!(
                 told[..],
                 [Event::Disconnected {
-                    reason: DisconnectReason::TimedOut,
+                    reason: DisconnectReason::Silent,
                     ..
                 }]
             ),

@@ -139,7 +139,8 @@ fn a_listener_does_not_answer_requests_that_are_shorter_than_it_demands() {
         (1024, 1024, true),
         (1200, 512, true),
     ] {
-        let client = sized(config::client(), theirs).connect_timeout(3 * SECOND);
+        let client = sized(config::client(), theirs);
+        let client = client.connect_timeout(3 * SECOND).expect("three seconds");
         let mut world = Pair::new(seed(), line(), client, sized(config::new(), ours)).world;
         assert_eq!(world.host_mut(B).listen(Listen::Open), Ok(()));
         let tape = record(&mut world);

@@ -207,6 +207,6 @@ fn check_message(message: &Message, agreement: &Agreement) {
             assert!(id < 1 << (8 * agreement.id_bytes) && dependency < window.into());
         }
         Message::Control(6, fields) => assert_ne!(fields[1], 0),
-        Message::Control(subtype, _) => assert!(*subtype <= 8),
+        Message::Control(subtype, _) => assert!(matches!(subtype, 0..=8 | 10 | 11)),
     }
 }

@@ -188,7 +188,7 @@ fn message(message: &Message, stride: u32, id_bytes: usize) -> encoder::Message 
             packet(of, Some((index.into(), count.into())), len)
         }
         Message::Signal(kind, fields) => {
-            let lengths = [0, 2, 2, 5, 4, 4, 6, 8, 8, 8];
+            let lengths = [0, 2, 2, 5, 4, 4, 6, 8, 8, 8, 3, 7];
             let mut bytes = vec![kind];
             bytes.extend(&fields[..lengths[usize::from(kind)]]);
             encoder::Message::Control(bytes)

@@ -234,8 +234,8 @@ pub enum Message {
         #[generator(2..6_u8)] u8,
         #[generator(0..16_u8)] u8,
     ),
-    /// Control messages without a channel: subtype and fields.
-    Signal(#[generator(0..10_u8)] u8, [u8; 8]),
+    /// Control messages: subtype and fields.
+    Signal(#[generator(0..12_u8)] u8, [u8; 8]),
     /// WINDOW, SENTINEL, TOMBSTONE: subtype, channel, id, dependency.
     Place(
         #[generator(3..6_u8)] u8,

@@ -132,20 +132,12 @@ impl Sequencing {
         self.has_arrived(channel);
     }
 
-    /// A question or an answer was lost.
-    pub(super) fn on_lost_signal(&mut self, control: Control) {
-        match control {
-            Control::Ask { channel, number } => {
-                if let Some((made, ..)) = self.get_mut(channel) {
-                    if made.receiver.trust.lost(number) {
-                        self.asking.ask(channel);
-                    }
-                }
+    /// A question was lost: another takes its place, if there is no answer yet.
+    pub(super) fn ask_again(&mut self, channel: u8, number: u16) {
+        if let Some((made, ..)) = self.get_mut(channel) {
+            if made.receiver.trust.lost(number) {
+                self.asking.ask(channel);
             }
-            Control::Told {
-                channel, number, ..
-            } => self.asking.answer(channel, number),
-            _ => {}
         }
     }
 }

@@ -268,7 +268,12 @@ impl Sequencing {
                     }
                 }
             }
-            Message::Control(control) => self.on_lost_signal(control),
+            Message::Control(Control::Ask { channel, number }) => self.ask_again(channel, number),
+            // Nobody has heard the answer.
+            Message::Control(Control::Told {
+                channel, number, ..
+            }) => self.on_ask(channel, number),
+            Message::Control(_) => {}
         }
         matters
     }

@@ -128,7 +128,7 @@ impl Receiver {
         packet: &Packet<&[u8]>,
         params: &SequencingParams,
     ) -> Option<u64> {
-        let id = self.expand(packet.id, params)?;
+        let id = self.place(packet.id, packet.dependency, params)?;
         if let Some(entry) = self.queue.get(id) {
             let is_other = entry.mode != packet.mode || entry.dependency != packet.dependency;
             let cannot_be = match (&entry.content, packet.fragment) {

@@ -67,7 +67,9 @@ impl Missing {
         if self.has_nonces || self.received < PLAIN {
             left_out = self.left_out + u64::from(self.has_gap(self.next));
         }
-        (self.next - self.first - self.received).saturating_sub(left_out)
+        // What is behind the first is none of them, whoever has sent it.
+        let sent = self.next - self.first;
+        sent.saturating_sub(self.received).saturating_sub(left_out)
     }
 }
 

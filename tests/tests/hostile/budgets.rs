@@ -103,7 +103,7 @@ fn empty_packets_fill_the_windows_and_not_more() {
 fn empty_packets_fill_a_small_budget() {
     let cost = Cost {
         bytes: 14_000,
-        steps: 110,
+        steps: 130,
     };
     let small = config().receive_budget(1000, 64 * 100).unwrap();
     case_with(small, cost, |scene| {
@@ -209,7 +209,7 @@ fn a_slow_reader_reports_what_it_has_read() {
 fn making_room_a_hundred_times_in_one_datagram() {
     let cost = Cost {
         bytes: 80_000,
-        steps: 3900,
+        steps: 9400,
     };
     let small = config().receive_budget(1000, 64 * 1000).unwrap();
     case_with(small, cost, |scene| {

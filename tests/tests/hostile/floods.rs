@@ -11,8 +11,8 @@ use crate::peers::{
 use crate::scene::{Cost, Scene, case};
 
 /// How often the host has said each kind of signalling to the enemy.
-fn said(scene: &mut Scene, enemy: &mut porous_tests::remote::Remote<u32>) -> [usize; 9] {
-    let mut count = [0; 9];
+fn said(scene: &mut Scene, enemy: &mut porous_tests::remote::Remote<u32>) -> [usize; 12] {
+    let mut count = [0; 12];
     for frame in scene.overhear(enemy) {
         for (subtype, _) in frame.controls {
             count[usize::from(subtype)] += 1;
@@ -104,7 +104,7 @@ fn everything_at_once_is_answered_once() {
             })
             .collect();
         let mut datagrams = 0;
-        let mut count = [0; 9];
+        let mut count = [0; 12];
         for _ in 0..1000 {
             assert_taken(scene.send(&mut enemy, None, all.clone()));
             datagrams += scene.said.len();

@@ -141,11 +141,11 @@ fn fragments_have_the_length_that_their_place_implies() {
 }
 
 /// `[X5]` The count changes in the middle of a packet, or it comes whole: the datagram is refused, and
-/// the packet can still be completed.
+/// the packet can still be completed. The second such datagram has it forgotten.
 #[test]
 fn a_count_does_not_change_in_the_middle_of_a_packet() {
     let cost = Cost {
-        bytes: 9300,
+        bytes: 10_500,
         steps: 100,
     };
     case(cost, |scene| {
@@ -153,17 +153,22 @@ fn a_count_does_not_change_in_the_middle_of_a_packet() {
         for mode in [UNRELIABLE, RELIABLE, PASSIVE] {
             let first = part(mode, mode, 0, 0, 2, FRAGMENT);
             assert_taken(scene.send(&mut enemy, None, vec![first]));
-            for (index, count) in [(1, 3), (2, 3), (1, 57), (56, 57)] {
-                let len = if index + 1 == count { 1 } else { FRAGMENT };
-                let other = part(mode, mode, 0, index, count, len);
-                assert_eq!(
-                    scene.send(&mut enemy, None, vec![other]),
-                    BAD,
-                    "{index} {count}"
-                );
-            }
             let whole = packet(mode, mode, 0, 3).into();
-            assert_eq!(scene.send(&mut enemy, None, vec![whole]), BAD);
+            let others = [(1, 3), (2, 3), (1, 57), (56, 57)].map(|(index, count)| {
+                let len = if index + 1 == count { 1 } else { FRAGMENT };
+                part(mode, mode, 0, index, count, len)
+            });
+            for other in others.into_iter().chain([whole]) {
+                for kept in [true, false] {
+                    let context = format!("{other:?}");
+                    let taken = scene.send(&mut enemy, None, vec![other.clone()]);
+                    assert_eq!(taken, BAD, "{context}");
+                    let entries = usize::from(mode) + usize::from(kept);
+                    assert_eq!(scene.host.host.audit().entries, entries, "{context}");
+                }
+                let first = part(mode, mode, 0, 0, 2, FRAGMENT);
+                assert_taken(scene.send(&mut enemy, None, vec![first]));
+            }
             let last = part(mode, mode, 0, 1, 2, 1);
             assert_taken(scene.send(&mut enemy, None, vec![last]));
         }
@@ -175,7 +180,7 @@ fn a_count_does_not_change_in_the_middle_of_a_packet() {
 #[test]
 fn mode_and_dependency_do_not_change_in_the_middle_of_a_packet() {
     let cost = Cost {
-        bytes: 4300,
+        bytes: 4600,
         steps: 100,
     };
     case(cost, |scene| {
@@ -194,6 +199,8 @@ fn mode_and_dependency_do_not_change_in_the_middle_of_a_packet() {
                 let taken = scene.send(&mut enemy, None, vec![with(mode, dependency, index)]);
                 assert_eq!(taken, BAD, "{mode} {dependency} {index}");
             }
+            // Two datagrams have it forgotten.
+            assert_taken(scene.send(&mut enemy, None, vec![with(RELIABLE, 3, 0)]));
         }
         assert_taken(scene.send(&mut enemy, None, vec![with(RELIABLE, 3, 1)]));
     });

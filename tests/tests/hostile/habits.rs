@@ -241,7 +241,7 @@ fn a_peer_that_repeats_all_that_it_has_ever_sent() {
 #[test]
 fn a_peer_that_speaks_gibberish() {
     let cost = Cost {
-        bytes: 11_000,
+        bytes: 12_000,
         steps: 160,
     };
     case(cost, |scene| {

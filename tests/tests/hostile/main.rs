@@ -25,6 +25,7 @@ mod fragments;
 mod frames;
 mod habits;
 mod halfopen;
+mod leaps;
 mod liars;
 mod markers;
 mod messages;

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use porous_proto::{Disposition, Malformed};
-use porous_tests::encoder::Message;
+use porous_tests::encoder::{Message, Packet};
 
 use crate::peers::{
     BAD, PASSIVE, RELIABLE, UNRELIABLE, assert_taken, fits, malformed, packet, sentinel, tombstone,
@@ -91,7 +91,7 @@ fn a_channel_can_be_moved_by_sentinels_alone() {
 #[test]
 fn markers_with_dependencies_that_cannot_be_mark_nothing() {
     let cost = Cost {
-        bytes: 1300,
+        bytes: 1400,
         steps: 100,
     };
     case(cost, |scene| {
@@ -144,8 +144,12 @@ fn a_sentinel_that_waits_for_ever_holds_up_its_channel_only() {
         let mut enemy = scene.enemy();
         assert_taken(scene.send(&mut enemy, None, vec![sentinel(0, 31, 5)]));
         for id in 32..256 {
-            let messages = (0..2).map(|channel| packet(UNRELIABLE, channel, id, 1).into());
-            assert_taken(scene.send(&mut enemy, None, messages.collect()));
+            let waits = Packet {
+                dependency: id - 26,
+                ..packet(UNRELIABLE, 0, id, 1)
+            };
+            let messages = vec![waits.into(), packet(UNRELIABLE, 1, id, 1).into()];
+            assert_taken(scene.send(&mut enemy, None, messages));
         }
         scene.pass(Duration::from_secs(1));
         assert_eq!(scene.read(ENEMY), 224);
@@ -157,7 +161,7 @@ fn a_sentinel_that_waits_for_ever_holds_up_its_channel_only() {
 #[test]
 fn tombstones_of_what_was_never_sent_bury_nothing() {
     let cost = Cost {
-        bytes: 32_000,
+        bytes: 54_000,
         steps: 4500,
     };
     case(cost, |scene| {

@@ -146,7 +146,8 @@ pub(crate) fn read_frame(datagram: &[u8]) -> Option<Heard> {
         ..Heard::default()
     };
     while let [0xC0, subtype, fields @ ..] = rest {
-        let len = [0, 2, 2, 5, 0, 0, 6, 8, 8].get(usize::from(*subtype))?;
+        let lengths = [0, 2, 2, 5, 0, 0, 6, 8, 8, 0, 3, 7];
+        let len = lengths.get(usize::from(*subtype))?;
         heard
             .controls
             .push((*subtype, fields.get(..*len)?.to_vec()));

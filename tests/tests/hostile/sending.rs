@@ -113,7 +113,7 @@ fn the_smallest_windows_that_move_one_packet_at_a_time() {
 fn the_greatest_numbers_that_can_be_said() {
     let cost = Cost {
         bytes: 360_000,
-        steps: 100,
+        steps: 120,
     };
     case(cost, |scene| {
         let offer = Offer {

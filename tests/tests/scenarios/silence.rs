@@ -5,8 +5,8 @@ use core::time::Duration;
 use porous_proto::{ChannelId, Disconnect, DisconnectReason, Event, Mode, PeerState, SendError};
 use porous_sim::{Intercept, Pair};
 use porous_tests::{
-    Kind, assert_all, assert_told, disconnect, ended, events, flush, kind, line, queue, quiet_pair,
-    record, seed, state,
+    Kind, assert_all, assert_told, config, disconnect, ended, events, flush, kind, line, queue,
+    quiet_pair, record, seed, state,
 };
 
 const A: u32 = Pair::A;
@@ -177,4 +177,37 @@ fn what_is_replayed_does_not_keep_a_connection_alive() {
         pair.world.run_for(Duration::from_millis(500));
     }
     assert_told(&mut pair, B, (DisconnectReason::Silent, 0), "replays");
+}
+
+/// After an outage in which many were lost, a packet that comes alone is not believed before the sender
+/// has confirmed it, which takes one round trip.
+#[test]
+fn a_lone_packet_after_an_outage_comes_a_round_trip_later() {
+    for mode in [Mode::Unreliable, Mode::Reliable, Mode::Passive] {
+        let patient = Duration::from_secs(60);
+        let (a, b) = (
+            config::client().timeout(patient),
+            config::new().timeout(patient),
+        );
+        let mut pair = Pair::new(seed(), line(), a, b);
+        pair.connect_to_listener();
+        pair.world.network_mut().partition(&[A], &[B]);
+        for n in 0..600_u32 {
+            let sent = pair.send(A, 0, Mode::Unreliable, n.to_le_bytes().to_vec());
+            assert_eq!(sent, Ok(()));
+            pair.world.run_for(Duration::from_micros(16_667));
+        }
+        pair.world.network_mut().mend();
+        // Both have heard of each other again, and nothing more is sent.
+        pair.world.run_for(Duration::from_secs(5));
+        pair.receive_all(B);
+        assert_eq!(pair.send(A, 0, mode, vec![7; 9]), Ok(()));
+        pair.world.run_for(Duration::from_millis(20 + 40 + 5));
+        let got = pair.receive_all(B);
+        assert_eq!(got.len(), 1, "{mode:?}; {}", seed());
+        // Nothing else is asked or told when it is over.
+        assert_eq!(pair.send(A, 0, mode, vec![7; 9]), Ok(()));
+        pair.world.run_for(Duration::from_millis(20));
+        assert_eq!(pair.receive_all(B).len(), 1);
+    }
 }

@@ -10,8 +10,10 @@ fn wire(order: Order) -> Wire {
         fragment_size: 300,
         ..params(4096, 512)
     });
-    let mut settings = Settings::default();
-    settings.order = order;
+    let settings = Settings {
+        order,
+        ..Settings::default()
+    };
     wire.receiver = wire.receiver.with_channels(&[settings]);
     wire
 }

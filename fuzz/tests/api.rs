@@ -256,9 +256,10 @@ impl Pair {
             Call::Connect(to) => {
                 let host = &mut self.hosts[0];
                 let known: Vec<_> = host.peers().map(|(id, peer)| (id, peer.state())).collect();
+                let open = |state| matches!(state, PeerState::Connecting | PeerState::Connected);
                 let live = known
                     .iter()
-                    .any(|(id, state)| host.address(*id) == Some(*to) && !is_over(*state));
+                    .any(|(id, state)| host.address(*id) == Some(*to) && open(*state));
                 let connects = host.connect(now, *to);
                 let expected = match connects {
                     Ok(_) | Err(ConnectError::OutOfConnectionIds) => !live,

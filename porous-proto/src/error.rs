@@ -20,7 +20,8 @@ macro_rules! describe {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConnectError {
-    /// There is a live peer at this address already (`deviations.md` C15).
+    /// There is a peer at this address already that is connecting or connected (`deviations.md`
+    /// C15).
     AlreadyConnected,
     /// No unused connection id was found: too many peers for the configured length.
     OutOfConnectionIds,
@@ -31,7 +32,7 @@ pub enum ConnectError {
 }
 
 describe!(ConnectError {
-    Self::AlreadyConnected => "this address has a live peer: disconnect it first, or use it",
+    Self::AlreadyConnected => "this address has a peer: disconnect it first, or use it",
     Self::OutOfConnectionIds => "no free connection id: configure longer connection ids",
     Self::NoAddress => "there is no address to connect to",
     Self::TooManyAddresses => "at most 8 addresses of a host can be tried: leave some out",

@@ -72,8 +72,7 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     ///
     /// # Errors
     ///
-    /// [`ConnectError::AlreadyConnected`] if there is a peer at this address, and
-    /// [`ConnectError::OutOfConnectionIds`].
+    /// Those of [`Host::connect`].
     ///
     /// ```
     /// use porous_udp::{Config, Endpoint, bind};

@@ -41,8 +41,9 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     ///
     /// # Errors
     ///
-    /// [`ConnectError::AlreadyConnected`] if there is a live peer at this address,
-    /// [`ConnectError::OutOfConnectionIds`] if no free connection id was found.
+    /// [`ConnectError::AlreadyConnected`] if there is a live peer at this address, unless it is
+    /// [`Disconnecting`](crate::PeerState::Disconnecting): a new connection need not wait for the end of
+    /// the old one. [`ConnectError::OutOfConnectionIds`] if no free connection id was found.
     ///
     /// ```
     /// use porous_proto::{Config, Host, Instant};

@@ -15,7 +15,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// if it is still there.
     pub(super) fn find_connection(&self, from: A, id: ConnectionId) -> Option<u32> {
         if id.is_empty() {
-            return self.peers.find(from, |peer| peer.state().is_live());
+            return self.peers.find(from, |peer| peer.state().is_open());
         }
         let slot = self.peers.by_connection_id(id)?;
         let (_, peer) = self.peers.at(slot)?;

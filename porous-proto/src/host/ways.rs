@@ -24,7 +24,9 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// stranger in another network; that it is the right host is for the application to check, by an
     /// [application id](crate::Config::application_id) for each match, or in the first packet.
     ///
-    /// An address that counts twice is tried once; one that another attempt tries is left to that.
+    /// An address that counts twice is tried once; one that another attempt tries is left to that. A
+    /// peer that is being disconnected leaves its address to a new attempt, unless it still
+    /// [flushes](crate::Disconnect::Flush).
     /// The attempt is refused when all addresses have refused. If it times out although one has
     /// refused, the reason tells so.
     ///
@@ -80,8 +82,9 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     ) -> Result<(), ConnectError> {
         let mut tried = ArrayVec::<A, ADDRESSES_MAX>::new();
         for &address in addresses.iter() {
-            let live = |peer: &Peer| peer.state().is_live();
-            while let Some(slot) = self.peers.find(address, live) {
+            // Who has said goodbye goes on to say it beside the next attempt.
+            let open = |peer: &Peer| peer.state().is_open();
+            while let Some(slot) = self.peers.find(address, open) {
                 if self.peers.find(address, Peer::is_attempt).is_some() {
                     tried.push(address);
                     break;

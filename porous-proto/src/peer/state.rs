@@ -64,6 +64,12 @@ impl PeerState {
         }
     }
 
+    /// Whether the peer has neither ended nor said goodbye: short datagrams can be for it, and its
+    /// address is its own.
+    pub(crate) const fn is_open(self) -> bool {
+        matches!(self, Self::Connecting | Self::Connected)
+    }
+
     /// Whether the peer has not ended yet.
     pub(crate) const fn is_live(self) -> bool {
         matches!(

@@ -277,6 +277,30 @@ fn who_gives_up_tells_everybody_who_is_known() {
     }
 }
 
+/// Goodbyes go to the address that the old connection was at, whichever the new one comes to.
+#[test]
+fn who_has_left_may_ask_at_all_addresses_again_at_once() {
+    for (first, second) in [(0, 1), (1, 0), (0, 0)] {
+        let mut world = two_ways(line());
+        let old = connect(&mut world, &ORDERS[first]);
+        world.run_for(SECOND);
+        let before = one_between(&mut world, BOTH, "the old one").expect("one connection");
+        let left = world.disconnect(CLIENT, old, Disconnect::Now { reason: 3 });
+        assert_eq!(left, Ok(()));
+        connect(&mut world, &ORDERS[second]);
+        world.run_for(10 * SECOND);
+        let told = BOTH.map(|host| events(&mut world, host));
+        let ends = [ended(&told[0]), ended(&told[1])];
+        let expected = [DisconnectReason::ByUs(3), DisconnectReason::ByPeer(3)];
+        assert_eq!(ends[0], [(before[0], expected[0], 0)], "{first} {second}");
+        assert_eq!(ends[1], [(before[1], expected[1], 0)], "{first} {second}");
+        let new = [connected(&told[0]), connected(&told[1])];
+        assert_eq!([new[0].len(), new[1].len()], [1, 1], "{first} {second}");
+        let ends = [(CLIENT, new[0][0]), (SERVER, new[1][0])];
+        assert_talk_between(&mut world, ends, "the new one");
+    }
+}
+
 #[test]
 fn lists_that_make_no_sense_are_errors() {
     let mut world = strangers(line());

@@ -3,11 +3,14 @@
 
 use core::time::Duration;
 
-use porous_proto::{Disconnect, DisconnectReason, Ignored, Mode, PeerState, SendError};
+use porous_proto::{
+    ConnectError, Disconnect, DisconnectReason, Ignored, Mode, PeerState, SendError,
+};
 use porous_sim::{Intercept, Pair, Seed, Service};
 use porous_tests::{
-    Kind, assert_all, assert_told, disconnect, ended, events, flush, kind, line, nonce_peer,
-    nonce_self, queue, quiet_pair, record, record_while, seed, state,
+    Kind, assert_all, assert_talk, assert_told, config, connected, disconnect, ended, events,
+    flush, kind, line, nonce_peer, nonce_self, queue, quiet_pair, record, record_while, seed,
+    state,
 };
 
 const A: u32 = Pair::A;
@@ -272,4 +275,82 @@ fn disconnections_with_other_nonces_are_ignored() {
         (DisconnectReason::ByPeer(66), 0),
         "the right one",
     );
+}
+
+/// The program wants the end, and the new connection, and nobody answers for the old one.
+#[test]
+fn who_has_left_a_host_that_is_dead_may_connect_again_at_once() {
+    let mut pair = quiet_pair(seed(), line());
+    let old = pair.peer(A);
+    pair.world.remove_host(B);
+    disconnect(&mut pair, A, Disconnect::Now { reason: 1 });
+    let new = pair.world.connect(A, B).expect("at once");
+    assert_ne!(new, old);
+    assert_eq!(
+        pair.world.connect(A, B),
+        Err(ConnectError::AlreadyConnected)
+    );
+    assert_eq!(pair.world.host(A).peers().count(), 2, "the old one goes on");
+    pair.world.run_for(Duration::from_secs(6));
+    let told = events(&mut pair.world, A);
+    assert_eq!(
+        ended(&told),
+        [(old, DisconnectReason::GoodbyeUnanswered, 0)]
+    );
+    pair.world.run_for(Duration::from_secs(60));
+    let told = events(&mut pair.world, A);
+    assert_eq!(ended(&told), [(new, DisconnectReason::NeverAnswered, 0)]);
+}
+
+/// Whatever becomes of the goodbye, the new connection stands, and both hosts are told one end of the
+/// old one.
+#[test]
+fn who_has_left_may_connect_again_at_once_on_any_network() {
+    for (len, loss, deaf) in [
+        (2, 0.0, false),
+        (0, 0.0, false),
+        (2, 30.0, false),
+        (2, 0.0, true),
+    ] {
+        for number in 0..20 {
+            let context = format!("ids of {len} bytes, {loss} %, {deaf}; {number}");
+            let client = config::client().connection_id_len(len).unwrap();
+            let mut pair = Pair::new(Seed::new(number), line(), client, config::new());
+            pair.connect_to_listener();
+            let old = [A, B].map(|address| pair.peer(address));
+            [A, B].map(|address| events(&mut pair.world, address));
+            pair.world.network_mut().set_all(line().loss(loss));
+            if deaf {
+                // No goodbye arrives, neither first nor later.
+                pair.world
+                    .intercept(|passing| match kind(passing.datagram) {
+                        Kind::Disconnect => Intercept::Drop,
+                        _ => Intercept::Pass,
+                    });
+            }
+            queue(&mut pair, B, 20);
+            disconnect(&mut pair, A, Disconnect::Now { reason: 1 });
+            let new = pair.world.connect(A, B).expect("at once");
+            pair.world.run_for(Duration::from_secs(7));
+            pair.world.network_mut().set_all(line());
+            let [told, there] = [A, B].map(|address| events(&mut pair.world, address));
+            let at_b = connected(&there);
+            assert_eq!((connected(&told), at_b.len()), (vec![new], 1), "{context}");
+            let ends = [ended(&told), ended(&there)];
+            let [[(a, why, _)], [(b, because, _)]] = [&ends[0][..], &ends[1][..]] else {
+                panic!("{ends:?}; {context}");
+            };
+            assert_eq!([*a, *b], old, "{context}");
+            let [ours, theirs] = match deaf {
+                true => [
+                    DisconnectReason::GoodbyeUnanswered,
+                    DisconnectReason::Restarted,
+                ],
+                false => [DisconnectReason::ByUs(1), DisconnectReason::ByPeer(1)],
+            };
+            assert!(*why == ours || loss > 0.0, "{why:?}; {context}");
+            assert!(*because == theirs || loss > 0.0, "{because:?}; {context}");
+            assert_talk(&mut pair.world, [new, at_b[0]], &context);
+        }
+    }
 }

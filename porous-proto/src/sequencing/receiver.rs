@@ -143,8 +143,8 @@ impl Receiver {
         }
         let waiting = self.queue.limit();
         let entry = self.queue.get(waiting).filter(|_| waiting < id)?;
-        let awaited = waiting - u64::from(entry.dependency);
-        let last = (id - u64::from(packet.dependency)).min(id - 1);
+        let awaited = waiting.saturating_sub(entry.dependency.into());
+        let last = id.saturating_sub(u64::from(packet.dependency).max(1));
         let is_denied = packet.dependency == 0 || last < awaited;
         is_denied.then_some(waiting)
     }

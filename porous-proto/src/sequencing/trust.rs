@@ -1,5 +1,6 @@
-//! How far the remote host is believed to have come on a channel (`docs/wire.md`, "Leaps"). Who has
-//! forged a packet could otherwise make the receive window leap over all that is to come.
+//! How far the remote host is believed to have come on a channel (`docs/wire.md`, "Leaps";
+//! `docs/deviations.md` P14). Who has forged a packet could otherwise make the receive window leap over
+//! all that is to come.
 
 use crate::frame::MAX_MESSAGES;
 use crate::serial;

@@ -21,7 +21,7 @@ fn say(scene: &mut Scene, enemy: &mut Remote<u32>, ack: Ack) -> (Disposition, Pe
 #[test]
 fn the_next_frame_cannot_be_acknowledged() {
     let cost = Cost {
-        bytes: 5200,
+        bytes: 5600,
         steps: 100,
     };
     case(cost, |scene| {

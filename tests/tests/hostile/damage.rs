@@ -67,7 +67,10 @@ fn taken(scene: &mut Scene, datagrams: impl Iterator<Item = Vec<u8>>) -> usize {
                     after.window = after.window.max(before.window);
                 }
                 assert_eq!(after, before, "{cause:?} {datagram:x?}");
-                assert_eq!(scene.host.host.audit().entries, entries);
+                // What two frames contradict is forgotten, whichever of them is true.
+                let left = scene.host.host.audit().entries;
+                let may_forget = cause == Ignored::BadMessage && left < entries;
+                assert!(left == entries || may_forget, "{cause:?} {datagram:x?}");
             }
         }
         scene.said.clear();

@@ -77,7 +77,7 @@ fn no_reset_is_answered() {
 #[test]
 fn connections_that_come_and_go_leave_two_for_each_place() {
     let cost = Cost {
-        bytes: 36_000,
+        bytes: 38_000,
         steps: 150,
     };
     case(cost, |scene| {
@@ -115,7 +115,7 @@ fn what_an_address_has_left_behind_is_little_work() {
 #[test]
 fn one_who_comes_back_without_end_has_one_connection() {
     let cost = Cost {
-        bytes: 40_000,
+        bytes: 42_000,
         steps: 160,
     };
     case(cost, |scene| {
@@ -192,7 +192,7 @@ fn every_state_has_a_deadline() {
 #[test]
 fn a_connection_that_was_forgotten_early_is_not_made_again() {
     let cost = Cost {
-        bytes: 36_000,
+        bytes: 38_000,
         steps: 150,
     };
     case(cost, |scene| {

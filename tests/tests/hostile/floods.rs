@@ -84,8 +84,8 @@ fn ten_thousand_path_challenges_in_a_second_get_a_hundred_responses() {
 #[test]
 fn everything_at_once_is_answered_once() {
     let cost = Cost {
-        bytes: 14_000,
-        steps: 200,
+        bytes: 44_000,
+        steps: 1100,
     };
     case(cost, |scene| {
         let mut enemy = scene.enemy();

@@ -57,7 +57,7 @@ fn a_peer_may_have_one_channel() {
 #[test]
 fn a_peer_with_255_channels_costs_what_it_uses() {
     let cost = Cost {
-        bytes: 5900,
+        bytes: 6100,
         steps: 50,
     };
     let config = config().channels(&[Priority::Low; 255]).unwrap();

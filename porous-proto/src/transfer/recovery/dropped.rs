@@ -41,7 +41,8 @@ impl Drops {
         let first = *self.first.get_or_insert(now);
         if now.saturating_duration_since(first) > reset_timeout {
             self.first = Some(now);
-            // A reset is a backoff, too: the drops of the same step would overwrite (14) by (12).
+            // A reset is a backoff, too: the drops of the same step would overwrite (14) by (12)
+            // (`docs/deviations.md` P13).
             self.backed_off_until = now + rtt;
             Signal::Persistent
         } else if now >= self.backed_off_until {

@@ -63,6 +63,9 @@ enum Call {
     /// The clock goes on, or jumps anywhere.
     Clock(u32),
     Jump(u64),
+    /// The system cannot send to an address, or nobody is bound to its port.
+    Unreachable(#[generator(0..4_u8)] u8),
+    PortClosed(#[generator(0..5_u8)] u8),
 }
 
 /// A peer.
@@ -245,6 +248,21 @@ impl Pair {
         assert!(expected, "{before:?} {changed:?}");
     }
 
+    fn connect(&mut self, to: u8) {
+        let host = &mut self.hosts[0];
+        let known: Vec<_> = host.peers().map(|(id, peer)| (id, peer.state())).collect();
+        let open = |state| matches!(state, PeerState::Connecting | PeerState::Connected);
+        let live = known
+            .iter()
+            .any(|(id, state)| host.address(*id) == Some(to) && open(*state));
+        let connects = host.connect(self.now, to);
+        let expected = match connects {
+            Ok(_) | Err(ConnectError::OutOfConnectionIds) => !live,
+            Err(_) => live,
+        };
+        assert!(expected, "{connects:?}");
+    }
+
     fn call(&mut self, call: &Call, client: bool) {
         let now = self.now;
         match call {
@@ -253,20 +271,7 @@ impl Pair {
                 let listens = self.hosts[0].listen(all[usize::from(*open)]);
                 assert_eq!(listens.is_err(), *open > 0 && client);
             }
-            Call::Connect(to) => {
-                let host = &mut self.hosts[0];
-                let known: Vec<_> = host.peers().map(|(id, peer)| (id, peer.state())).collect();
-                let open = |state| matches!(state, PeerState::Connecting | PeerState::Connected);
-                let live = known
-                    .iter()
-                    .any(|(id, state)| host.address(*id) == Some(*to) && open(*state));
-                let connects = host.connect(now, *to);
-                let expected = match connects {
-                    Ok(_) | Err(ConnectError::OutOfConnectionIds) => !live,
-                    Err(_) => live,
-                };
-                assert!(expected, "{connects:?}");
-            }
+            Call::Connect(to) => self.connect(*to),
             Call::Send(name, channel, mode, length) => self.send(*name, *channel, *mode, *length),
             Call::Cap(name, channel, rate) => self.cap(*name, ChannelId(*channel), *rate),
             Call::Rate(name, which, rate) => self.rate(*name, *which, *rate),
@@ -312,6 +317,10 @@ impl Pair {
             Call::Exchange(times) => (0..*times).for_each(|_| self.exchange()),
             Call::Called => drop(self.hosts[1].connect(now, 0)),
             Call::Clock(micros) => self.now = now + Duration::from_micros((*micros).into()),
+            Call::Unreachable(to) => self.hosts[0].handle_unreachable(now, *to),
+            Call::PortClosed(at) => {
+                self.hosts[0].handle_port_closed(Some(*at).filter(|&at| at < 4));
+            }
             Call::Jump(to) => self.now = Instant::from_micros(*to),
         }
     }

@@ -90,7 +90,9 @@
 //!
 //! # Addresses and errors
 //!
-//! A host that is bound to `[::]` serves IPv6 and IPv4 alike. What a socket reports about one
+//! A host that is bound to `[::]` serves IPv6 and IPv4 alike. Addresses of which nothing can come are
+//! refused, and an attempt at one that cannot be reached ends at once:
+//! [`porous_udp`](porous_udp#where-nobody-is) says which those are. What a socket reports about one
 //! datagram, a route, a firewall or a peer that is gone is no error of the host: the datagram is
 //! lost, as any may be, and counted in [`SocketStats`]. An `Err` of [`step`](MioHost::step) means
 //! that the socket itself is of no more use. Which is which stands in
@@ -111,7 +113,7 @@ pub use porous_udp::{
 };
 
 pub use porous_proto::{
-    AnswerError, Channel, ChannelId, ChannelStats, Config, ConfigError, ConnectError,
+    AnswerError, BadAddress, Channel, ChannelId, ChannelStats, Config, ConfigError, ConnectError,
     ConnectionIds, ConnectionIdsError, Disconnect, DisconnectReason, Event, Host, HostStats,
     Ignored, Instant, Integrity, Listen, ListenError, Malformed, Mode, ModeCounts, Order, Outcome,
     Peer, PeerId, PeerState, PeerStats, Policy, Priority, Received, Refusal, RefusalData,

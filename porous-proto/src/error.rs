@@ -29,6 +29,9 @@ pub enum ConnectError {
     NoAddress,
     /// More than 8 different addresses.
     TooManyAddresses,
+    /// Nothing can come of this address, or of any of them: of the first it says why. Drivers that
+    /// know what their addresses are say so; a [`Host`](crate::Host) does not know.
+    BadAddress(BadAddress),
 }
 
 describe!(ConnectError {
@@ -36,7 +39,69 @@ describe!(ConnectError {
     Self::OutOfConnectionIds => "no free connection id: configure longer connection ids",
     Self::NoAddress => "there is no address to connect to",
     Self::TooManyAddresses => "at most 8 addresses of a host can be tried: leave some out",
+    Self::BadAddress(why) => why.text(),
 });
+
+/// Why nothing can come of connecting to an address.
+///
+/// ```
+/// use porous_proto::{BadAddress, ConnectError};
+///
+/// let error = ConnectError::BadAddress(BadAddress::PortZero);
+/// assert_eq!(
+///     error.to_string(),
+///     "nobody can be at port 0: give the port that the other host is bound to"
+/// );
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum BadAddress {
+    /// The socket does not speak this family of addresses: it is one of IPv4 and the address of
+    /// IPv6, or the other way round.
+    Family,
+    /// Port 0.
+    PortZero,
+    /// `[::]` or `0.0.0.0`, which stand for all addresses of a machine: where a listener is bound,
+    /// and what its own `local_addr` says.
+    Unspecified,
+    /// A broadcast or multicast address, which belongs to no single host.
+    Broadcast,
+    /// The host's own address.
+    Itself,
+}
+
+impl BadAddress {
+    const fn text(self) -> &'static str {
+        match self {
+            Self::Family => {
+                "the socket does not speak this family of addresses: bind it to all addresses of \
+                 the machine ([::]:0), or connect to an address of the other family"
+            }
+            Self::PortZero => {
+                "nobody can be at port 0: give the port that the other host is bound to"
+            }
+            Self::Unspecified => {
+                "[::] and 0.0.0.0 are where a listener is bound, not where it is: on the same \
+                 machine connect to the loopback address, [::1] or 127.0.0.1, from elsewhere to \
+                 an address of its machine"
+            }
+            Self::Broadcast => {
+                "a broadcast or multicast address belongs to no single host: connect to the \
+                 address of one"
+            }
+            Self::Itself => {
+                "this is the address of this very host: connect to another, or bind this one to \
+                 another port"
+            }
+        }
+    }
+}
+
+impl fmt::Display for BadAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
 
 /// Why [`Host::send`](crate::Host::send) refused. The packet was not queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

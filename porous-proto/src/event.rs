@@ -64,6 +64,17 @@ pub enum Event<A> {
         /// Where it is; this is proved.
         to: A,
     },
+    /// The machine that has this address says that nobody is bound to its port (ICMP "port
+    /// unreachable"), while we connect to it: the server does not run yet, or runs at another port.
+    /// For information: it may be forged, or be wrong a moment later, and so the attempt goes on. It
+    /// comes once of an address and attempt, and only where the system tells the driver: see
+    /// [`Host::handle_port_closed`](crate::Host::handle_port_closed).
+    PortClosed {
+        /// The peer to be.
+        peer: PeerId,
+        /// Where nobody is.
+        address: A,
+    },
     /// The peer has ended, or never came to be. Packets that had arrived can still be received.
     Disconnected {
         /// The peer.
@@ -129,6 +140,9 @@ pub enum DisconnectReason {
     Refused(Refusal),
     /// The remote host came back from the same address with a new connection.
     Restarted,
+    /// The system cannot send to any of the addresses that were tried: there is no way to them, or
+    /// it does not allow it.
+    Unreachable,
     /// A bug in porous was caught and contained: please report it.
     InternalError,
 }

@@ -137,7 +137,8 @@ pub mod work;
 
 pub use config::{Channel, Config, Order, Policy, Priority};
 pub use error::{
-    AnswerError, ConfigError, ConnectError, ConnectionIdsError, ListenError, SendError, UnknownPeer,
+    AnswerError, BadAddress, ConfigError, ConnectError, ConnectionIdsError, ListenError, SendError,
+    UnknownPeer,
 };
 pub use event::{
     Disconnect, DisconnectReason, Disposition, Ecn, Event, Ignored, Listen, Outcome, Received,

@@ -2,15 +2,16 @@
 
 use alloc::boxed::Box;
 use alloc::vec;
+use alloc::vec::Vec;
 use core::time::Duration;
 
-use porous_proto::{Config, Ecn, Host, Instant};
+use porous_proto::{Config, ConnectError, Ecn, Host, Instant, PeerId};
 use rand_core::CryptoRng;
 use smoltcp::socket::udp::{PacketBuffer, PacketMetadata, Socket};
 use smoltcp::time::Instant as SmolInstant;
 use smoltcp::wire::IpEndpoint;
 
-use crate::socket::{Sent, Watch, send};
+use crate::socket::{Sent, Watch, bad_address, send};
 use crate::{SocketClosed, SocketStats, time};
 
 /// The most datagrams that one step takes in: a flood must not stop the program. A small socket
@@ -130,6 +131,81 @@ impl<R: CryptoRng> SmolHost<R> {
         Ok(())
     }
 
+    /// Begins to connect, from the socket that the host lives on. The request leaves with the next
+    /// step.
+    ///
+    /// # Errors
+    ///
+    /// [`ConnectError::BadAddress`] if nothing can come of it: see [the crate](crate#addresses); and
+    /// those of [`Host::connect`].
+    ///
+    /// ```
+    /// # use porous_proto::doc::example_rng;
+    /// use porous_smoltcp::{BadAddress, Config, ConnectError, SmolHost};
+    /// use smoltcp::socket::udp;
+    /// use smoltcp::time::Instant;
+    /// use smoltcp::wire::IpAddress;
+    ///
+    /// let mut host = SmolHost::new(Config::client(), example_rng());
+    /// let mut socket = udp::Socket::new(host.packet_buffer(8), host.packet_buffer(8));
+    /// socket.bind(7777)?;
+    /// let (now, server) = (Instant::ZERO, IpAddress::v4(10, 0, 0, 1));
+    /// let nowhere = host.connect(now, &socket, (server, 0).into());
+    /// assert_eq!(nowhere, Err(ConnectError::BadAddress(BadAddress::PortZero)));
+    /// host.connect(now, &socket, (server, 7777).into())?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn connect(
+        &mut self,
+        now: SmolInstant,
+        socket: &Socket<'_>,
+        to: IpEndpoint,
+    ) -> Result<PeerId, ConnectError> {
+        self.connect_any(now, socket, &[to])
+    }
+
+    /// Begins to connect to a host that may be at any of up to 8 addresses: see
+    /// [`Host::connect_any`]. Those of which nothing can come are left out.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Host::connect_any`], and [`ConnectError::BadAddress`] if nothing can come of any:
+    /// it says why of the first.
+    ///
+    /// ```
+    /// # use porous_proto::doc::example_rng;
+    /// use porous_smoltcp::{Config, SmolHost};
+    /// use smoltcp::socket::udp;
+    /// use smoltcp::time::Instant;
+    /// use smoltcp::wire::IpAddress;
+    ///
+    /// let mut host = SmolHost::new(Config::client(), example_rng());
+    /// let mut socket = udp::Socket::new(host.packet_buffer(8), host.packet_buffer(8));
+    /// socket.bind(7777)?;
+    /// let server = [0, 1, 2].map(|n| (IpAddress::v4(10, 0, 1, n), 7777).into());
+    /// host.connect_any(Instant::ZERO, &socket, &server)?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn connect_any(
+        &mut self,
+        now: SmolInstant,
+        socket: &Socket<'_>,
+        to: &[IpEndpoint],
+    ) -> Result<PeerId, ConnectError> {
+        let mut bad = None;
+        let mut fit = Vec::with_capacity(to.len());
+        for &to in to {
+            match bad_address(socket, to) {
+                None => fit.push(to),
+                Some(why) => bad = bad.or(Some(ConnectError::BadAddress(why))),
+            }
+        }
+        if let (true, Some(bad)) = (fit.is_empty(), bad) {
+            return Err(bad);
+        }
+        self.host.connect_any(time::to_porous(now), &fit)
+    }
+
     /// When [`step`](Self::step) should next be called, if the interface brings nothing before;
     /// `None` if nothing is due. A time in the past, or `now`, means at once.
     ///
@@ -185,6 +261,10 @@ impl<R: CryptoRng> SmolHost<R> {
             match send(socket, next.to, &self.buffer[..next.len]) {
                 Sent::Queued => {}
                 Sent::Lost => self.stats.send_lost += 1,
+                Sent::Unreachable => {
+                    self.stats.send_lost += 1;
+                    self.host.handle_unreachable(now, next.to);
+                }
                 Sent::NoRoom => {
                     self.stats.send_delayed += 1;
                     self.held = Some(next);
@@ -229,8 +309,6 @@ impl<R> SmolHost<R> {
     /// let mut host = SmolHost::new(Config::client(), example_rng());
     /// let server = (IpAddress::v4(10, 0, 0, 1), 7777).into();
     /// host.host_mut().connect(time::to_porous(Instant::ZERO), server)?;
-    /// let elsewhere = [1, 2].map(|n| (IpAddress::v4(10, 0, 1, n), 7777).into());
-    /// host.host_mut().connect_any(time::to_porous(Instant::ZERO), &elsewhere)?;
     /// # Ok::<(), porous_smoltcp::ConnectError>(())
     /// ```
     pub const fn host_mut(&mut self) -> &mut Host<R, IpEndpoint> {

@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use getrandom::SysRng;
-//! use porous_smoltcp::{ChannelId, Config, Event, Listen, Mode, SmolHost, time};
+//! use porous_smoltcp::{ChannelId, Config, Event, Listen, Mode, SmolHost};
 //! use rand_core::UnwrapErr;
 //! use smoltcp::iface::{Config as InterfaceConfig, Interface, SocketSet};
 //! use smoltcp::phy::{Loopback, Medium};
@@ -35,7 +35,7 @@
 //! let client_socket = sockets.add(client_socket);
 //!
 //! server.host_mut().listen(Listen::Open)?;
-//! client.host_mut().connect(time::to_porous(now), (here, 7777).into())?;
+//! client.connect(now, sockets.get(client_socket), (here, 7777).into())?;
 //!
 //! let mut greeting = None;
 //! while greeting.is_none() {
@@ -102,6 +102,11 @@
 //! has two names, and there are no IPv4-mapped addresses to be unmapped. Do not connect to one
 //! (`::ffff:10.0.0.1`): smoltcp would look for it among the IPv6 hosts.
 //!
+//! [`connect`](SmolHost::connect) refuses addresses of which nothing can come
+//! ([`ConnectError::BadAddress`]): none at all, port 0, a broadcast or multicast address, and, if the
+//! socket is bound to an address, one of the other family and that address itself. That nobody is
+//! bound to a port smoltcp does not tell.
+//!
 //! smoltcp chooses the address that a datagram leaves from. If the interface has several of one
 //! family, bind the socket to the one that peers know: a datagram from another is ignored by them.
 //!
@@ -139,8 +144,8 @@
 //! | the socket is not bound, or was closed | [`SocketClosed`]: the driver can do nothing until it is bound |
 //! | `SendError::BufferFull` | later: the datagram is kept and nothing overtakes it; `send_delayed` |
 //! | the same, but the datagram is longer than the whole buffer | lost; `send_lost` |
-//! | `SendError::Unaddressable`: port 0, or no address | lost; `send_lost` |
-//! | the socket is bound to an address of IPv4, and the datagram is for IPv6, or the other way round | lost; `send_lost` (smoltcp would panic) |
+//! | `SendError::Unaddressable`: port 0, or no address | lost; `send_lost`; an attempt to connect there ends with [`DisconnectReason::Unreachable`] |
+//! | the socket is bound to an address of IPv4, and the datagram is for IPv6, or the other way round | the same (smoltcp would panic) |
 //! | nothing leaves the socket for 2 s | what is in it is lost; `send_stuck` |
 //! | `RecvError::Exhausted` | nothing more |
 //! | `RecvError::Truncated` | cannot happen: datagrams are read where they are |
@@ -170,7 +175,7 @@ pub use host::SmolHost;
 pub use socket::{SocketClosed, SocketStats};
 
 pub use porous_proto::{
-    AnswerError, Channel, ChannelId, ChannelStats, Config, ConfigError, ConnectError,
+    AnswerError, BadAddress, Channel, ChannelId, ChannelStats, Config, ConfigError, ConnectError,
     ConnectionIds, ConnectionIdsError, Disconnect, DisconnectReason, Event, Host, HostStats,
     Ignored, Integrity, Listen, ListenError, Malformed, Mode, ModeCounts, Order, Outcome, Peer,
     PeerId, PeerState, PeerStats, Policy, Priority, Received, Refusal, RefusalData, SendError,

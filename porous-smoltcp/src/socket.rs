@@ -3,7 +3,7 @@
 use core::fmt;
 use core::time::Duration;
 
-use porous_proto::Instant;
+use porous_proto::{BadAddress, Instant};
 use smoltcp::socket::udp::{SendError, Socket};
 use smoltcp::wire::IpEndpoint;
 
@@ -50,6 +50,27 @@ impl fmt::Display for SocketClosed {
 
 impl core::error::Error for SocketClosed {}
 
+/// Why nothing can come of connecting to this address from this socket, if it is known.
+pub(crate) fn bad_address(socket: &Socket<'_>, to: IpEndpoint) -> Option<BadAddress> {
+    let (ip, bound) = (to.addr, socket.endpoint());
+    if ip.is_unspecified() {
+        Some(BadAddress::Unspecified)
+    } else if to.port == 0 {
+        Some(BadAddress::PortZero)
+    } else if ip.is_multicast() || ip.is_broadcast() {
+        Some(BadAddress::Broadcast)
+    } else if bound
+        .addr
+        .is_some_and(|ours| ours.version() != ip.version())
+    {
+        Some(BadAddress::Family)
+    } else if (bound.addr, bound.port) == (Some(ip), to.port) {
+        Some(BadAddress::Itself)
+    } else {
+        None
+    }
+}
+
 /// What became of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sent {
@@ -57,6 +78,8 @@ pub(crate) enum Sent {
     Queued,
     /// It will never be sent.
     Lost,
+    /// Nor will any other to this address.
+    Unreachable,
     /// There is no room now.
     NoRoom,
 }
@@ -66,11 +89,11 @@ pub(crate) fn send(socket: &mut Socket<'_>, to: IpEndpoint, datagram: &[u8]) -> 
     // smoltcp finds out when the datagram leaves, and panics.
     let bound = socket.endpoint().addr;
     if bound.is_some_and(|addr| addr.version() != to.addr.version()) {
-        return Sent::Lost;
+        return Sent::Unreachable;
     }
     match socket.send_slice(datagram, to) {
         Ok(()) => Sent::Queued,
-        Err(SendError::Unaddressable) => Sent::Lost,
+        Err(SendError::Unaddressable) => Sent::Unreachable,
         Err(SendError::BufferFull) if !fits_when_empty(socket, datagram) => Sent::Lost,
         Err(SendError::BufferFull) => Sent::NoRoom,
     }

@@ -116,7 +116,9 @@
 //! # Addresses
 //!
 //! A host that is bound to `[::]` serves IPv6 and IPv4 alike; an IPv4 peer has an IPv4 address all
-//! the same. See [`porous_udp`](porous_udp#addresses).
+//! the same. See [`porous_udp`](porous_udp#addresses). Addresses of which nothing can come
+//! are refused, and an attempt at one that cannot be reached ends at once:
+//! [`porous_udp`](porous_udp#where-nobody-is) says which those are.
 //!
 //! # When the network fails
 //!
@@ -144,7 +146,7 @@ pub use thread::{HostThread, Outgoing, Output, ThreadError, Unsent, UnsentError}
 pub use porous_udp::{Clock, Conditioner, Endpoint, OsRng, SocketBuffers, SocketStats};
 
 pub use porous_proto::{
-    AnswerError, Channel, ChannelId, ChannelStats, Config, ConfigError, ConnectError,
+    AnswerError, BadAddress, Channel, ChannelId, ChannelStats, Config, ConfigError, ConnectError,
     ConnectionIds, ConnectionIdsError, Disconnect, DisconnectReason, Event, Host, HostStats,
     Ignored, Instant, Integrity, Listen, ListenError, Malformed, Mode, ModeCounts, Order, Outcome,
     Peer, PeerId, PeerState, PeerStats, Policy, Priority, Received, Refusal, RefusalData,

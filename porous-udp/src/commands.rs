@@ -68,11 +68,15 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
         self.host.refuse(self.clock.now(), peer, data)
     }
 
-    /// Begins to connect. [`Event::Connected`] or [`Event::Disconnected`] will tell.
+    /// Begins to connect. [`Event::Connected`] or [`Event::Disconnected`] will tell; the latter at
+    /// once, with [`DisconnectReason::Unreachable`](porous_proto::DisconnectReason::Unreachable), if
+    /// the system cannot send there. Where it tells that nobody is bound to the port,
+    /// [`Event::PortClosed`] does: see [the crate](crate#where-nobody-is).
     ///
     /// # Errors
     ///
-    /// Those of [`Host::connect`].
+    /// [`ConnectError::BadAddress`] if nothing can come of it: see
+    /// [the crate](crate#where-nobody-is). Otherwise those of [`Host::connect`].
     ///
     /// ```
     /// use porous_udp::{Config, Endpoint, bind};
@@ -83,15 +87,17 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn connect(&mut self, to: SocketAddr) -> Result<PeerId, ConnectError> {
-        self.host.connect(self.clock.now(), normalise(to))
+        self.connect_any(&[to])
     }
 
     /// Begins to connect to a host that may be at any of up to 8 addresses: see
-    /// [`Host::connect_any`]. An address of a family that the socket does not have is tried in vain.
+    /// [`Host::connect_any`]. Those of which nothing can come are left out, and so are those to which
+    /// the system cannot send when it comes to that.
     ///
     /// # Errors
     ///
-    /// Those of [`Host::connect_any`].
+    /// Those of [`Host::connect_any`], and [`ConnectError::BadAddress`] if nothing can come of any:
+    /// it says why of the first.
     ///
     /// ```
     /// use porous_udp::{Config, Endpoint, bind};
@@ -103,8 +109,20 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn connect_any(&mut self, to: &[SocketAddr]) -> Result<PeerId, ConnectError> {
-        let to: Vec<_> = to.iter().copied().map(normalise).collect();
-        self.host.connect_any(self.clock.now(), &to)
+        let mut bad = None;
+        let mut fit = Vec::with_capacity(to.len());
+        for to in to.iter().copied().map(normalise) {
+            match self.socket.bad_address(to) {
+                None => fit.push(to),
+                Some(why) => bad = bad.or(Some(ConnectError::BadAddress(why))),
+            }
+        }
+        if let (true, Some(bad)) = (fit.is_empty(), bad) {
+            return Err(bad);
+        }
+        let peer = self.host.connect_any(self.clock.now(), &fit)?;
+        self.socket.ask_for_closed_ports(true);
+        Ok(peer)
     }
 
     /// Queues a packet. It leaves with the driver's next `step` or `wait`.

@@ -5,7 +5,7 @@ use core::time::Duration;
 use std::io;
 
 use getrandom::SysRng;
-use porous_proto::{Config, Disposition, Ecn, Host, Instant};
+use porous_proto::{Config, Disposition, Ecn, Host, Instant, Peer, PeerState};
 use rand_core::{TryRng, UnwrapErr};
 
 use crate::inbox::{Inbox, Origin};
@@ -154,6 +154,15 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn receive_datagrams(&mut self) -> io::Result<bool> {
+        self.socket.hear_closed_ports();
+        let result = self.take_datagrams();
+        while let Some(at) = self.socket.next_closed_port() {
+            self.host.handle_port_closed(at);
+        }
+        result
+    }
+
+    fn take_datagrams(&mut self) -> io::Result<bool> {
         let mut taken = 0;
         while taken < RECEIVES_PER_CALL {
             let Some(filled) = self.socket.receive(&mut self.inbox)? else {
@@ -196,8 +205,16 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
     pub fn transmit(&mut self) -> io::Result<()> {
         let now = self.clock.now();
         self.host.handle_timeout(now);
+        if self.socket.asks_for_closed_ports() && !self.connects() {
+            self.socket.ask_for_closed_ports(false);
+        }
         while self.flush(now)? && self.fill(now) {}
         Ok(())
+    }
+
+    fn connects(&self) -> bool {
+        let connects = |(_, peer): (_, &Peer)| peer.state() == PeerState::Connecting;
+        self.host.peers().any(connects)
     }
 
     /// Whether datagrams wait for room in the socket. None is made meanwhile, and none overtakes.
@@ -326,7 +343,13 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
     fn flush(&mut self, now: Instant) -> io::Result<bool> {
         while let Some((batch, datagrams)) = self.outbox.first() {
             match self.socket.send(batch, datagrams) {
-                Ok(Some(sent)) => self.outbox.advance(sent),
+                Ok(Some(sent)) => {
+                    let to = batch.to;
+                    self.outbox.advance(sent.bytes);
+                    if sent.is_unreachable {
+                        self.host.handle_unreachable(now, to);
+                    }
+                }
                 Ok(None) => {
                     self.retry_at = now + RETRY_SEND;
                     return Ok(false);

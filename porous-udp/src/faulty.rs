@@ -8,12 +8,14 @@ use std::io::{self, ErrorKind};
 use std::net::UdpSocket;
 use std::sync::Mutex;
 
-use porous_proto::{ChannelId, Config, Event, Instant, Listen, Mode, PeerId, PeerState};
+use porous_proto::{
+    ChannelId, Config, DisconnectReason, Event, Instant, Listen, Mode, PeerId, PeerState,
+};
 use rustix::io::Errno;
 use socket2::SockRef;
 
 use crate::endpoint::{RECEIVES_PER_CALL, RETRY_SEND};
-use crate::fault::LOST;
+use crate::fault::{LOST, UNREACHABLE};
 use crate::{Clock, Endpoint, SystemSocket, bind};
 
 /// Far more than anything here takes.
@@ -104,6 +106,11 @@ impl SystemSocket for Faulty {
 
 /// Both ways to pass datagrams: an error is the same on either.
 const PATHS: [Open; 2] = [Endpoint::new, Endpoint::plain];
+
+/// All that costs a datagram.
+fn all_lost() -> impl Iterator<Item = &'static Errno> {
+    LOST.iter().chain(UNREACHABLE)
+}
 
 type Open = fn(Faulty, Config) -> io::Result<Endpoint<Faulty>>;
 
@@ -229,7 +236,7 @@ impl Pair {
 fn an_error_that_loses_a_datagram_on_the_way_out_is_repaired() {
     for open in PATHS {
         let mut pair = Pair::new(open);
-        for (index, &errno) in LOST.iter().enumerate() {
+        for (index, &errno) in all_lost().enumerate() {
             pair.fail_send(errno);
             pair.send(vec![index.try_into().unwrap()]).unwrap();
             let lost = u64::try_from(index).unwrap() + 1;
@@ -237,7 +244,65 @@ fn an_error_that_loses_a_datagram_on_the_way_out_is_repaired() {
         }
         let stats = pair.client.socket_stats();
         assert_eq!((stats.send_delayed, stats.receive_errors), (0, 0));
-        pair.arrive((0..LOST.len()).map(|index| vec![index.try_into().unwrap()]));
+        pair.arrive((0..all_lost().count()).map(|index| vec![index.try_into().unwrap()]));
+    }
+}
+
+#[test]
+fn an_attempt_ends_by_an_error_that_concerns_its_address_alone() {
+    let nobody = ([127, 0, 0, 1], 9).into();
+    for open in PATHS {
+        for (errnos, ends) in [(UNREACHABLE, true), (LOST, false)] {
+            for &errno in errnos {
+                let faults = Arc::<Directions>::default();
+                let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+                let faulty = Faulty {
+                    socket,
+                    faults: Arc::clone(&faults),
+                };
+                let mut client = open(faulty, Config::client()).unwrap();
+                let peer = client.connect(nobody).unwrap();
+                faults.send.lock().unwrap().always = Some(errno.into());
+                // What is said in place of a datagram may be about another.
+                faults
+                    .receive
+                    .lock()
+                    .unwrap()
+                    .next
+                    .push_back(Errno::HOSTUNREACH.into());
+                client.receive_datagrams().unwrap();
+                assert_eq!(client.poll_event(), None, "{errno:?}");
+                step(&mut client).unwrap();
+                let (reason, undelivered) = (DisconnectReason::Unreachable, 0);
+                let ended = Event::Disconnected {
+                    peer,
+                    reason,
+                    undelivered,
+                };
+                assert_eq!(client.poll_event(), ends.then_some(ended), "{errno:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_error_that_says_which_port_is_closed_only_by_its_kind_is_told_of_the_only_address() {
+    for open in PATHS {
+        for errno in [Errno::CONNREFUSED, Errno::CONNRESET] {
+            let faults = Arc::<Directions>::default();
+            let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+            let faulty = Faulty {
+                socket,
+                faults: Arc::clone(&faults),
+            };
+            let mut client = open(faulty, Config::client()).unwrap();
+            let address = ([127, 0, 0, 1], 9).into();
+            let peer = client.connect(address).unwrap();
+            faults.receive.lock().unwrap().next.push_back(errno.into());
+            client.receive_datagrams().unwrap();
+            let closed = Event::PortClosed { peer, address };
+            assert_eq!(client.poll_event(), Some(closed), "{errno:?}");
+        }
     }
 }
 
@@ -245,7 +310,7 @@ fn an_error_that_loses_a_datagram_on_the_way_out_is_repaired() {
 fn an_error_in_place_of_a_datagram_hides_none_behind_it() {
     for open in PATHS {
         let mut pair = Pair::new(open);
-        for (index, &errno) in LOST.iter().enumerate() {
+        for (index, &errno) in all_lost().enumerate() {
             let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
             let to = pair.client.local_addr().unwrap();
             let received = pair.client.stats().datagrams_received;
@@ -308,7 +373,7 @@ fn later_may_be_said_without_a_number() {
 fn an_error_that_stays_does_not_hold_a_step() {
     for open in PATHS {
         let mut pair = Pair::new(open);
-        let stays = LOST.iter().chain(&[Errno::INTR, Errno::AGAIN]);
+        let stays = all_lost().chain(&[Errno::INTR, Errno::AGAIN]);
         for &errno in stays {
             pair.faults.receive.lock().unwrap().always = Some(errno.into());
             let calls = pair.receive_calls();

@@ -32,6 +32,24 @@
 //! at, on a machine that has many; on systems that do not tell which one that was, and on a
 //! [plain](Endpoint::plain) path, it answers from the one that the system chooses.
 //!
+//! # Where nobody is
+//!
+//! [`connect`](Endpoint::connect) refuses addresses of which nothing can come, and says what to do
+//! instead: see [`BadAddress`]. [`connect_any`](Endpoint::connect_any) leaves them out.
+//!
+//! Others only the system knows, when a datagram is sent: it has no route, no device, no address to
+//! send from, or does not allow it. An attempt to connect ends by it at once, with
+//! [`DisconnectReason::Unreachable`], or goes on with its other addresses; a connection is not ended
+//! by it.
+//!
+//! That nobody is bound to a port is told by the machine that has the address, by ICMP. It may be
+//! forged, or be wrong a moment later, and ends nothing: [`Event::PortClosed`] says so, once, to
+//! whoever wants to show "is the server running?". Linux and Android tell it, with the address, and
+//! are asked to while this host connects to somebody (`IP_RECVERR`), but not on a
+//! [plain](Endpoint::plain) path, which changes no option. Windows tells it without the address:
+//! then it is only known where this host has one peer, at one address. Other systems do not tell a
+//! socket that is not connected.
+//!
 //! # When the network fails
 //!
 //! What a socket reports about one datagram, a route, a firewall or a peer that is gone is no
@@ -41,10 +59,9 @@
 //! | the system says | it means | what is done |
 //! |---|---|---|
 //! | would block, again, interrupted | nothing has come, or there is no room | later: the datagram is kept, nothing overtakes it, and [`SocketStats::send_delayed`] counts; what has arrived behind a signal is taken in |
-//! | connection refused, reset or aborted, and whatever else ICMP reports | a datagram sent before did not arrive | nothing: it may be forged. [`SocketStats::receive_errors`] counts where a datagram was expected |
-//! | no route, network or host down, no such device | no way at this moment | the datagram is lost, as any may be, and [`SocketStats::send_lost`] counts |
-//! | message too long, invalid, address not available, family not supported | this datagram, or this address, cannot be sent from here | the same |
-//! | access denied, not permitted | a firewall, or a broadcast address | the same |
+//! | connection refused, reset or aborted, and whatever else ICMP reports | a datagram sent before did not arrive | nothing: it may be forged. [`SocketStats::receive_errors`] counts where a datagram was expected, and [an attempt](#where-nobody-is) has an event |
+//! | no route, network or host down, no such device; invalid, address not available, family not supported; access denied, not permitted | no way at this moment, no way at all, or a firewall | the datagram is lost, as any may be, and [`SocketStats::send_lost`] counts; [an attempt](#where-nobody-is) tries the address no more |
+//! | message too long | this datagram cannot be sent from here | it is lost |
 //! | no buffers, no memory | a queue is full for a moment | the same |
 //! | anything else | the socket is of no more use | `Err`: the driver ends. Say goodbye to the player and make a new host |
 //!
@@ -74,6 +91,7 @@ mod endpoint;
 mod fault;
 #[cfg(test)]
 mod faulty;
+mod icmp;
 mod inbox;
 mod open;
 mod outbox;
@@ -90,7 +108,7 @@ pub use socket::SocketStats;
 pub use system::SystemSocket;
 
 pub use porous_proto::{
-    AnswerError, Channel, ChannelId, ChannelStats, Config, ConfigError, ConnectError,
+    AnswerError, BadAddress, Channel, ChannelId, ChannelStats, Config, ConfigError, ConnectError,
     ConnectionIds, ConnectionIdsError, Disconnect, DisconnectReason, Event, Host, HostStats,
     Ignored, Instant, Integrity, Listen, ListenError, Malformed, Mode, ModeCounts, Order, Outcome,
     Peer, PeerId, PeerState, PeerStats, Policy, Priority, Received, Refusal, RefusalData,

@@ -3,12 +3,14 @@
 use core::net::{IpAddr, SocketAddr};
 use std::io::{self, ErrorKind};
 
+use porous_proto::BadAddress;
 use quinn_udp::{EcnCodepoint, Transmit, UdpSockRef, UdpSocketState};
 use socket2::SockRef;
 
 use crate::SystemSocket;
-use crate::address::{for_socket, normalise};
+use crate::address::{bad_address, for_socket, normalise};
 use crate::fault::Fault;
+use crate::icmp::Icmp;
 use crate::inbox::{self, Inbox, SLOTS};
 use crate::outbox::Batch;
 use crate::sources::Sources;
@@ -31,6 +33,24 @@ pub struct SocketStats {
     /// Errors reported in place of a datagram, most of them an ICMP message about one sent before.
     /// The protocol does nothing about them: they may be forged.
     pub receive_errors: u64,
+}
+
+/// What became of datagrams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sent {
+    /// So many bytes of them are off our hands, be they lost.
+    pub(crate) bytes: usize,
+    /// They are, and so is what is sent to this address now.
+    pub(crate) is_unreachable: bool,
+}
+
+impl Sent {
+    const fn all(datagrams: &[u8]) -> Self {
+        Self {
+            bytes: datagrams.len(),
+            is_unreachable: false,
+        }
+    }
 }
 
 /// How datagrams pass between us and the system.
@@ -73,6 +93,7 @@ pub(crate) struct Socket<S> {
     /// Whether it is bound to all addresses of the machine.
     is_everywhere: bool,
     pub(crate) sources: Sources,
+    icmp: Icmp,
     stats: SocketStats,
 }
 
@@ -88,6 +109,7 @@ impl<S: SystemSocket> Socket<S> {
             is_ipv6: address.is_ipv6(),
             is_everywhere: ip.is_some_and(|ip| ip.is_unspecified()),
             sources: Sources::default(),
+            icmp: Icmp::default(),
             stats: SocketStats::default(),
         })
     }
@@ -106,6 +128,34 @@ impl<S: SystemSocket> Socket<S> {
         }
     }
 
+    /// Why nothing can come of connecting to this address, if that is known.
+    pub(crate) fn bad_address(&self, to: SocketAddr) -> Option<BadAddress> {
+        let only_v6 = || self.options().only_v6().unwrap_or(false);
+        bad_address(to, self.local_addr().ok()?, self.is_ipv6 && only_v6())
+    }
+
+    /// From now on the system is to tell of closed ports, if it can; or no more. A plain path changes
+    /// no option.
+    pub(crate) fn ask_for_closed_ports(&mut self, yes: bool) {
+        if matches!(self.path, Path::Batched(_)) && self.icmp.is_on() != yes {
+            let (icmp, socket) = (&mut self.icmp, self.system.options());
+            icmp.ask(&socket, self.is_ipv6, yes);
+        }
+    }
+
+    pub(crate) const fn asks_for_closed_ports(&self) -> bool {
+        self.icmp.is_on()
+    }
+
+    pub(crate) fn hear_closed_ports(&mut self) {
+        self.icmp.hear(&self.system.options());
+    }
+
+    /// The next closed port that the system has told of: where it is, if it has told that, too.
+    pub(crate) fn next_closed_port(&mut self) -> Option<Option<SocketAddr>> {
+        Some(self.icmp.next_closed()?.map(normalise))
+    }
+
     /// For its options.
     pub(crate) fn options(&self) -> SockRef<'_> {
         self.system.options()
@@ -121,18 +171,17 @@ impl<S: SystemSocket> Socket<S> {
     }
 
     /// Sends datagrams that lie one behind the other, as the batch says.
-    /// Returns how many bytes of them are off our hands, be they lost; `None` if there is no room
-    /// for any now.
+    /// `None` if there is no room for any now.
     ///
     /// If a batch fails, its first datagram goes out alone, so that an error costs no more than it
     /// would cost without batches.
-    pub(crate) fn send(&mut self, batch: &Batch, datagrams: &[u8]) -> io::Result<Option<usize>> {
+    pub(crate) fn send(&mut self, batch: &Batch, datagrams: &[u8]) -> io::Result<Option<Sent>> {
         let (segment, ecn) = (batch.segment, inbox::codepoint(batch.ecn));
         let from = self.sources.of(batch.to);
         let to = (for_socket(batch.to, self.is_ipv6), from, ecn);
         if datagrams.len() > segment && self.max_segments() > 1 {
             match self.pass(to, datagrams, Some(segment)) {
-                Ok(()) => return Ok(Some(datagrams.len())),
+                Ok(()) => return Ok(Some(Sent::all(datagrams))),
                 Err(error) if Fault::of(&error) == Fault::Later => {
                     self.stats.send_delayed += 1;
                     return Ok(None);
@@ -142,11 +191,16 @@ impl<S: SystemSocket> Socket<S> {
         }
         let first = &datagrams[..segment.min(datagrams.len())];
         let mut sent = self.pass(to, first, None);
-        if from.is_some()
-            && sent
-                .as_ref()
-                .is_err_and(|error| Fault::of(error) == Fault::Lost)
-        {
+        let is_lost = |sent: &io::Result<()>| {
+            let fault = sent.as_ref().err().map(Fault::of);
+            matches!(fault, Some(Fault::Lost | Fault::Unreachable))
+        };
+        if self.icmp.is_on() && is_lost(&sent) {
+            // Perhaps the error is about another datagram, and this one was not tried.
+            self.hear_closed_ports();
+            sent = self.pass(to, first, None);
+        }
+        if from.is_some() && is_lost(&sent) {
             // Perhaps we have that address no more; the system knows which one we have. What the
             // batches have learnt of this error is wrong, and they begin anew.
             self.sources.forget(batch.to);
@@ -154,16 +208,20 @@ impl<S: SystemSocket> Socket<S> {
             sent = self.pass((to.0, None, ecn), first, None);
         }
         let Err(error) = sent else {
-            return Ok(Some(first.len()));
+            return Ok(Some(Sent::all(first)));
         };
-        match Fault::of(&error) {
+        let fault = Fault::of(&error);
+        match fault {
             Fault::Later => {
                 self.stats.send_delayed += 1;
                 Ok(None)
             }
-            Fault::Lost => {
+            Fault::Lost | Fault::Unreachable => {
                 self.stats.send_lost += 1;
-                Ok(Some(first.len()))
+                Ok(Some(Sent {
+                    bytes: first.len(),
+                    is_unreachable: fault == Fault::Unreachable,
+                }))
             }
             Fault::Fatal => Err(broken("send", &error)),
         }
@@ -201,8 +259,14 @@ impl<S: SystemSocket> Socket<S> {
             // To whom readiness is told once, it would not be told again.
             Fault::Later if error.kind() == ErrorKind::Interrupted => Ok(Some(0)),
             Fault::Later => Ok(None),
-            Fault::Lost => {
+            Fault::Lost | Fault::Unreachable => {
                 self.stats.receive_errors += 1;
+                if matches!(
+                    error.kind(),
+                    ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset
+                ) {
+                    self.icmp.note_somewhere();
+                }
                 Ok(Some(0))
             }
             Fault::Fatal => Err(broken("receive", &error)),
@@ -292,7 +356,7 @@ mod tests {
                 let mut sent = 0;
                 while sent < all.len() {
                     let batch = Batch::new(to, Ecn::NotEct, 2);
-                    sent += a.send(&batch, &all[sent..]).unwrap().unwrap();
+                    sent += a.send(&batch, &all[sent..]).unwrap().unwrap().bytes;
                 }
                 let mut inbox = Inbox::new(b.path.slots());
                 let mut found = Vec::new();
@@ -316,7 +380,7 @@ mod tests {
         let to = b.local_addr().unwrap();
         for ecn in [Ecn::Ect0, Ecn::NotEct, Ecn::Ce, Ecn::Ect1] {
             let sent = a.send(&Batch::new(to, ecn, 2), b"hi").unwrap();
-            assert_eq!(sent, Some(2));
+            assert_eq!(sent, Some(Sent::all(b"hi")));
             let mut inbox = Inbox::new(b.path.slots());
             let filled = b.receive(&mut inbox).unwrap().unwrap();
             let found: Vec<_> = inbox

@@ -245,7 +245,10 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
                 }
             }
             Event::PeerMoved { peer, to, .. } => *to = self.moved_taken(*peer).unwrap_or(*to),
-            Event::Request { .. } | Event::Connected { .. } | Event::Disconnected { .. } => {}
+            Event::Request { .. }
+            | Event::Connected { .. }
+            | Event::PortClosed { .. }
+            | Event::Disconnected { .. } => {}
         }
         Some(event)
     }

@@ -8,7 +8,7 @@ use super::others::ADDRESSES_MAX;
 use super::replies::Reply;
 use super::{Address, Host, PeerId};
 use crate::error::ConnectError;
-use crate::event::Ignored;
+use crate::event::{Event, Ignored};
 use crate::frame::Connect;
 use crate::peer::Peer;
 use crate::time::Instant;
@@ -72,6 +72,80 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         self.peers.add_others(id.slot, others);
         self.settle(id.slot);
         Ok(id)
+    }
+
+    /// The system cannot send to this address: no route to it, or not allowed. To be called by a
+    /// driver when the system says so of a datagram for the address. An attempt to connect tries it
+    /// no more, and ends when none of its addresses is left, with
+    /// [`DisconnectReason::Unreachable`](crate::DisconnectReason::Unreachable), or with the refusal
+    /// if one of them has refused. Nothing else changes: a connection gets over it if it does not
+    /// last, as over any loss.
+    ///
+    /// ```
+    /// use porous_proto::{Config, DisconnectReason, Event, Host, Instant};
+    /// # use porous_proto::doc::example_rng;
+    ///
+    /// let mut host = Host::<_, u32>::new(Config::client(), example_rng());
+    /// let peer = host.connect(Instant::ZERO, 7)?;
+    /// host.handle_unreachable(Instant::ZERO, 7);
+    /// let (reason, undelivered) = (DisconnectReason::Unreachable, 0);
+    /// let ended = Event::Disconnected { peer, reason, undelivered };
+    /// assert_eq!(host.poll_event(), Some(ended));
+    /// # Ok::<(), porous_proto::ConnectError>(())
+    /// ```
+    pub fn handle_unreachable(&mut self, now: Instant, to: A) {
+        let tick = self.advance(now);
+        if let Some((slot, way)) = self.attempt_at(to) {
+            if let Some((_, peer)) = self.peers.at_mut(slot) {
+                peer.on_unreachable(way, tick.now);
+            }
+            self.settle(slot);
+        }
+    }
+
+    /// The machine that has this address says that nobody is bound to the port: ICMP's "port
+    /// unreachable". To be called by a driver whose system tells; `None` if it does not tell which
+    /// address it is: then it is known if there is one peer, which connects to one address. If an
+    /// attempt to connect tries the address, [`Event::PortClosed`] tells of it, once; nothing else
+    /// happens, for such a message may be forged.
+    ///
+    /// ```
+    /// use porous_proto::{Config, Event, Host, Instant};
+    /// # use porous_proto::doc::example_rng;
+    ///
+    /// let mut host = Host::<_, u32>::new(Config::client(), example_rng());
+    /// let peer = host.connect(Instant::ZERO, 7)?;
+    /// host.handle_port_closed(Some(7));
+    /// assert_eq!(host.poll_event(), Some(Event::PortClosed { peer, address: 7 }));
+    /// # Ok::<(), porous_proto::ConnectError>(())
+    /// ```
+    pub fn handle_port_closed(&mut self, at: Option<A>) {
+        let Some(at) = at.or_else(|| self.only_address()) else {
+            return;
+        };
+        let Some((slot, way)) = self.attempt_at(at) else {
+            return;
+        };
+        let peer = self.peers.id(slot);
+        let is_news = |target: &mut Peer| target.on_port_closed(way);
+        if self.peers.get_mut(peer).is_some_and(is_news) {
+            self.events
+                .push_back(Event::PortClosed { peer, address: at });
+        }
+    }
+
+    /// The address of all that has been sent, if there is only one.
+    fn only_address(&self) -> Option<A> {
+        let mut peers = self.peers.iter();
+        let (id, _) = peers.next().filter(|_| peers.next().is_none())?;
+        let is_only = self.peers.address_at(id.slot, 1).is_none();
+        self.address(id).filter(|_| is_only)
+    }
+
+    /// The attempt that tries this address, and its number there.
+    fn attempt_at(&self, address: A) -> Option<(u32, usize)> {
+        let slot = self.peers.find(address, Peer::is_attempt)?;
+        Some((slot, self.peers.way(slot, address)?))
     }
 
     /// Leaves those to other attempts that they try, and takes those from connected peers of which

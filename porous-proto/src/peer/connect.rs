@@ -126,6 +126,26 @@ impl Peer {
         }
     }
 
+    /// The system cannot send to this address. The attempt ends when that holds for all that have not
+    /// refused.
+    pub(crate) fn on_unreachable(&mut self, way: usize, now: Instant) {
+        let Some(handshake) = self.attempt() else {
+            return;
+        };
+        if handshake.strike(way, None) {
+            let refused = handshake.refusal.map(DisconnectReason::Refused);
+            let reason = refused.unwrap_or(DisconnectReason::Unreachable);
+            self.end(Cause::Cancelled, reason, now);
+        }
+    }
+
+    /// Nobody is bound to the port of this address, says its machine. Whether the application has to
+    /// be told: once an address.
+    pub(crate) fn on_port_closed(&mut self, way: usize) -> bool {
+        self.attempt()
+            .is_some_and(|handshake| handshake.note_closed(way))
+    }
+
     /// Who has been met while connecting and should know if nothing comes of it: at which address,
     /// and the nonce.
     pub(crate) fn remotes(&self) -> impl Iterator<Item = (usize, u64)> {

@@ -42,6 +42,8 @@ pub(crate) struct Handshake {
     pub(crate) winner: usize,
     /// The last refusal from one of several addresses.
     pub(crate) refusal: Option<Refusal>,
+    /// At which addresses nobody was bound to the port, a bit each.
+    closed: u8,
 }
 
 /// A request to be sent.
@@ -65,6 +67,7 @@ impl Handshake {
             others: (1..ways).map(|_| Way::new()).collect(),
             winner: 0,
             refusal: None,
+            closed: 0,
         }
     }
 
@@ -220,6 +223,16 @@ impl Handshake {
     /// Whether the host with this nonce is a listener.
     pub(crate) fn is_cookie(&self, nonce: u64) -> bool {
         self.ways().any(|at| at.is_cookie(nonce))
+    }
+
+    /// The port of an address is closed. Whether that is new.
+    pub(crate) fn note_closed(&mut self, way: usize) -> bool {
+        let bit = u32::try_from(way)
+            .ok()
+            .and_then(|way| 1_u8.checked_shl(way));
+        let bit = bit.unwrap_or(0) & !self.closed;
+        self.closed |= bit;
+        bit != 0
     }
 
     /// Strikes an address off, and all where this nonce was seen: whoever is there does not want

@@ -52,7 +52,7 @@ impl Stage {
                 Event::Disconnected { peer, .. } => self.ended(index, peer),
                 Event::Readable { .. } | Event::Writable { .. } | Event::Receipt { .. } => {}
                 Event::PeerMoved { .. } => self.report.fault("clients that were followed", 1),
-                _ => panic!("another event: {event:?}"),
+                Event::PortClosed { .. } | _ => panic!("another event: {event:?}"),
             }
         }
     }

@@ -2,7 +2,8 @@
 //! has it. The sockets are smoltcp's own.
 
 use porous_smoltcp::{
-    Config, DisconnectReason, Listen, Mode, SmolHost, SocketClosed, SocketStats, time,
+    BadAddress, Config, ConnectError, DisconnectReason, Listen, Mode, SmolHost, SocketClosed,
+    SocketStats, time,
 };
 use smoltcp::phy::{ChecksumCapabilities, Device, Medium, TxToken};
 use smoltcp::socket::udp::{PacketBuffer, PacketMetadata, Socket};
@@ -57,6 +58,8 @@ fn a_datagram_to_no_address_is_lost_and_holds_no_other() {
             let stats = net.ends[CLIENT].host.socket_stats();
             assert_eq!((stats.send_lost, stats.send_delayed), (lost, 0), "{net}");
             assert_eq!(net.socket(CLIENT).send_queue(), 0, "{net}");
+            let ended = net.ends[CLIENT].ended.take();
+            assert_eq!(ended, Some(DisconnectReason::Unreachable), "{net}");
         }
         net.connect();
     }
@@ -81,6 +84,49 @@ fn a_datagram_for_the_other_family_than_the_sockets_is_lost() {
         assert_eq!((stats.send_lost, stats.send_delayed), (1, 0), "{net}");
         // Its own is served.
         net.connect();
+    }
+}
+
+#[test]
+fn an_address_of_which_nothing_can_come_is_an_error() {
+    for path in PATHS {
+        let mut net = Net::new(path, configs(), 1);
+        net.socket(CLIENT).close();
+        net.socket(CLIENT)
+            .bind((path.here(), PORTS[CLIENT]))
+            .unwrap();
+        let (any, all, other) = match path.version {
+            IpVersion::Ipv4 => (
+                IpAddress::v4(0, 0, 0, 0),
+                IpAddress::v4(255, 255, 255, 255),
+                PATHS[1].here(),
+            ),
+            IpVersion::Ipv6 => (
+                IpAddress::v6(0, 0, 0, 0, 0, 0, 0, 0),
+                IpAddress::v6(0xff02, 0, 0, 0, 0, 0, 0, 1),
+                PATHS[0].here(),
+            ),
+        };
+        let bad = [
+            ((any, 7).into(), BadAddress::Unspecified),
+            ((path.here(), 0).into(), BadAddress::PortZero),
+            ((all, 7).into(), BadAddress::Broadcast),
+            ((other, 7).into(), BadAddress::Family),
+            ((path.here(), PORTS[CLIENT]).into(), BadAddress::Itself),
+        ];
+        let (now, good) = (net.now, net.endpoint(SERVER));
+        let end = &mut net.ends[CLIENT];
+        let socket = net.sockets.get(end.socket);
+        for (to, why) in bad {
+            let refused = Err(ConnectError::BadAddress(why));
+            assert_eq!(end.host.connect(now, socket, to), refused, "{to}");
+        }
+        let mut all: Vec<_> = bad.iter().map(|(to, _)| *to).collect();
+        let refused = Err(ConnectError::BadAddress(BadAddress::Unspecified));
+        assert_eq!(end.host.connect_any(now, socket, &all), refused);
+        all.push(good);
+        let peer = end.host.connect_any(now, socket, &all).unwrap();
+        assert_eq!(end.host.host().address(peer), Some(good));
     }
 }
 

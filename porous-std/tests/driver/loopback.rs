@@ -4,7 +4,7 @@ use core::net::SocketAddr;
 use core::time::Duration;
 
 use crate::hosts::{LIMIT, client, converse, elapsed, server, until};
-use porous_std::{Clock, Conditioner, Config, DisconnectReason, Event, Instant, UdpHost};
+use porous_std::{Clock, Conditioner, Config, DisconnectReason, Endpoint, Event, Instant, UdpHost};
 
 #[test]
 fn ipv4() {
@@ -96,12 +96,16 @@ fn what_icmp_says_is_counted_and_ends_nothing() {
         .unwrap();
     let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     socket.connect(gone).unwrap();
-    let mut client = UdpHost::from_socket(socket, Config::client()).unwrap();
+    let mut client = UdpHost::from(Endpoint::plain(socket, Config::client()).unwrap());
     let peer = client.connect(gone).unwrap();
     client.step().unwrap();
     client.wait(LIMIT).unwrap();
     assert_eq!(client.socket_stats().receive_errors, 1);
     assert!(client.peer(peer).is_some());
+    // There is no other address that it could be about.
+    let address = gone;
+    let told = Event::PortClosed { peer, address };
+    assert_eq!(client.poll_event(), Some(told));
     assert_eq!(client.poll_event(), None);
 }
 

@@ -4,6 +4,7 @@
 
 extern crate alloc;
 
+mod addresses;
 mod buffers;
 mod dual_stack;
 mod hosts;

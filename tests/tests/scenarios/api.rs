@@ -6,8 +6,8 @@ use core::time::Duration;
 use std::panic::catch_unwind;
 
 use porous_proto::{
-    ChannelId, Config, ConfigError, ConnectError, Disconnect, Ecn, Host, Instant, Listen,
-    ListenError, Mode, PeerId, PeerState, Priority, SendError, UnknownPeer,
+    BadAddress, ChannelId, Config, ConfigError, ConnectError, Disconnect, Ecn, Host, Instant,
+    Listen, ListenError, Mode, PeerId, PeerState, Priority, SendError, UnknownPeer,
 };
 use porous_sim::{ChaCha8Rng, Pair, Seed};
 use porous_tests::{disconnect, events, flush, line, quiet_pair};
@@ -257,7 +257,7 @@ fn no_packet_is_so_long_that_no_budget_could_hold_it() {
 
 #[test]
 fn every_error_says_something_of_its_own() {
-    let all: [&dyn core::error::Error; 15] = [
+    let all: [&dyn core::error::Error; 20] = [
         &SendError::UnknownPeer,
         &SendError::NotConnected,
         &SendError::Disconnecting,
@@ -266,6 +266,11 @@ fn every_error_says_something_of_its_own() {
         &SendError::Full,
         &ConnectError::AlreadyConnected,
         &ConnectError::OutOfConnectionIds,
+        &ConnectError::BadAddress(BadAddress::Family),
+        &ConnectError::BadAddress(BadAddress::PortZero),
+        &ConnectError::BadAddress(BadAddress::Unspecified),
+        &ConnectError::BadAddress(BadAddress::Broadcast),
+        &ConnectError::BadAddress(BadAddress::Itself),
         &ListenError::NotAllowed,
         &ConfigError::Channels,
         &ConfigError::MaxDatagram,
@@ -279,7 +284,7 @@ fn every_error_says_something_of_its_own() {
     assert!(texts.iter().all(|text| text.len() > 20), "{texts:?}");
     texts.sort();
     texts.dedup();
-    assert_eq!(texts.len(), 15, "{texts:?}");
+    assert_eq!(texts.len(), 20, "{texts:?}");
 }
 
 #[test]

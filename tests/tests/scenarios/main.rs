@@ -48,4 +48,5 @@ mod stall;
 mod stats;
 mod strangers;
 mod time;
+mod unreachable;
 mod wraps;

@@ -1,6 +1,7 @@
 //! What the game asks for, and what it is answered.
 
 use core::time::Duration;
+use std::net::UdpSocket;
 
 use porous_std::{
     AnswerError, ChannelId, Config, ConnectError, Disconnect, DisconnectReason, Event, HostThread,
@@ -56,7 +57,8 @@ fn a_packet_that_cannot_be_sent_is_handed_back_at_once() {
 #[test]
 fn connecting_names_the_peer_before_anything_else() {
     let mut client = spawn(Config::client());
-    let to = ([127, 0, 0, 1], 9).into();
+    let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let to = silent.local_addr().unwrap();
     client.connect(to).unwrap();
     client.connect(to).unwrap();
     let Output::Connecting { peer, address } = next(&mut client) else {
@@ -84,7 +86,7 @@ fn an_end_is_told_when_it_comes() {
         .unwrap();
     let mut client = spawn(config);
     // A socket that does not answer.
-    let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
     client.connect(silent.local_addr().unwrap()).unwrap();
     let (_, reason) = wait_disconnected(&mut client);
     assert_eq!(reason, DisconnectReason::NeverAnswered);
@@ -173,7 +175,8 @@ fn an_attempt_at_several_addresses_is_told_by_the_first() {
     };
     assert_eq!(address, ([0, 0, 0, 0], 0).into());
     assert_eq!(error, ConnectError::NoAddress);
-    let (dead, to) = (([127, 0, 0, 1], 9).into(), server.local_addr());
+    let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let (dead, to) = (silent.local_addr().unwrap(), server.local_addr());
     client.connect_any(&[dead, to]).unwrap();
     let Output::Connecting { peer, address } = next(&mut client) else {
         panic!("it does not connect");

@@ -18,8 +18,12 @@ use crate::MioSocket;
 ///
 /// `C` stands between the host and the socket, and by default lets everything pass: see
 /// [`Conditioner`]. `S` is the socket; any other that is a [`Source`] may stand in for mio's.
+///
+/// When it is dropped, each peer is told once that it ends. To make sure that they know,
+/// [disconnect](Endpoint::disconnect_all) all and turn the loop until they [are
+/// gone](Endpoint::is_empty).
 #[derive(Debug)]
-pub struct MioHost<C = (), S = MioSocket> {
+pub struct MioHost<C = (), S: SystemSocket = MioSocket> {
     endpoint: Endpoint<S, C>,
     /// The socket was reported readable, and has not been read empty since.
     readable: bool,
@@ -180,7 +184,7 @@ impl<C: Conditioner, S: SystemSocket> MioHost<C, S> {
 
 /// Takes over an endpoint, for example a [plain](Endpoint::plain) one. Its socket must not be
 /// registered yet: an event that came before would be missed.
-impl<C, S> From<Endpoint<S, C>> for MioHost<C, S> {
+impl<C, S: SystemSocket> From<Endpoint<S, C>> for MioHost<C, S> {
     fn from(endpoint: Endpoint<S, C>) -> Self {
         Self {
             endpoint,
@@ -220,7 +224,7 @@ impl<C: Conditioner, S: SystemSocket + Source> Source for MioHost<C, S> {
     }
 }
 
-impl<C, S> Deref for MioHost<C, S> {
+impl<C, S: SystemSocket> Deref for MioHost<C, S> {
     type Target = Endpoint<S, C>;
 
     fn deref(&self) -> &Self::Target {
@@ -228,7 +232,7 @@ impl<C, S> Deref for MioHost<C, S> {
     }
 }
 
-impl<C, S> DerefMut for MioHost<C, S> {
+impl<C, S: SystemSocket> DerefMut for MioHost<C, S> {
     fn deref_mut(&mut self) -> &mut Self::Target {
         &mut self.endpoint
     }

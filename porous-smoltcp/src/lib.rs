@@ -110,6 +110,12 @@
 //! smoltcp chooses the address that a datagram leaves from. If the interface has several of one
 //! family, bind the socket to the one that peers know: a datagram from another is ignored by them.
 //!
+//! # The end
+//!
+//! The socket is lent to a host, which can send nothing when it is dropped: say goodbye by
+//! [`disconnect_all`](porous_proto::Host::disconnect_all) of [`host_mut`](SmolHost::host_mut), and go on
+//! until each peer's [`Event::Disconnected`] came.
+//!
 //! # Memory
 //!
 //! The driver itself takes one buffer of

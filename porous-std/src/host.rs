@@ -5,7 +5,7 @@ use core::time::Duration;
 use std::io;
 use std::net::{ToSocketAddrs, UdpSocket};
 
-use porous_udp::{Conditioner, Config, Endpoint, bind};
+use porous_udp::{Conditioner, Config, Disconnect, Endpoint, bind};
 
 use crate::sleep::sleep;
 
@@ -14,6 +14,9 @@ use crate::sleep::sleep;
 ///
 /// `C` stands between the host and the socket, and by default lets everything pass: see
 /// [`Conditioner`].
+///
+/// When it is dropped, each peer is told once that it ends; [`close`](Self::close) makes sure that
+/// they know.
 #[derive(Debug)]
 pub struct UdpHost<C = ()> {
     endpoint: Endpoint<UdpSocket, C>,
@@ -128,6 +131,34 @@ impl<C: Conditioner> UdpHost<C> {
         let longest = self.endpoint.sleep_at_most(max);
         sleep([self.socket()], self.endpoint.is_blocked(), longest)?;
         self.step()
+    }
+
+    /// Says goodbye to all, and waits until they know: mostly for a round trip, for a peer that does
+    /// not answer at most for [`disconnect_timeout`](Config::disconnect_timeout), after the deadline
+    /// of a [`Disconnect::Flush`]. Whoever comes meanwhile is not let in; events and packets that come
+    /// meanwhile, or were not taken, are dropped.
+    ///
+    /// A host that is only dropped tells each peer once, and waits for nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`step`](Self::step).
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use porous_std::{Config, Disconnect, UdpHost};
+    ///
+    /// let host = UdpHost::bind("127.0.0.1:0", Config::new())?;
+    /// host.close(Disconnect::Flush { reason: 0, deadline: Duration::from_secs(2) })?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn close(mut self, how: Disconnect) -> io::Result<()> {
+        self.endpoint.disconnect_all(how);
+        while !self.endpoint.is_empty() {
+            self.wait(Duration::MAX)?;
+            while self.endpoint.poll_event().is_some() {}
+        }
+        Ok(())
     }
 }
 

@@ -113,6 +113,13 @@
 //! back at the peers: see [`HostThread::poll`]. A game that sends more than the thread or the
 //! network can take gets its packets back, in their order: see [`HostThread::send`].
 //!
+//! # The end
+//!
+//! [`close`](UdpHost::close) says goodbye to all peers and waits until they know. A [`UdpHost`] that is
+//! only dropped tells each peer once and waits for nothing, as far as the socket has room, and nobody
+//! while the thread panics: whoever does not hear it notices by its [timeout](Config::timeout). A
+//! [`HostThread`] that is dropped closes.
+//!
 //! # Addresses
 //!
 //! A host that is bound to `[::]` serves IPv6 and IPv4 alike; an IPv4 peer has an IPv4 address all

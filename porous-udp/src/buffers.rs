@@ -69,7 +69,7 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn socket_buffers(&self) -> io::Result<SocketBuffers> {
-        let socket = self.socket.options();
+        let socket = self.bound.socket.options();
         Ok(SocketBuffers {
             receive: socket.recv_buffer_size()?,
             send: socket.send_buffer_size()?,
@@ -95,7 +95,7 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn set_socket_buffers(&self, wanted: SocketBuffers) -> io::Result<SocketBuffers> {
-        ask(self.socket.options(), wanted)?;
+        ask(self.bound.socket.options(), wanted)?;
         self.socket_buffers()
     }
 }

@@ -5,8 +5,8 @@ use std::io;
 
 use porous_proto::{
     AnswerError, ChannelId, ConnectError, ConnectionIds, ConnectionIdsError, Disconnect, Event,
-    Host, HostStats, Instant, Listen, ListenError, Peer, PeerId, Received, SendError, SendOptions,
-    UnknownPeer,
+    Host, HostStats, Instant, Listen, ListenError, Peer, PeerId, PeerState, Received, SendError,
+    SendOptions, UnknownPeer,
 };
 
 use crate::address::normalise;
@@ -27,8 +27,8 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn listen(&mut self, policy: Listen) -> Result<(), ListenError> {
-        self.host.listen(policy)?;
-        self.socket.sources_wanted();
+        self.bound.host.listen(policy)?;
+        self.bound.socket.sources_wanted();
         Ok(())
     }
 
@@ -47,7 +47,7 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn accept(&mut self, peer: PeerId) -> Result<(), AnswerError> {
-        self.host.accept(self.clock.now(), peer)
+        self.bound.host.accept(self.bound.clock.now(), peer)
     }
 
     /// Turns a peer away that asked by [`Event::Request`], with up to 64 bytes for its application.
@@ -65,7 +65,7 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn refuse(&mut self, peer: PeerId, data: &[u8]) -> Result<(), AnswerError> {
-        self.host.refuse(self.clock.now(), peer, data)
+        self.bound.host.refuse(self.bound.clock.now(), peer, data)
     }
 
     /// Begins to connect. [`Event::Connected`] or [`Event::Disconnected`] will tell; the latter at
@@ -112,7 +112,7 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
         let mut bad = None;
         let mut fit = Vec::with_capacity(to.len());
         for to in to.iter().copied().map(normalise) {
-            match self.socket.bad_address(to) {
+            match self.bound.socket.bad_address(to) {
                 None => fit.push(to),
                 Some(why) => bad = bad.or(Some(ConnectError::BadAddress(why))),
             }
@@ -120,8 +120,8 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
         if let (true, Some(bad)) = (fit.is_empty(), bad) {
             return Err(bad);
         }
-        let peer = self.host.connect_any(self.clock.now(), &fit)?;
-        self.socket.ask_for_closed_ports(true);
+        let peer = self.bound.host.connect_any(self.bound.clock.now(), &fit)?;
+        self.bound.socket.ask_for_closed_ports(true);
         Ok(peer)
     }
 
@@ -147,7 +147,7 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
         packet: impl Into<bytes::Bytes>,
         options: impl Into<SendOptions>,
     ) -> Result<(), SendError> {
-        self.host.send(peer, channel, packet, options)
+        self.bound.host.send(peer, channel, packet, options)
     }
 
     /// Changes the cap of a channel to a peer, in bytes a second.
@@ -171,7 +171,9 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
         channel: ChannelId,
         bytes_a_second: u32,
     ) -> Result<(), SendError> {
-        self.host.set_channel_rate(peer, channel, bytes_a_second)
+        self.bound
+            .host
+            .set_channel_rate(peer, channel, bytes_a_second)
     }
 
     /// Changes the most that is sent to a peer, in bytes a second.
@@ -190,7 +192,7 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn set_send_rate(&mut self, peer: PeerId, bytes_a_second: u32) -> Result<(), SendError> {
-        self.host.set_send_rate(peer, bytes_a_second)
+        self.bound.host.set_send_rate(peer, bytes_a_second)
     }
 
     /// Changes the most that a peer is asked to send, in bytes a second.
@@ -209,7 +211,7 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn set_receive_rate(&mut self, peer: PeerId, bytes_a_second: u32) -> Result<(), SendError> {
-        self.host.set_receive_rate(peer, bytes_a_second)
+        self.bound.host.set_receive_rate(peer, bytes_a_second)
     }
 
     /// Changes the most that is sent to all peers together, in bytes a second: see
@@ -223,7 +225,7 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn set_host_send_rate(&mut self, bytes_a_second: u32) {
-        self.host.set_host_send_rate(bytes_a_second);
+        self.bound.host.set_host_send_rate(bytes_a_second);
     }
 
     /// Changes how the ids of new connections are made, for whatever routes datagrams by them.
@@ -241,7 +243,7 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn set_connection_ids(&mut self, ids: ConnectionIds) -> Result<(), ConnectionIdsError> {
-        self.host.set_connection_ids(ids)
+        self.bound.host.set_connection_ids(ids)
     }
 
     /// Cancels the packets of a channel that were sent with this receipt: see [`Host::cancel`].
@@ -256,7 +258,7 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn cancel(&mut self, peer: PeerId, channel: ChannelId, token: u64) -> bool {
-        self.host.cancel(peer, channel, token)
+        self.bound.host.cancel(peer, channel, token)
     }
 
     /// The next packet from this peer.
@@ -270,7 +272,7 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn receive(&mut self, peer: PeerId) -> Option<Received> {
-        self.host.receive(peer)
+        self.bound.host.receive(peer)
     }
 
     /// Ends a connection; [`Event::Disconnected`] comes when it has ended. Go on stepping until
@@ -289,7 +291,45 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn disconnect(&mut self, peer: PeerId, how: Disconnect) -> Result<(), UnknownPeer> {
-        self.host.disconnect(self.clock.now(), peer, how)
+        self.bound
+            .host
+            .disconnect(self.bound.clock.now(), peer, how)
+    }
+
+    /// Lets nobody in any more, and ends all connections; their [`Event::Disconnected`] come when they
+    /// have ended. Go on stepping until [`is_empty`](Self::is_empty). A connection that is being
+    /// flushed goes like this from now on.
+    ///
+    /// ```
+    /// use porous_udp::{Config, Disconnect, Endpoint, bind};
+    ///
+    /// let mut server = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
+    /// server.disconnect_all(Disconnect::Now { reason: 0 });
+    /// assert!(server.is_empty());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn disconnect_all(&mut self, how: Disconnect) {
+        self.bound.host.disconnect_all(self.bound.clock.now(), how);
+    }
+
+    /// Whether there is nobody to be connected, connected or to be disconnected any more, and nothing
+    /// waits for room in the socket: after [`disconnect_all`](Self::disconnect_all), whether all know.
+    ///
+    /// ```
+    /// use porous_udp::{Config, Endpoint, bind};
+    ///
+    /// let mut client = Endpoint::new(bind("127.0.0.1:0")?, Config::client())?;
+    /// assert!(client.is_empty());
+    /// client.connect(([127, 0, 0, 1], 4000).into())?;
+    /// assert!(!client.is_empty());
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        let is_over = |(_, peer): (_, &Peer)| {
+            matches!(peer.state(), PeerState::Disconnected | PeerState::Zombie)
+        };
+        self.bound.outbox.is_empty() && self.bound.host.peers().all(is_over)
     }
 
     /// The next event. Call it until it returns `None`.
@@ -303,7 +343,7 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn poll_event(&mut self) -> Option<Event<SocketAddr>> {
-        self.host.poll_event()
+        self.bound.host.poll_event()
     }
 
     /// A peer: its state and statistics.
@@ -318,7 +358,7 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     /// ```
     #[must_use]
     pub fn peer(&self, peer: PeerId) -> Option<&Peer> {
-        self.host.peer(peer)
+        self.bound.host.peer(peer)
     }
 
     /// The live peers: those that have not ended.
@@ -331,7 +371,7 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn peers(&self) -> impl Iterator<Item = (PeerId, &Peer)> {
-        self.host.peers()
+        self.bound.host.peers()
     }
 
     /// The peers of which packets wait to be received, those included that have ended.
@@ -344,7 +384,7 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn readable(&self) -> impl Iterator<Item = PeerId> {
-        self.host.readable()
+        self.bound.host.readable()
     }
 
     /// Where a peer is.
@@ -360,7 +400,7 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     /// ```
     #[must_use]
     pub fn address(&self, peer: PeerId) -> Option<SocketAddr> {
-        self.host.address(peer)
+        self.bound.host.address(peer)
     }
 
     /// What the host has counted since it was made.
@@ -374,7 +414,7 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     /// ```
     #[must_use]
     pub fn stats(&self) -> HostStats {
-        self.host.stats()
+        self.bound.host.stats()
     }
 
     /// The address that the socket is bound to. If that is `[::]` or `0.0.0.0`, only its port is of
@@ -392,7 +432,7 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.socket.local_addr()
+        self.bound.socket.local_addr()
     }
 
     /// The time by the clock of this host.
@@ -406,7 +446,7 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     /// ```
     #[must_use]
     pub fn now(&self) -> Instant {
-        self.clock.now()
+        self.bound.clock.now()
     }
 
     /// The state machine within, for what has no method here.
@@ -420,7 +460,7 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     /// ```
     #[must_use]
     pub const fn host(&self) -> &Host<OsRng> {
-        &self.host
+        &self.bound.host
     }
 
     /// The state machine within. What needs a time takes that of [`now`](Self::now).
@@ -434,6 +474,6 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub const fn host_mut(&mut self) -> &mut Host<OsRng> {
-        &mut self.host
+        &mut self.bound.host
     }
 }

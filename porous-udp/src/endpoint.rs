@@ -8,6 +8,7 @@ use getrandom::SysRng;
 use porous_proto::{Config, Disposition, Ecn, Host, Instant, Peer, PeerState};
 use rand_core::{TryRng, UnwrapErr};
 
+use crate::bound::Bound;
 use crate::inbox::{Inbox, Origin};
 use crate::outbox::Outbox;
 use crate::socket::{Path, Socket, SocketStats};
@@ -29,14 +30,17 @@ pub(crate) const RETRY_SEND: Duration = Duration::from_millis(5);
 ///
 /// `C` stands between the host and the socket, and by default lets everything pass: see
 /// [`Conditioner`].
+///
+/// When it is dropped, each peer is told once that it ends, with reason 0, as far as the socket has
+/// room at that moment: nothing is waited for, and the conditioner is not asked. Nobody is told while
+/// the thread panics. Who is not told, or whose only datagram is lost, notices by its
+/// [timeout](Config::timeout): to end in order, [disconnect](Self::disconnect_all) all and go on
+/// until they [are gone](Self::is_empty).
 #[derive(Debug)]
-pub struct Endpoint<S, C = ()> {
-    pub(crate) host: Host<OsRng>,
-    pub(crate) socket: Socket<S>,
-    pub(crate) clock: Clock,
+pub struct Endpoint<S: SystemSocket, C = ()> {
+    pub(crate) bound: Bound<S>,
     conditioner: C,
     inbox: Inbox,
-    outbox: Outbox,
     /// When to try again to send what the socket had no room for, if the outbox is not empty.
     retry_at: Instant,
 }
@@ -94,13 +98,16 @@ impl<S: SystemSocket> Endpoint<S> {
         };
         let mut host = Host::new(config, UnwrapErr(SysRng));
         host.set_same_host(|a: &SocketAddr, b| a.ip() == b.ip());
-        Ok(Self {
+        let bound = Bound {
             host,
             socket: Socket::new(socket, path)?,
             clock: Clock::start(),
+            outbox: Outbox::new(),
+        };
+        Ok(Self {
+            bound,
             conditioner: (),
             inbox,
-            outbox: Outbox::new(),
             retry_at: Instant::ZERO,
         })
     }
@@ -117,21 +124,15 @@ impl<S: SystemSocket> Endpoint<S> {
     #[must_use]
     pub fn with_conditioner<C: Conditioner>(self, conditioner: C) -> Endpoint<S, C> {
         let Self {
-            host,
-            socket,
-            clock,
+            bound,
             conditioner: (),
             inbox,
-            outbox,
             retry_at,
         } = self;
         Endpoint {
-            host,
-            socket,
-            clock,
+            bound,
             conditioner,
             inbox,
-            outbox,
             retry_at,
         }
     }
@@ -154,10 +155,10 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn receive_datagrams(&mut self) -> io::Result<bool> {
-        self.socket.hear_closed_ports();
+        self.bound.socket.hear_closed_ports();
         let result = self.take_datagrams();
-        while let Some(at) = self.socket.next_closed_port() {
-            self.host.handle_port_closed(at);
+        while let Some(at) = self.bound.socket.next_closed_port() {
+            self.bound.host.handle_port_closed(at);
         }
         result
     }
@@ -165,18 +166,18 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
     fn take_datagrams(&mut self) -> io::Result<bool> {
         let mut taken = 0;
         while taken < RECEIVES_PER_CALL {
-            let Some(filled) = self.socket.receive(&mut self.inbox)? else {
+            let Some(filled) = self.bound.socket.receive(&mut self.inbox)? else {
                 return Ok(false);
             };
-            let now = self.clock.now();
+            let now = self.bound.clock.now();
             for (Origin { from, ours, ecn }, datagram) in self.inbox.datagrams(filled) {
                 // What became of it is in the host's counters, too.
-                let peer = match self.host.handle_datagram(now, from, ecn, datagram) {
+                let peer = match self.bound.host.handle_datagram(now, from, ecn, datagram) {
                     Disposition::Handled(peer) | Disposition::Accepted(peer) => Some(peer),
                     Disposition::Ignored(_) => None,
                 };
-                let is_alive = |peer| self.host.peer(peer).is_some();
-                self.socket.sources.learn(from, ours, peer, is_alive);
+                let is_alive = |peer| self.bound.host.peer(peer).is_some();
+                self.bound.socket.sources.learn(from, ours, peer, is_alive);
                 taken += 1;
             }
             if filled == 0 {
@@ -203,10 +204,10 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn transmit(&mut self) -> io::Result<()> {
-        let now = self.clock.now();
-        self.host.handle_timeout(now);
-        if self.socket.asks_for_closed_ports() && !self.connects() {
-            self.socket.ask_for_closed_ports(false);
+        let now = self.bound.clock.now();
+        self.bound.host.handle_timeout(now);
+        if self.bound.socket.asks_for_closed_ports() && !self.connects() {
+            self.bound.socket.ask_for_closed_ports(false);
         }
         while self.flush(now)? && self.fill(now) {}
         Ok(())
@@ -214,7 +215,7 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
 
     fn connects(&self) -> bool {
         let connects = |(_, peer): (_, &Peer)| peer.state() == PeerState::Connecting;
-        self.host.peers().any(connects)
+        self.bound.host.peers().any(connects)
     }
 
     /// Whether datagrams wait for room in the socket. None is made meanwhile, and none overtakes.
@@ -228,7 +229,7 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
     /// ```
     #[must_use]
     pub fn is_blocked(&self) -> bool {
-        !self.outbox.is_empty()
+        !self.bound.outbox.is_empty()
     }
 
     /// When `step` should next be called, by the time of [`now`](Self::now), if no datagram comes
@@ -247,10 +248,13 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
             // The host's own deadline is in the past as long as it has output.
             return Some(self.retry_at);
         }
-        [self.host.poll_timeout(), self.conditioner.next_release()]
-            .into_iter()
-            .flatten()
-            .min()
+        [
+            self.bound.host.poll_timeout(),
+            self.conditioner.next_release(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
     }
 
     /// How long a driver may sleep, if no datagram comes: until the [`deadline`](Self::deadline),
@@ -267,7 +271,7 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
     /// ```
     #[must_use]
     pub fn sleep_at_most(&self, max: Duration) -> Duration {
-        let now = self.clock.now();
+        let now = self.bound.clock.now();
         self.deadline()
             .map_or(max, |at| at.saturating_duration_since(now).min(max))
     }
@@ -310,7 +314,7 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
     /// ```
     #[must_use]
     pub const fn socket_stats(&self) -> SocketStats {
-        self.socket.stats()
+        self.bound.socket.stats()
     }
 
     /// The socket, for what a library does with it beside sending and receiving.
@@ -323,7 +327,7 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub const fn socket(&self) -> &S {
-        self.socket.system()
+        self.bound.socket.system()
     }
 
     /// The socket, for a library whose own calls want to change it.
@@ -336,59 +340,39 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub const fn socket_mut(&mut self) -> &mut S {
-        self.socket.system_mut()
+        self.bound.socket.system_mut()
     }
 
     /// Whether all that waited has been sent.
     fn flush(&mut self, now: Instant) -> io::Result<bool> {
-        while let Some((batch, datagrams)) = self.outbox.first() {
-            match self.socket.send(batch, datagrams) {
-                Ok(Some(sent)) => {
-                    let to = batch.to;
-                    self.outbox.advance(sent.bytes);
-                    if sent.is_unreachable {
-                        self.host.handle_unreachable(now, to);
-                    }
-                }
-                Ok(None) => {
-                    self.retry_at = now + RETRY_SEND;
-                    return Ok(false);
-                }
-                Err(error) => {
-                    let lost = datagrams.len();
-                    self.outbox.advance(lost);
-                    return Err(error);
-                }
-            }
+        let is_empty = self.bound.flush(now)?;
+        if !is_empty {
+            self.retry_at = now + RETRY_SEND;
         }
-        Ok(true)
+        Ok(is_empty)
     }
 
     /// Makes datagrams, and takes those that the conditioner lets go. Whether there are any.
     fn fill(&mut self, now: Instant) -> bool {
-        let (largest, max_segments) = (self.host.max_datagram_size(), self.socket.max_segments());
-        while let Some(room) = self.outbox.room(largest) {
-            let Some(transmit) = self.host.poll_transmit(now, room) else {
-                break;
-            };
-            let (to, ecn, datagram) = (transmit.to, transmit.ecn, transmit.datagram);
-            if !self.conditioner.take(now, to, datagram) {
-                let len = datagram.len();
-                self.outbox.push(to, ecn, len, max_segments);
-            }
-        }
-        while self.outbox.room(largest).is_some() {
+        let (bound, conditioner) = (&mut self.bound, &mut self.conditioner);
+        bound.fill(now, |to, datagram| conditioner.take(now, to, datagram));
+        let (largest, max_segments) = (
+            self.bound.host.max_datagram_size(),
+            self.bound.socket.max_segments(),
+        );
+        while self.bound.outbox.room(largest).is_some() {
             let Some((to, datagram)) = self.conditioner.release(now) else {
                 break;
             };
-            let Some(room) = self.outbox.room(datagram.len()) else {
+            let Some(room) = self.bound.outbox.room(datagram.len()) else {
                 continue;
             };
             room[..datagram.len()].copy_from_slice(&datagram);
-            self.outbox
+            self.bound
+                .outbox
                 .push(to, Ecn::NotEct, datagram.len(), max_segments);
         }
-        !self.outbox.is_empty()
+        !self.bound.outbox.is_empty()
     }
 }
 
@@ -402,7 +386,7 @@ mod tests {
         let open = || UdpSocket::bind("127.0.0.1:0").unwrap();
         let config = Config::new().path_mtu_discovery(1452).unwrap();
         let host = Endpoint::plain(open(), config.clone()).unwrap();
-        assert_eq!(host.host.max_datagram_size(), 1200);
+        assert_eq!(host.bound.host.max_datagram_size(), 1200);
         let host = Endpoint::new(open(), config).unwrap();
         let socket = open();
         let expected = if Path::batched(&socket).may_fragment() {
@@ -410,6 +394,6 @@ mod tests {
         } else {
             1452
         };
-        assert_eq!(host.host.max_datagram_size(), expected);
+        assert_eq!(host.bound.host.max_datagram_size(), expected);
     }
 }

@@ -333,6 +333,34 @@ fn an_error_in_place_of_a_datagram_hides_none_behind_it() {
 }
 
 #[test]
+fn a_goodbye_without_room_or_socket_is_not_waited_for() {
+    for open in PATHS {
+        for errno in [Errno::AGAIN, Errno::BADF] {
+            let pair = Pair::new(open);
+            let Pair { client, faults, .. } = pair;
+            faults.send.lock().unwrap().always = Some(errno.into());
+            let calls = faults.send.lock().unwrap().calls;
+            drop(client);
+            assert_eq!(faults.send.lock().unwrap().calls, calls + 1, "{errno:?}");
+        }
+    }
+}
+
+#[test]
+fn a_host_whose_thread_panics_says_nothing() {
+    for open in PATHS {
+        let Pair { client, faults, .. } = Pair::new(open);
+        let calls = faults.send.lock().unwrap().calls;
+        let panicked = std::thread::spawn(move || {
+            let _dropped = client;
+            panic!("on purpose");
+        });
+        assert!(panicked.join().is_err());
+        assert_eq!(faults.send.lock().unwrap().calls, calls);
+    }
+}
+
+#[test]
 fn a_signal_hides_nothing_that_has_arrived() {
     for open in PATHS {
         let mut pair = Pair::new(open);

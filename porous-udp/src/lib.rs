@@ -83,6 +83,7 @@
 extern crate alloc;
 
 mod address;
+mod bound;
 mod buffers;
 mod clock;
 mod commands;

@@ -23,7 +23,7 @@ pub(crate) fn elapsed(clock: &Clock) -> Duration {
 }
 
 /// Hosts in one poll, each under its index as token.
-pub(crate) struct EventLoop<C = (), S = MioSocket> {
+pub(crate) struct EventLoop<C = (), S: SystemSocket = MioSocket> {
     pub(crate) poll: Poll,
     events: Events,
     pub(crate) hosts: Vec<MioHost<C, S>>,

@@ -1,5 +1,7 @@
 //! The commands of the application.
 
+use alloc::vec::Vec;
+
 use bytes::Bytes;
 use rand_core::CryptoRng;
 
@@ -9,7 +11,7 @@ use crate::error::{ConnectError, ListenError, SendError, UnknownPeer};
 use crate::event::{Disconnect, Listen, Received};
 use crate::frame::ConnectionId;
 use crate::options::SendOptions;
-use crate::peer::Identity;
+use crate::peer::{Identity, Peer};
 use crate::time::Instant;
 
 impl<R: CryptoRng, A: Address> Host<R, A> {
@@ -180,6 +182,28 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         // Window acknowledgements may have become due, or a peer that has ended was read empty.
         self.settle(peer.slot);
         received
+    }
+
+    /// Disconnects from all peers, as [`disconnect`](Self::disconnect) does from one, and lets nobody
+    /// in any more. Those that are being flushed go like this from now on, and those that wait for an
+    /// acknowledgement of their disconnection as they do.
+    ///
+    /// ```
+    /// use porous_proto::{Disconnect, Instant, PeerState};
+    /// # use porous_proto::doc::example_pair;
+    ///
+    /// # let (mut host, peer) = example_pair();
+    /// host.disconnect_all(Instant::ZERO, Disconnect::Now { reason: 0 });
+    /// assert_eq!(host.peer(peer).unwrap().state(), PeerState::Disconnecting);
+    /// ```
+    pub fn disconnect_all(&mut self, now: Instant, how: Disconnect) {
+        self.listen = Listen::Closed;
+        let live = |(id, peer): (_, &Peer)| peer.state().is_live().then_some(id);
+        let peers: Vec<_> = self.peers.iter().filter_map(live).collect();
+        for peer in peers {
+            // All of them are there.
+            let _known = self.disconnect(now, peer, how);
+        }
     }
 
     /// Disconnects from a peer (§2.5), or gives up connecting. Its `Disconnected` event follows.

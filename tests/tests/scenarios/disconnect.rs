@@ -4,7 +4,7 @@
 use core::time::Duration;
 
 use porous_proto::{
-    ConnectError, Disconnect, DisconnectReason, Ignored, Mode, PeerState, SendError,
+    ConnectError, Disconnect, DisconnectReason, Event, Ignored, Listen, Mode, PeerState, SendError,
 };
 use porous_sim::{Intercept, Pair, Seed, Service};
 use porous_tests::{
@@ -43,6 +43,47 @@ fn at_once_or_after_a_flush_from_either_side() {
             }
             assert!(pair.world.disconnect(from, peer, how).is_err(), "{context}");
         }
+    }
+}
+
+/// Somebody connected, somebody who asks, and an attempt of its own.
+#[test]
+fn a_host_that_disconnects_from_all_has_nobody_left_and_lets_nobody_in() {
+    const ASKS: u32 = 30;
+    const NOBODY: u32 = 31;
+    for how in [Disconnect::Now { reason: 7 }, flush(7)] {
+        let mut pair = quiet_pair(seed(), line());
+        let world = &mut pair.world;
+        world.add_host(ASKS, config::client());
+        assert_eq!(world.host_mut(B).listen(Listen::Ask), Ok(()));
+        let asks = world.connect(ASKS, B).expect("free");
+        let tries = world.connect(B, NOBODY).expect("free");
+        world.run_for(Duration::from_secs(1));
+        let told = events(world, B);
+        assert!(matches!(told[..], [Event::Request { .. }]), "{told:?}");
+        let now = world.now();
+        world.host_mut(B).disconnect_all(now, how);
+        world.run_for(Duration::from_secs(1));
+        let ends = ended(&events(world, B));
+        assert_eq!(ends.len(), 3, "{how:?}");
+        let by_us = DisconnectReason::ByUs(7);
+        assert!(
+            ends.iter().all(|&(_, reason, _)| reason == by_us),
+            "{ends:?}"
+        );
+        assert!(ends.iter().any(|&(peer, ..)| peer == tries));
+        let said = ended(&events(world, A));
+        assert!(
+            matches!(said[..], [(_, DisconnectReason::ByPeer(7), 0)]),
+            "{said:?}"
+        );
+        let refused = ended(&events(world, ASKS));
+        assert!(matches!(refused[..], [(peer, DisconnectReason::Refused(_), 0)] if peer == asks));
+        // Whoever comes now hears nothing.
+        world.connect(ASKS, B).expect("free");
+        world.run_for(Duration::from_secs(5));
+        assert_eq!(world.host(B).stats().connected, 1);
+        assert_eq!(events(world, B), []);
     }
 }
 

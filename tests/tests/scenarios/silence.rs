@@ -186,8 +186,8 @@ fn a_lone_packet_after_an_outage_comes_a_round_trip_later() {
     for mode in [Mode::Unreliable, Mode::Reliable, Mode::Passive] {
         let patient = Duration::from_secs(60);
         let (a, b) = (
-            config::client().timeout(patient),
-            config::new().timeout(patient),
+            config::client().timeout(patient).expect("a minute"),
+            config::new().timeout(patient).expect("a minute"),
         );
         let mut pair = Pair::new(seed(), line(), a, b);
         pair.connect_to_listener();

@@ -1,0 +1,128 @@
+//! Ends of hosts: those that are closed wait until their peers know, and those that are dropped tell
+//! them once.
+
+use core::net::SocketAddr;
+use core::time::Duration;
+
+use crate::hosts::{client, connected, elapsed, server, until};
+use crate::threads::{spawn, wait_connected, wait_for, wait_packet};
+use porous_std::{
+    ChannelId, Clock, Config, Disconnect, DisconnectReason, Event, HostThread, Listen, Mode,
+    Output, PeerId, UdpHost,
+};
+
+/// Less than any timeout of a connection.
+const SOON: Duration = Duration::from_secs(3);
+
+/// Clients in threads of their own, connected to this server.
+fn clients<const N: usize>(server: &mut UdpHost) -> [HostThread; N] {
+    let to = server.local_addr().unwrap();
+    [(); N].map(|()| {
+        let mut client = spawn(Config::client());
+        client.connect(to).unwrap();
+        until(server, &mut crate::hosts::client("127.0.0.1:0"), connected);
+        wait_connected(&mut client);
+        client
+    })
+}
+
+fn reason(output: &Output) -> Option<DisconnectReason> {
+    let Output::Event(Event::Disconnected { reason, .. }) = output else {
+        return None;
+    };
+    Some(*reason)
+}
+
+fn ended(event: Event<SocketAddr>) -> Option<DisconnectReason> {
+    let Event::Disconnected { reason, .. } = event else {
+        return None;
+    };
+    Some(reason)
+}
+
+#[test]
+fn closing_waits_until_all_peers_know() {
+    let mut server = server("127.0.0.1:0");
+    let mut clients = clients::<3>(&mut server);
+    let clock = Clock::start();
+    server.close(Disconnect::Now { reason: 5 }).unwrap();
+    assert!(elapsed(&clock) < SOON);
+    for client in &mut clients {
+        let said = wait_for(client, "the end", reason);
+        assert_eq!(said, DisconnectReason::ByPeer(5));
+    }
+}
+
+#[test]
+fn closing_with_a_flush_delivers_what_was_sent() {
+    let mut server = server("127.0.0.1:0");
+    let to = server.local_addr().unwrap();
+    let mut reader = spawn(Config::client());
+    reader.connect(to).unwrap();
+    let (peer, _) = until(&mut server, &mut client("127.0.0.1:0"), connected);
+    let payload = vec![7; 500_000];
+    server
+        .send(peer, ChannelId(0), payload.clone(), Mode::Reliable)
+        .unwrap();
+    let (reason, deadline) = (1, SOON);
+    server
+        .close(Disconnect::Flush { reason, deadline })
+        .unwrap();
+    let (_, got) = wait_packet(&mut reader);
+    assert!(got.payload == payload);
+}
+
+/// A pair of which one end is never stepped again.
+fn silent(config: Config) -> (UdpHost, UdpHost, PeerId) {
+    let mut server = UdpHost::bind("127.0.0.1:0", config).unwrap();
+    server.listen(Listen::Open).unwrap();
+    let mut client = client("127.0.0.1:0");
+    client.connect(server.local_addr().unwrap()).unwrap();
+    until(&mut client, &mut server, connected);
+    let (peer, _) = until(&mut server, &mut client, connected);
+    (server, client, peer)
+}
+
+#[test]
+fn closing_does_not_wait_for_ever() {
+    let config = Config::new();
+    let config = config
+        .disconnect_timeout(Duration::from_millis(200))
+        .unwrap();
+    let (server, _client, _) = silent(config);
+    let clock = Clock::start();
+    server.close(Disconnect::Now { reason: 0 }).unwrap();
+    assert!((Duration::from_millis(200)..SOON).contains(&elapsed(&clock)));
+}
+
+#[test]
+fn closing_without_peers_waits_for_nobody() {
+    let clock = Clock::start();
+    server("127.0.0.1:0")
+        .close(Disconnect::Now { reason: 0 })
+        .unwrap();
+    assert!(elapsed(&clock) < SOON);
+}
+
+#[test]
+fn a_host_that_is_dropped_says_goodbye_to_each_peer() {
+    let mut server = server("127.0.0.1:0");
+    let mut clients = clients::<3>(&mut server);
+    let clock = Clock::start();
+    drop(server);
+    for client in &mut clients {
+        let said = wait_for(client, "the end", reason);
+        assert_eq!(said, DisconnectReason::ByPeer(0));
+    }
+    assert!(elapsed(&clock) < SOON);
+}
+
+#[test]
+fn a_client_that_is_dropped_leaves_no_ghost() {
+    let (mut server, client, _) = silent(Config::new());
+    drop(client);
+    let clock = Clock::start();
+    let reason = until(&mut server, &mut crate::hosts::client("127.0.0.1:0"), ended);
+    assert_eq!(reason, DisconnectReason::ByPeer(0));
+    assert!(elapsed(&clock) < SOON);
+}

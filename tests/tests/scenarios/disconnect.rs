@@ -359,7 +359,9 @@ fn who_has_left_may_connect_again_at_once_on_any_network() {
             let mut pair = Pair::new(Seed::new(number), line(), client, config::new());
             pair.connect_to_listener();
             let old = [A, B].map(|address| pair.peer(address));
-            [A, B].map(|address| events(&mut pair.world, address));
+            for address in [A, B] {
+                events(&mut pair.world, address);
+            }
             pair.world.network_mut().set_all(line().loss(loss));
             if deaf {
                 // No goodbye arrives, neither first nor later.

@@ -263,7 +263,9 @@ impl Peer {
         let remote = sole.cloned().ok_or(Ignored::WrongState)?;
         let agreement = Agreement::new(ours, &remote.offer).ok_or(Ignored::WrongState)?;
         let nonces = [self.nonce, remote.nonce_self];
-        // It only tries whether the datagram is valid, and is gone before the real one is made.
+        // The request may be forged, and the connection id guessed: what proves that the sender knows
+        // our nonce is the check over both, which is looked at before anything else of the datagram.
+        // This session only tries that, and is gone before the real one is made.
         let ids = [self.connection_id, remote.connection_id];
         Session::new(agreement, nonces, ids, &self.limits).handle_short(
             short,

@@ -289,6 +289,40 @@ fn an_attempt_is_not_completed_by_a_guess() {
     });
 }
 
+/// `[X7 R1]` Who asks in the name of the sought host and tries all ids of two bytes is not taken for it:
+/// a frame stands for the acknowledgement only if its check is made of both nonces, of which the
+/// liar knows its own.
+#[test]
+fn a_forged_request_and_a_guessed_id_connect_nobody() {
+    let cost = Cost {
+        bytes: 4800,
+        steps: 50,
+    };
+    case_with(with_ids(config(), 2), cost, |scene| {
+        let mut liar = scene.attempt();
+        scene.deliver(ENEMY, &first(9, &offer()));
+        let (right, ours) = (liar.connection_id[..2].to_vec(), liar.nonces[1]);
+        let (mut frame, mut shape) = (liar.short(None, Vec::new()), liar.shape);
+        let with = |ours| {
+            Some(Check {
+                is_crc: false,
+                nonces: [9, ours],
+            })
+        };
+        shape.check = with(ours ^ 1);
+        for id in 0..=u16::MAX {
+            frame.connection_id = id.to_le_bytes().to_vec();
+            let taken = scene.deliver(ENEMY, &frame.encode(&shape));
+            assert!(matches!(taken, Disposition::Ignored(_)), "{taken:?}");
+        }
+        assert_eq!(scene.state(ENEMY), Some(PeerState::Connecting));
+        // With both nonces it would have been the host that is sought.
+        (frame.connection_id, shape.check) = (right, with(ours));
+        let taken = scene.deliver(ENEMY, &frame.encode(&shape));
+        assert!(matches!(taken, Disposition::Handled(_)), "{taken:?}");
+    });
+}
+
 /// `[X7 X19]` A frame of one connection is nothing from the address of another, or from nowhere.
 #[test]
 fn a_frame_from_another_address_is_nothing() {

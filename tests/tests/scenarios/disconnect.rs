@@ -365,11 +365,12 @@ fn who_has_left_may_connect_again_at_once_on_any_network() {
             pair.world.network_mut().set_all(line().loss(loss));
             if deaf {
                 // No goodbye arrives, neither first nor later.
-                pair.world
-                    .intercept(|passing| match kind(passing.datagram) {
-                        Kind::Disconnect => Intercept::Drop,
-                        _ => Intercept::Pass,
-                    });
+                pair.world.intercept(|passing| {
+                    if kind(passing.datagram) == Kind::Disconnect {
+                        return Intercept::Drop;
+                    }
+                    Intercept::Pass
+                });
             }
             queue(&mut pair, B, 20);
             disconnect(&mut pair, A, Disconnect::Now { reason: 1 });

@@ -306,7 +306,7 @@ impl Config {
 
     /// The most that this host wants to send to and to receive from one peer, in bytes a second.
     /// A direction gets the smaller of its sender's and its receiver's limit: B of (10)
-    /// (`deviations.md` C14). Default: no limit (`u32::MAX`).
+    /// (`deviations.md` C14). Default `u32::MAX` and `u32::MAX`: no limit.
     ///
     /// # Errors
     ///

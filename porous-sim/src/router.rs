@@ -123,7 +123,7 @@ impl<A: SimAddress> Router<A> {
         self
     }
 
-    /// Which addresses are ports of one machine. Default: each is a machine of its own.
+    /// Which addresses are ports of one machine; if nobody says so, each is a machine of its own.
     ///
     /// ```
     /// use porous_sim::Router;

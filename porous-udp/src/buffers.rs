@@ -25,7 +25,8 @@ const LARGEST: usize = 1 << 30;
 /// ```
 /// use porous_udp::SocketBuffers;
 ///
-/// assert_eq!(SocketBuffers::default().receive, 2 << 20);
+/// let buffers = SocketBuffers::default();
+/// assert_eq!((buffers.receive, buffers.send), (2 << 20, 1 << 20));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SocketBuffers {

@@ -98,7 +98,7 @@ impl Config {
     }
 
     /// Which rules this host follows where the paper can be improved. Default
-    /// [`Policy::Paper`].
+    /// [`Policy::Modern`].
     ///
     /// ```
     /// use porous_proto::{Config, Policy};
@@ -111,8 +111,8 @@ impl Config {
         self
     }
 
-    /// What decides how much may be in flight to a peer. Default [`Congestion::Lean`] under
-    /// [`Policy::Modern`], [`Congestion::Paper`] under [`Policy::Paper`].
+    /// What decides how much may be in flight to a peer. Default: that of the policy,
+    /// [`Congestion::Lean`] under [`Policy::Modern`], [`Congestion::Paper`] under [`Policy::Paper`].
     ///
     /// ```
     /// use porous_proto::{Config, congestion::Congestion};
@@ -175,7 +175,7 @@ impl Config {
     /// most a quarter of the [`timeout`](Self::timeout), and more until an answer comes: one each second,
     /// or ten in a timeout.
     /// A router that translates addresses keeps a silent connection for 30 s or more (RFC 4787
-    /// REQ-5). Default 15 s.
+    /// REQ-5). Default 15 s, but a quarter of the timeout is less: with the default timeout 2.5 s.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
 //! The connecting peer of a host that called `connect` (§2.3): it asks until it is acknowledged,
 //! and remembers whose requests it has seen. It asks at one address or at several, which are
 //! numbered here: all belong to one attempt with one random id, so that whatever addresses the two
-//! hosts find each other by, it is the same connection (`docs/design.md`, "Several addresses").
+//! hosts find each other by, it is the same connection (`docs/wire.md`, "Several addresses").
 
 mod way;
 

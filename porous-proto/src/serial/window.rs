@@ -41,7 +41,8 @@ impl SendWindow {
     }
 }
 
-/// `[next - behind, next + ahead)`: the receive window of frames (2), where both are N_P.
+/// `[next - behind, next + ahead)`: the receive window of frames. In (2) both are N_P; here B_r and
+/// 128 (`deviations.md` T9, T12).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ReceiveWindow {
     next: u64,

@@ -1,5 +1,6 @@
-//! What is counted and measured of frames, for the application alone: nothing here changes what is
-//! sent.
+//! What is counted and measured of frames, for the application. Of all this only whether a round trip
+//! was measured, and whether a frame has come, decide about what is sent: data is paced from the first
+//! round trip on (`Transfer::pace`), and a peer that has said nothing is sent to where it asked from.
 
 use core::time::Duration;
 

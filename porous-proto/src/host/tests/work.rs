@@ -1,5 +1,5 @@
 //! Work is bounded by what comes in: a connected peer that does its worst makes no datagram cost
-//! much more than its bytes (`docs/design.md`, "What a datagram may cost").
+//! much more than its bytes (`docs/design.md`, "What may a datagram cost?").
 
 use alloc::vec;
 use alloc::vec::Vec;

@@ -355,7 +355,7 @@ impl Config {
     /// assert!(porous_proto::Config::new().connection_id_len(21).is_err());
     /// ```
     pub const fn connection_id_len(mut self, bytes: u8) -> Result<Self, ConfigError> {
-        if bytes > ConnectionId::MAX as u8 {
+        if bytes as usize > ConnectionId::MAX {
             return Err(ConfigError::ConnectionIdLen);
         }
         self.connection_id_len = bytes;

@@ -45,7 +45,7 @@ impl Integrity {
     }
 }
 
-/// The length of the check.
+/// The length of the check (`deviations.md` P15).
 pub(crate) const TAG: usize = 4;
 
 /// So many bytes at a step: the CRC reads everything that is sent. Each takes 1 KiB of constants,

@@ -73,6 +73,8 @@ impl Transfer {
         now: Instant,
         buf: &mut [u8],
     ) -> Result<Option<Written>, NoRoom> {
+        // A probe of the path is not held back, and is not to count as the data before it.
+        self.gate.ask();
         let max = self.largest().min(buf.len());
         // It is large, and a microcontroller's stack is not: there is one of it.
         let mut plan = Plan::new(self.header(now), self.params.context);
@@ -141,7 +143,6 @@ impl Transfer {
         now: Instant,
         max: usize,
     ) -> bool {
-        self.gate.ask();
         let ack_due = self.ack_timer.pending;
         if let Some((mut block, largest)) = self.received.report(self.ack_timer.held_back(now)) {
             block.marks = self.heard.marks();

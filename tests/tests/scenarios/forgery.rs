@@ -1,5 +1,5 @@
 //! Datagrams that are late, repeated or forged: what they must not cost an honest pair (rows T9 and
-//! T27 of `docs/deviations.md`).
+//! P15 of `docs/deviations.md`).
 
 use core::num::NonZero;
 use core::time::Duration;

@@ -85,16 +85,21 @@ fn a_frame_outside_the_window_is_not_acknowledged() {
     pair.world.run_for(Duration::from_secs(1));
     let now = pair.world.now();
     let host = pair.world.host_mut(B);
-    for (n, disposition, answered) in [
-        // One byte does not tell ids that are so far apart, but the check does.
-        (0, Ignored::Malformed(Malformed::Integrity), false),
-        (299, Ignored::Duplicate, true),
-        (1, Ignored::Malformed(Malformed::Integrity), false),
+    // One byte does not tell ids that are so far apart, but the check does.
+    let old = [Ignored::TooOld, Ignored::Malformed(Malformed::Integrity)];
+    for (n, dispositions, answered) in [
+        (0, &old[..], false),
+        (299, &[Ignored::Duplicate], true),
+        (1, &old, false),
     ] {
         let datagrams = with_packet(&tape, &packet(n));
         assert_eq!(datagrams.len(), 1, "{n}; {seed}");
         let taken = host.handle_datagram(now, A, Ecn::NotEct, &datagrams[0]);
-        assert_eq!(taken, Disposition::Ignored(disposition), "{n}; {seed}");
+        let is_expected = |&cause: &Ignored| taken == Disposition::Ignored(cause);
+        assert!(
+            dispositions.iter().any(is_expected),
+            "{n} {taken:?}; {seed}"
+        );
         let answer = host.poll_transmit(now, &mut [0; 1200]).is_some();
         assert_eq!(answer, answered, "{n}; {seed}");
     }

@@ -87,7 +87,7 @@ fn deliver_with(
     };
     let ids = Ids {
         frame: id,
-        acked: None,
+        acked: ack.map(|block| block.largest_low.into()),
     };
     let len = remote.append(&mut buf, len, ids).unwrap();
     let Rest::Short(short) = decode(&buf[..len], 0).unwrap().rest else {

@@ -18,7 +18,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// another player behind a NAT, who has a public and a private address and connects to ours at
     /// the same time (`docs/nat.md`). All are tried at once, and one connection comes of it, at the
     /// address that is first proved to be that of somebody who answers:
-    /// [`Event::Connected`](crate::Event::Connected) and [`address`](Self::address) tell which.
+    /// [`Event::Connected`] and [`address`](Self::address) tell which.
     ///
     /// Whoever answers first is taken for the host that is meant. A private address may belong to a
     /// stranger in another network; that it is the right host is for the application to check, by an

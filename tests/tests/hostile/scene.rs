@@ -246,14 +246,13 @@ impl Scene {
         messages: Vec<Message>,
     ) -> Disposition {
         let frame = enemy.short(ack.clone(), messages.clone());
-        match self.send_frame(enemy, &frame) {
-            // After many that were refused it needs two of them.
-            Disposition::Ignored(Ignored::TooFarAhead) => {
-                let frame = enemy.short(ack, messages);
-                self.send_frame(enemy, &frame)
-            }
-            disposition => disposition,
+        let taken = self.send_frame(enemy, &frame);
+        if taken != Disposition::Ignored(Ignored::TooFarAhead) {
+            return taken;
         }
+        // After many that were refused it needs two of them.
+        let frame = enemy.short(ack, messages);
+        self.send_frame(enemy, &frame)
     }
 
     /// The enemy sends this frame, and hears what is said to it.

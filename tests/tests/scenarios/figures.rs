@@ -202,7 +202,7 @@ fn one_packet_through_every_layer(pair: &mut Pair, from: u32, mode: Mode, messag
     let frames = tape.of(from, Kind::Short);
     assert_eq!(frames.len(), 1, "{context}");
     let frame = &frames[0].datagram;
-    let (frame, _check) = frame.split_last_chunk::<4>().unwrap();
+    let (frame, _check) = frame.split_last_chunk::<4>().expect("a check");
     let head = frame.len() - packet.len();
     assert_eq!(&frame[head..], packet, "{context}");
     // Head (LL = 0, S set) and two bytes of packet id; a dependency may follow.

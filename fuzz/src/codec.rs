@@ -18,7 +18,7 @@ pub fn agreement([length, window, rest]: Choice) -> Agreement {
         window: 1 << log,
         fragment_size: [4, 16, 512 - 48, 1200 - 48, 65_535 - 48][usize::from(rest % 5)],
         check: (rest & 0x80 != 0).then_some(Check {
-            integrity: if length / 9 % 2 == 0 {
+            integrity: if length / 21 % 2 == 0 {
                 Integrity::Header
             } else {
                 Integrity::Crc32c

@@ -33,7 +33,7 @@ fn the_target_reads_datagrams_with_a_check() {
     let plain = [0, 0, 0, 0x40, 7, 0xC0, 0];
     let open = [0, 0, 0x80, 0x40, 7, 0xC0, 0];
     let head = [0, 0, 0xC0, 0x40, 7, 0xC0, 0];
-    let all = [9, 0, 0xC0, 0x40, 7, 0xC0, 0];
+    let all = [21, 0, 0xC0, 0x40, 7, 0xC0, 0];
     assert_eq!(
         [plain, open, head, all].map(|input| run(&input)),
         [true, false, true, true]

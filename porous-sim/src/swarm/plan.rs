@@ -42,8 +42,6 @@ pub(super) struct Plan {
     pub(super) faults: Duration,
     /// Whether links and strangers change bits.
     pub(super) corrupts: bool,
-    /// Whether a checksum tells frames from those that had the same short id before.
-    pub(super) guarded: bool,
     /// Whether packets are held against the model while bits change: a checksum guards them.
     pub(super) judged: bool,
     /// Many large packets, at high rates.
@@ -118,7 +116,6 @@ impl Plan {
             roles,
             faults: Duration::from_secs(seconds),
             corrupts,
-            guarded: checksum,
             judged: checksum || !corrupts,
             heavy,
         })

@@ -3,9 +3,6 @@
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::ops::Range;
-use core::time::Duration;
-
-use porous_proto::Instant;
 
 use super::journal::Whom;
 use super::stage::Stage;
@@ -17,19 +14,15 @@ pub(super) const NOBODY: Range<u32> = 5_000_000..5_000_020;
 /// So many datagrams are kept.
 const KEPT: usize = 128;
 
-/// What is repeated in the name of its sender where short ids are not guarded by a checksum is no
-/// older (`docs/wire.md`, "Integrity").
-const UNGUARDED: Duration = Duration::from_secs(1);
-
 /// Datagrams that went over the wire, with sender and receiver.
 #[derive(Debug, Default)]
 pub(super) struct Tapped {
-    datagrams: Vec<(u32, u32, Instant, Vec<u8>)>,
+    datagrams: Vec<(u32, u32, Vec<u8>)>,
     seen: u64,
 }
 
 impl Tapped {
-    fn note(&mut self, from: u32, to: u32, now: Instant, datagram: &[u8]) {
+    fn note(&mut self, from: u32, to: u32, datagram: &[u8]) {
         // Who reads what is sent to an address has proved that it is there.
         if NOBODY.contains(&to) {
             return;
@@ -39,7 +32,7 @@ impl Tapped {
         if is_short(datagram) && self.seen % 16 != 0 {
             return;
         }
-        let noted = (from, to, now, datagram.to_vec());
+        let noted = (from, to, datagram.to_vec());
         if self.datagrams.len() < KEPT {
             self.datagrams.push(noted);
         } else {
@@ -54,18 +47,13 @@ fn is_short(datagram: &[u8]) -> bool {
     matches!(datagram.first(), Some(0x40..=0x7F))
 }
 
-/// An acknowledgement of a request may have one behind it.
-fn has_frame(datagram: &[u8]) -> bool {
-    is_short(datagram) || datagram.first() == Some(&0xD0)
-}
-
 impl Stage {
     /// Strangers listen from now on.
     pub(super) fn tap(&mut self) {
         let tapped = Rc::clone(&self.tapped);
         self.world.intercept(move |passing| {
             let mut tapped = tapped.borrow_mut();
-            tapped.note(passing.from, passing.to, passing.now, passing.datagram);
+            tapped.note(passing.from, passing.to, passing.datagram);
             Intercept::Pass
         });
     }
@@ -80,8 +68,7 @@ impl Stage {
             let index = self.stranger.index(all.len().max(1));
             all.get(index).cloned()
         };
-        let Some((from, to, noted, mut datagram)) = tapped.filter(|_| self.stranger.often(80))
-        else {
+        let Some((from, to, mut datagram)) = tapped.filter(|_| self.stranger.often(80)) else {
             let len = self.stranger.index(1400);
             let mut bytes = self.stranger.bytes(len);
             if let Some(first) = bytes.first_mut() {
@@ -96,13 +83,10 @@ impl Stage {
         };
         let to = if self.stranger.often(60) { to } else { victim };
         let changed = self.stranger.often(40) && !datagram.is_empty();
-        // Without a checksum nobody can tell what an honest host has sent from what was changed.
+        // What is repeated is known by its check at any time. What is changed may not be, where that
+        // covers the head alone.
         let long = !is_short(&datagram);
-        let age = self.world.now().saturating_duration_since(noted);
-        let told_apart = !has_frame(&datagram) || self.plan.guarded || age <= UNGUARDED;
-        let in_its_name = self.stranger.often(60)
-            && (self.plan.corrupts || !changed)
-            && (told_apart || !self.plan.judged);
+        let in_its_name = self.stranger.often(60) && (self.plan.corrupts || !changed);
         let is_reset = datagram.first() == Some(&0xF2);
         if changed {
             self.change(&mut datagram);

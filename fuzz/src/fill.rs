@@ -174,6 +174,7 @@ fn message(message: &Message, stride: u32, id_bytes: usize) -> encoder::Message 
             id: stride * u32::from(packet.id),
             dependency: packet.dependency.into(),
             fragment,
+            receipt: false,
             payload: vec![packet.id; len],
         })
     };

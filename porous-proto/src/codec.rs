@@ -184,6 +184,7 @@ impl From<frame::Message<&[u8]>> for Message {
                 id: packet.id,
                 dependency: packet.dependency,
                 fragment: packet.fragment.map(|part| (part.index, part.count)),
+                receipt: packet.receipt,
                 payload: packet.payload.to_vec(),
             }),
             frame::Message::Control(control) => {
@@ -217,6 +218,10 @@ fn fields(control: Control) -> (u8, Vec<u64>) {
         } => (6, [serial.into(), receive_rate.into()].into()),
         Control::PathChallenge(data) => (7, [data].into()),
         Control::PathResponse(data) => (8, [data].into()),
+        Control::Fates { channel, id, fates } => {
+            let count = u64::from(fates.count) | u64::from(fates.first) << 7;
+            (12, [channel.into(), id.into(), count, fates.skipped].into())
+        }
         Control::Ask { channel, number } => (10, [channel.into(), number.into()].into()),
         Control::Told {
             channel,

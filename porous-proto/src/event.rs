@@ -43,8 +43,8 @@ pub enum Event<A> {
         peer: PeerId,
     },
     /// What became of a packet that was sent with a [receipt](crate::SendOptions::receipt). Each
-    /// such packet has exactly one, at the latest right before `Disconnected`; and after
-    /// [`Lost`](Outcome::Lost) there may be a second one, if that proves wrong.
+    /// such packet has at least one, at the latest right before `Disconnected`. Another one follows where
+    /// that proves wrong: the last one is right, see [`Outcome`].
     Receipt {
         /// The peer that it was sent to.
         peer: PeerId,
@@ -88,17 +88,37 @@ pub enum Event<A> {
 
 /// What became of a packet: see [`Event::Receipt`].
 ///
-/// Only [`Delivered`](Self::Delivered) is certain. In all other cases datagrams may have arrived
-/// whose acknowledgements were lost.
+/// The last word of a packet, by what its receiver did and by its [mode](crate::Mode), in any
+/// [order](crate::Order), with and without [copies](crate::SendOptions::redundancy):
+///
+/// | | reliable | passive | unreliable |
+/// |---|---|---|---|
+/// | gave it to its application | `Delivered` | `Delivered` | `Delivered` |
+/// | all of it came, too late for its order | never | `Skipped` | `Skipped` |
+/// | all of it came, and had to make room for others | never | never | `Skipped` |
+/// | went on before all of it had come | never | `Lost` | `Lost` |
+/// | did not get all of it before its time to live was over | `Expired` | `Expired` | `Expired` if some of it had not been sent by then, else `Lost` |
+/// | did not get all of it before it was cancelled, or a newer one with its key had left | `Cancelled` | `Cancelled` | `Cancelled` if some of it had not been sent by then, else `Lost` |
+///
+/// What "gave it to its application" needs is that the application
+/// [receives](crate::Host::receive) it. On an [unordered](crate::Channel::unordered) channel nothing comes too
+/// late for its order, as long as the receiver waits for it at all (`docs/wire.md`, "Order").
+///
+/// The first word comes early: `Delivered` when the last of it is acknowledged, the others as soon as the
+/// sender gives it up. The receiver's word follows, within half a second and a round trip of when it has
+/// passed the packet. If that is another one, it is a second event. At the end of the connection packets
+/// without a word are `Lost`, and words that were told and not confirmed stay as they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// All of it has arrived at the remote host, which gives it to its application, unless it is
-    /// unreliable and came too late for its order, or had to make room before it was read. On an
-    /// [unordered](crate::Channel::unordered) channel it is given out in any case but the last.
+    /// The remote application gets it, or has got it: all of it has arrived in time.
     Delivered,
-    /// It is not sent again and will not arrive, as far as we know; or the connection has ended. If
-    /// it was only late, `Delivered` may follow.
+    /// All of it has arrived, and the remote application never gets it: a later packet of its channel
+    /// was received first (see [`Mode`](crate::Mode)), or it had to make room for others in the receive
+    /// budget. A packet on a channel of its own, or on one that is
+    /// [unordered](crate::Channel::unordered) for the receiver, is not overtaken.
+    Skipped,
+    /// It is not sent again and will not arrive, as far as we know; or the connection has ended.
     Lost,
     /// Its [time to live](crate::SendOptions::ttl), or
     /// [`Config::unreliable_age`](crate::Config::unreliable_age), was over before it arrived.

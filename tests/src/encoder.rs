@@ -205,6 +205,8 @@ pub struct Packet {
     pub dependency: u32,
     /// Index and count.
     pub fragment: Option<(u16, u16)>,
+    /// Its sender wants to be told what becomes of it.
+    pub receipt: bool,
     /// What is in it.
     pub payload: Vec<u8>,
 }
@@ -322,6 +324,9 @@ impl Predictor {
         let kind = packet.mode + if packet.fragment.is_some() { 3 } else { 0 };
         let bits =
             u8::from(has_channel) << 4 | u8::from(has_id) << 3 | u8::from(has_dependency) << 2;
+        if packet.receipt {
+            out.push(0xE0);
+        }
         out.push(kind << 5 | bits | length_form);
         if has_channel {
             out.push(packet.channel);
@@ -365,6 +370,7 @@ impl Packet {
             id,
             dependency,
             fragment: None,
+            receipt: false,
             payload,
         }
     }

@@ -289,6 +289,7 @@ impl Packet {
             id,
             dependency,
             fragment,
+            receipt: false,
             payload: payload.clone(),
         };
         let packet = encoder::Packet {
@@ -297,6 +298,7 @@ impl Packet {
             id,
             dependency,
             fragment,
+            receipt: false,
             payload,
         };
         (

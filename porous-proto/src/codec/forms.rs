@@ -128,6 +128,8 @@ pub struct Packet {
     pub dependency: u32,
     /// Index and count.
     pub fragment: Option<(u16, u16)>,
+    /// Its sender wants to be told what becomes of it.
+    pub receipt: bool,
     /// What is in it.
     pub payload: Vec<u8>,
 }

@@ -3,7 +3,7 @@
 use crate::wire::{NoRoom, Reader, Writer, all_zero, varint_length};
 
 use super::layout::Context;
-use super::{Control, Malformed};
+use super::{Control, Fates, Malformed};
 
 /// T = 6, no flags: the first byte of every control message.
 pub(super) const HEAD: u8 = 0xC0;
@@ -20,6 +20,10 @@ const PATH_RESPONSE: u8 = 8;
 const PADDING: u8 = 9;
 const ASK: u8 = 10;
 const TOLD: u8 = 11;
+const FATES: u8 = 12;
+
+/// In the count of FATES: nothing before was given to the application.
+const FIRST: u8 = 1 << 7;
 
 /// The least number of bytes that padding can fill: it needs the two that name it.
 pub(crate) const MIN_PADDING: usize = 2;
@@ -47,6 +51,7 @@ impl Control {
             Self::PathChallenge(_) | Self::PathResponse(_) => 8,
             Self::Ask { .. } => 3,
             Self::Told { .. } => 7,
+            Self::Fates { fates, .. } => usize::from(Fates::bytes(fates.count)).saturating_add(6),
         };
         body.saturating_add(2)
     }
@@ -114,6 +119,11 @@ impl Control {
                 writer.u16(number)?;
                 writer.u32(next)
             }
+            Self::Fates { channel, id, fates } => {
+                writer.bytes(&[FATES, channel])?;
+                writer.u32(id)?;
+                encode_fates(writer, fates)
+            }
         }
     }
 
@@ -155,6 +165,11 @@ impl Control {
                 number: reader.u16()?,
                 next: reader.u32()?,
             },
+            FATES => Self::Fates {
+                channel: reader.u8()?,
+                id: reader.u32()?,
+                fates: decode_fates(reader)?,
+            },
             PADDING => return decode_padding(reader.rest()),
             _ => return Err(Malformed::UnknownType),
         };
@@ -190,6 +205,40 @@ fn decode_position(
         return Err(Malformed::BadValue);
     }
     Ok((channel, id, dependency))
+}
+
+fn encode_fates(writer: &mut Writer<'_>, fates: Fates) -> Result<(), NoRoom> {
+    let Fates {
+        count,
+        first,
+        skipped,
+    } = fates;
+    writer.u8(if first { count | FIRST } else { count })?;
+    let bytes = skipped.to_le_bytes();
+    let length = usize::from(Fates::bytes(count));
+    writer.bytes(bytes.get(..length).ok_or(NoRoom)?)
+}
+
+fn decode_fates(reader: &mut Reader<'_>) -> Result<Fates, Malformed> {
+    let head = reader.u8()?;
+    let count = head & !FIRST;
+    if !(1..=Fates::MAX).contains(&count) {
+        return Err(Malformed::BadValue);
+    }
+    let told = reader.bytes(Fates::bytes(count).into())?;
+    let mut bytes = [0; 8];
+    for (byte, told) in bytes.iter_mut().zip(told) {
+        *byte = *told;
+    }
+    let skipped = u64::from_le_bytes(bytes);
+    if skipped & !Fates::mask(count) != 0 {
+        return Err(Malformed::Reserved);
+    }
+    Ok(Fates {
+        count,
+        first: head & FIRST != 0,
+        skipped,
+    })
 }
 
 fn decode_limits(reader: &mut Reader<'_>) -> Result<Control, Malformed> {

@@ -171,7 +171,10 @@ impl Layout {
         let fragment = packet.fragment.map_or(0, |Fragment { index, count }| {
             varint_length(index.into()).saturating_add(varint_length(count.into()))
         });
-        let fields = [1, channel, id, dependency, length, fragment, payload];
+        let receipt = usize::from(packet.receipt);
+        let fields = [
+            1, receipt, channel, id, dependency, length, fragment, payload,
+        ];
         fields.into_iter().fold(0, usize::saturating_add)
     }
 }
@@ -195,6 +198,7 @@ mod tests {
             id,
             dependency,
             fragment: None,
+            receipt: false,
             payload: b"abc",
         }
     }

@@ -13,7 +13,10 @@ pub enum Mode {
     /// Sent until it arrives: the channel waits for it.
     Reliable,
     /// Sent until it arrives, but the channel does not wait: if a later packet was delivered
-    /// first, it is skipped.
+    /// first, it is skipped, and not sent again. So it is sure to arrive only while nothing is sent
+    /// after it on its channel: a large one beside small packets is skipped most of the time. It is not
+    /// where it has a channel of its own, or where the receiver's channel is
+    /// [unordered](crate::Channel::unordered) and little else is sent on it.
     Passive,
 }
 
@@ -37,6 +40,8 @@ pub(crate) struct Packet<P> {
     pub(crate) dependency: u32,
     /// `None`: the packet is whole.
     pub(crate) fragment: Option<Fragment>,
+    /// Its sender wants to be told what becomes of it, and has not seen [`Control::Fates`] yet.
+    pub(crate) receipt: bool,
     pub(crate) payload: P,
 }
 
@@ -46,6 +51,36 @@ pub(crate) struct Fragment {
     pub(crate) index: u16,
     /// At least 2.
     pub(crate) count: u16,
+}
+
+/// What became of packets in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fates {
+    /// How many packets there are: 1 to 64.
+    pub(crate) count: u8,
+    /// No packet before them that its sender wants a receipt of was given to the application.
+    pub(crate) first: bool,
+    /// The bit of a packet that was not given to the application is 1, the lowest is that of the oldest;
+    /// those beyond the count are 0.
+    pub(crate) skipped: u64,
+}
+
+impl Fates {
+    /// The most packets in a message.
+    pub(crate) const MAX: u8 = 64;
+
+    /// The bytes of a message that the bits take.
+    pub(super) const fn bytes(count: u8) -> u8 {
+        count.div_ceil(8)
+    }
+
+    /// The bits that a packet has.
+    pub(crate) const fn mask(count: u8) -> u64 {
+        match count {
+            0 => 0,
+            count => u64::MAX >> Self::MAX.saturating_sub(count),
+        }
+    }
 }
 
 /// Signalling messages. Packet ids are low 16 or 24 bits as in [`Packet::id`].
@@ -84,4 +119,6 @@ pub(crate) enum Control {
     /// The answer to a question with this number: the low 32 bits of the id that its sender's next packet
     /// gets.
     Told { channel: u8, number: u16, next: u32 },
+    /// A window acknowledgement that tells what became of the last packets that it passes.
+    Fates { channel: u8, id: u32, fates: Fates },
 }

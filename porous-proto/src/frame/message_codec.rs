@@ -25,6 +25,9 @@ const LENGTH: u8 = 0b11;
 const FIRST_FRAGMENT: u8 = 3;
 const CONTROL: u8 = 6;
 
+/// Before a packet: its sender wants to be told what becomes of it.
+const RECEIPT: u8 = 7 << 5;
+
 /// The next message of a frame.
 pub(super) enum Next<'a> {
     Message(Message<&'a [u8]>),
@@ -82,6 +85,9 @@ fn encode_packet<P: AsRef<[u8]>>(
 
     let flag = |set: bool, bit: u8| if set { bit } else { 0 };
     let flags = flag(channel, CHANNEL) | flag(id, ID) | flag(dependency, DEPENDENCY);
+    if packet.receipt {
+        writer.u8(RECEIPT)?;
+    }
     writer.u8((kind << 5) | flags | form)?;
     if channel {
         writer.u8(packet.channel)?;
@@ -106,11 +112,16 @@ fn encode_packet<P: AsRef<[u8]>>(
 
 /// Reads a message. `reader` ends before the tag.
 pub(super) fn decode<'a>(reader: &mut Reader<'a>, layout: &Layout) -> Result<Next<'a>, Malformed> {
-    let head = reader.u8()?;
+    let mut head = reader.u8()?;
+    let receipt = head == RECEIPT;
+    if receipt {
+        head = reader.u8()?;
+    }
     let mode = match head >> 5 {
         0 | 3 => Mode::Unreliable,
         1 | 4 => Mode::Reliable,
         2 | 5 => Mode::Passive,
+        CONTROL if receipt => return Err(Malformed::BadValue),
         CONTROL if head == control::HEAD => {
             return Ok(match Control::decode(reader, layout.context())? {
                 Decoded::Control(control) => Next::Message(Message::Control(control)),
@@ -120,7 +131,9 @@ pub(super) fn decode<'a>(reader: &mut Reader<'a>, layout: &Layout) -> Result<Nex
         CONTROL => return Err(Malformed::Reserved),
         _ => return Err(Malformed::UnknownType),
     };
-    decode_packet(head, mode, reader, layout).map(|packet| Next::Message(Message::Packet(packet)))
+    let mut packet = decode_packet(head, mode, reader, layout)?;
+    packet.receipt = receipt;
+    Ok(Next::Message(Message::Packet(packet)))
 }
 
 fn decode_packet<'a>(
@@ -160,6 +173,7 @@ fn decode_packet<'a>(
         id,
         dependency,
         fragment,
+        receipt: false,
         payload,
     })
 }

@@ -378,6 +378,9 @@ impl Session {
                 Control::Ping(id) => self.transfer.answers.on_ping(id, tick.now),
                 Control::Pong(id) => self.transfer.on_pong(id, tick.now),
                 Control::Window { channel, id } => self.sequencing.on_window(channel, id),
+                Control::Fates { channel, id, fates } => {
+                    self.sequencing.on_fates(channel, id, fates);
+                }
                 Control::Sentinel {
                     channel,
                     id,

@@ -90,6 +90,7 @@ impl Sequencing {
     /// The next signalling to be sent: a question, an answer, or a window acknowledgement.
     pub(crate) fn next_signal(&mut self) -> Option<Control> {
         let signal = self.next_question().or_else(|| self.next_answer());
+        let signal = signal.or_else(|| self.repeated.pop());
         signal.or_else(|| self.next_window())
     }
 

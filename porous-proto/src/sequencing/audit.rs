@@ -42,7 +42,8 @@ impl Sequencing {
             audit.sentinels += sentinels;
             assert_eq!(made.receiver.partials.len(), partial, "partial packets");
             audit.entries += entries;
-            let promised = made.sender.oldest_promise();
+            let (promised, passed) = made.sender.promises();
+            found.unsettled += passed;
             let base = made.sender.base();
             assert!(
                 promised.is_none_or(|id| id >= base),
@@ -70,7 +71,7 @@ impl Sequencing {
             (
                 totals.room.sums(),
                 [totals.charged, totals.kept, totals.kept_unreliable],
-                [totals.undelivered, totals.unsent],
+                [totals.undelivered, totals.unsent, totals.unsettled],
             )
         };
         assert_eq!(books(&self.totals), books(found), "budgets");

@@ -20,6 +20,8 @@ pub(crate) enum Content {
     Tombstone,
     /// It was delivered, and m_b has not passed it: on an unordered channel.
     Delivered,
+    /// The same of a tombstone, which was consumed.
+    Buried,
 }
 
 /// An entry of the queue.
@@ -36,7 +38,7 @@ impl Entry {
     /// Bytes of the packet that are there.
     pub(crate) fn len(&self) -> usize {
         match &self.content {
-            Content::Sentinel | Content::Tombstone | Content::Delivered => 0,
+            Content::Sentinel | Content::Tombstone | Content::Delivered | Content::Buried => 0,
             Content::Partial(parts) => parts.len(),
             Content::Complete(payload) => payload.len(),
         }
@@ -45,7 +47,7 @@ impl Entry {
     pub(crate) fn cost(&self) -> u64 {
         match self.content {
             // The sender does not count sentinels either, and of them there are at most N_Q / M.
-            Content::Sentinel | Content::Delivered => 0,
+            Content::Sentinel | Content::Delivered | Content::Buried => 0,
             Content::Partial(_) | Content::Complete(_) | Content::Tombstone => cost(self.len()),
         }
     }

@@ -11,6 +11,7 @@ mod check;
 mod dependency;
 mod dispute;
 mod entry;
+mod fates;
 mod fragment;
 mod lanes;
 mod partials;
@@ -39,6 +40,7 @@ use bytes::Bytes;
 use self::ageing::Ageing;
 use self::asking::Asking;
 use self::channel::Channel;
+use self::fates::{Passed, Repeated};
 use self::lanes::Lanes;
 pub(crate) use self::promises::{Receipt, Receipts};
 pub(crate) use self::receiver::Verdict;
@@ -104,6 +106,8 @@ pub(crate) struct Totals {
     pub(crate) kept_unreliable: u64,
     /// Consumed or skipped since a window acknowledgement was last prompted.
     pub(crate) passed: u64,
+    /// Packets that were passed, with receipts whose last word is not known yet.
+    pub(crate) unsettled: u32,
     /// Packets that waited too long to be sent, or to be sent again.
     pub(crate) expired: u64,
     /// Packets that a newer one with the same key took the place of.
@@ -133,6 +137,8 @@ pub(crate) struct Sequencing {
     arrived: VecDeque<u8>,
     /// Channels whose window acknowledgement is due.
     reports: VecDeque<u8>,
+    /// FATES that were lost.
+    repeated: Repeated,
     /// Since when some channel has passed packets without reporting.
     unreported_since: Option<Instant>,
     /// No incomplete packet is to be given up before this.
@@ -162,6 +168,7 @@ impl Sequencing {
             blocked: VecDeque::new(),
             arrived: VecDeque::new(),
             reports: VecDeque::new(),
+            repeated: Repeated::default(),
             unreported_since: None,
             give_up_at: Instant::NEVER,
             ageing: Ageing::new(age),
@@ -269,6 +276,7 @@ impl Sequencing {
                 }
             }
             Message::Control(Control::Ask { channel, number }) => self.ask_again(channel, number),
+            Message::Control(control @ Control::Fates { .. }) => self.repeated.push(control),
             // Nobody has heard the answer.
             Message::Control(Control::Told {
                 channel, number, ..
@@ -282,7 +290,7 @@ impl Sequencing {
     pub(crate) fn on_window(&mut self, channel: u8, id: u32) {
         if let Some((made, _, totals)) = self.get_mut(channel) {
             if let Some(id) = window_ack::expand(id, made.sender.base()) {
-                made.sender.advance_past(id, totals);
+                made.sender.advance_past(id, Passed::Unseen, totals);
             }
         }
         self.unblock_senders();
@@ -304,12 +312,20 @@ impl Sequencing {
     /// Takes in a packet message that was checked.
     pub(crate) fn on_packet(&mut self, packet: &Packet<&[u8]>, now: Instant) {
         let (channel, frame) = (packet.channel, self.asking.frame);
+        if packet.receipt {
+            self.begin_fates(channel);
+        }
         let Some((made, params, totals)) = self.get_mut(channel) else {
             return;
         };
+        let is_late = made.receiver.comes_too_late(packet.id, params);
         made.receiver.insert(packet, frame, params, (totals, now));
         let due = made.receiver.partials.due();
         self.give_up_at = self.give_up_at.min(due);
+        if is_late {
+            // The acknowledgement alone would say that it was delivered.
+            self.wants_report(channel);
+        }
         self.has_arrived(channel);
     }
 

@@ -4,6 +4,7 @@
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::backlog::Waiting;
+use super::fates::Passed;
 use super::sender::Sender;
 use super::{Sequencing, SequencingParams, Totals, cost};
 use crate::event::Outcome;
@@ -23,27 +24,45 @@ pub(crate) struct Receipt {
 
 /// The receipts that are to be told (`docs/deviations.md` D2).
 #[derive(Debug, Default)]
-pub(crate) struct Receipts(VecDeque<Receipt>);
+pub(crate) struct Receipts {
+    queue: VecDeque<Receipt>,
+    /// How many were taken before.
+    taken: u64,
+}
 
 impl Receipts {
-    fn tell(&mut self, token: Option<u64>, outcome: Outcome, again: bool) {
+    /// Returns the number of the receipt.
+    fn tell(&mut self, token: u64, outcome: Outcome, again: bool) -> u64 {
+        self.queue.push_back(Receipt {
+            token,
+            outcome,
+            again,
+        });
+        self.taken + self.queue.len() as u64 - 1
+    }
+
+    /// What is told of a packet that is over as soon as it begins.
+    fn tell_once(&mut self, token: Option<u64>, outcome: Outcome) {
         if let Some(token) = token {
-            self.0.push_back(Receipt {
-                token,
-                outcome,
-                again,
-            });
+            self.tell(token, outcome, false);
         }
     }
 
+    /// The receipt with this number, if it was not taken yet.
+    fn waiting(&mut self, number: u64) -> Option<&mut Receipt> {
+        let place = number.checked_sub(self.taken)?;
+        self.queue.get_mut(usize::try_from(place).ok()?)
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.queue.is_empty()
     }
 
     pub(crate) fn pop(&mut self) -> Option<Receipt> {
-        let next = self.0.pop_front();
-        if self.0.is_empty() {
-            self.0 = VecDeque::new();
+        let next = self.queue.pop_front();
+        self.taken += u64::from(next.is_some());
+        if self.queue.is_empty() {
+            self.queue = VecDeque::new();
         }
         next
     }
@@ -60,14 +79,49 @@ struct Promise {
     outdated: bool,
     /// The application wants it no more.
     cancelled: bool,
-    /// Its receipt was told.
-    told: bool,
-    /// Nothing of it is sent any more.
-    given_up: bool,
+    /// All of it has arrived.
+    arrived: bool,
+    /// Nothing of it is sent any more, for this reason.
+    given_up: Option<Outcome>,
+    /// What its newest receipt says, and the number of that.
+    told: Option<(Outcome, u64)>,
+    /// The transfer window has passed it, and what became of it is not told yet.
+    passed: bool,
 }
 
-/// The promises for packets in the transfer window that are not settled, by id: most packets have
-/// none.
+impl Promise {
+    /// Its receipt says so from now on.
+    fn tell(&mut self, outcome: Outcome, receipts: &mut Receipts) {
+        let Some(token) = self.receipt else {
+            return;
+        };
+        let number = match self.told {
+            Some((before, _)) if before == outcome => return,
+            Some((_, number)) => match receipts.waiting(number) {
+                Some(receipt) => {
+                    receipt.outcome = outcome;
+                    number
+                }
+                None => receipts.tell(token, outcome, true),
+            },
+            None => receipts.tell(token, outcome, false),
+        };
+        self.told = Some((outcome, number));
+    }
+
+    /// What became of it, if it was given to the remote application or was not and never is.
+    fn outcome(&self, given: bool) -> Outcome {
+        let not_sent = self.given_up.unwrap_or(Outcome::Lost);
+        match (given, self.arrived && self.given_up.is_none()) {
+            (true, _) => Outcome::Delivered,
+            (false, true) => Outcome::Skipped,
+            (false, false) => not_sent,
+        }
+    }
+}
+
+/// The promises for packets that are not settled, by id: most packets have none. Those that the transfer
+/// window has passed wait for what the remote host tells of them.
 #[derive(Debug, Default)]
 pub(crate) struct Promises {
     by_id: BTreeMap<u64, Promise>,
@@ -101,8 +155,10 @@ impl Promises {
             key: options.key,
             outdated: false,
             cancelled: false,
-            told: false,
-            given_up: false,
+            arrived: false,
+            given_up: None,
+            told: None,
+            passed: false,
         };
         self.by_id.insert(id, promise);
     }
@@ -127,16 +183,22 @@ impl Promises {
     pub(super) fn is_given_up(&self, id: u64, now: Instant) -> bool {
         self.by_id.get(&id).is_some_and(|promise| {
             let unwanted = promise.cancelled || promise.outdated;
-            promise.given_up || unwanted || promise.ends <= now
+            promise.given_up.is_some() || unwanted || promise.ends <= now
         })
     }
 
-    /// All of it has arrived.
-    pub(super) fn delivered(&mut self, id: u64, receipts: &mut Receipts) {
-        if let Some(promise) = self.remove(id) {
-            if !promise.given_up {
-                receipts.tell(promise.receipt, Outcome::Delivered, promise.told);
-            }
+    /// All of it has arrived. The remote application gets it, unless something else is told later.
+    pub(super) fn arrived(&mut self, id: u64, mode: Mode, receipts: &mut Receipts) {
+        let Some(promise) = self.by_id.get_mut(&id) else {
+            return;
+        };
+        promise.arrived = true;
+        if promise.given_up.is_some() {
+            return; // either of the two may have come first
+        }
+        promise.tell(Outcome::Delivered, receipts);
+        if mode == Mode::Reliable {
+            self.remove(id);
         }
     }
 
@@ -145,24 +207,49 @@ impl Promises {
         let Some(promise) = self.by_id.get_mut(&id) else {
             return false;
         };
-        if !promise.told && !promise.given_up {
-            promise.told = true;
-            receipts.tell(promise.receipt, Outcome::Lost, false);
+        if promise.told.is_none() {
+            promise.tell(Outcome::Lost, receipts);
         }
-        promise.receipt.is_some() && !promise.given_up
+        promise.receipt.is_some()
     }
 
-    /// The receive window has passed it before all of it was acknowledged: if it waited for it, it
-    /// has come.
-    pub(super) fn passed(&mut self, id: u64, mode: Mode, receipts: &mut Receipts) {
-        if let Some(promise) = self.remove(id) {
-            let outcome = match mode {
-                Mode::Reliable => Outcome::Delivered,
-                Mode::Unreliable | Mode::Passive => Outcome::Lost,
-            };
-            if !promise.told && !promise.given_up {
-                receipts.tell(promise.receipt, outcome, false);
+    /// The receive window has passed it. Nothing that was waited for is passed before it has come, unless
+    /// it was given up. Whether it is told later what became of it.
+    pub(super) fn passed(
+        &mut self,
+        id: u64,
+        (mode, how): (Mode, Passed),
+        receipts: &mut Receipts,
+    ) -> bool {
+        let Some(promise) = self.by_id.get_mut(&id) else {
+            return false;
+        };
+        let waits = mode == Mode::Reliable && promise.given_up.is_none();
+        if !waits && promise.receipt.is_some() && how == Passed::Told {
+            promise.passed = true;
+            return true;
+        }
+        promise.tell(promise.outcome(waits), receipts);
+        self.remove(id);
+        false
+    }
+
+    /// The remote host tells what became of a packet: whether its application has got it.
+    pub(super) fn settle(&mut self, id: u64, given: bool, totals: &mut Totals) {
+        if let Some(promise) = self.by_id.get_mut(&id) {
+            promise.tell(promise.outcome(given), &mut totals.receipts);
+            totals.unsettled -= u32::from(promise.passed);
+            self.remove(id);
+        }
+    }
+
+    /// None of those before this one was given to the remote application.
+    pub(super) fn settle_before(&mut self, id: u64, totals: &mut Totals) {
+        while let Some(oldest) = self.by_id.first_entry().map(|entry| *entry.key()) {
+            if oldest >= id {
+                return;
             }
+            self.settle(oldest, false, totals);
         }
     }
 
@@ -182,7 +269,7 @@ impl Promises {
         let Some(promise) = self.by_id.get_mut(&id) else {
             return Some(Reason::Expired); // by its age alone
         };
-        if core::mem::replace(&mut promise.given_up, true) {
+        if promise.given_up.is_some() || promise.arrived {
             return None;
         }
         let (reason, outcome) = if promise.cancelled {
@@ -192,9 +279,8 @@ impl Promises {
         } else {
             (Reason::Expired, Outcome::Expired)
         };
-        if !promise.told {
-            receipts.tell(promise.receipt, outcome, false);
-        }
+        promise.given_up = Some(outcome);
+        promise.tell(outcome, receipts);
         Some(reason)
     }
 
@@ -204,24 +290,27 @@ impl Promises {
         those.map(|&(_, id)| id).next()
     }
 
-    /// The connection has ended.
+    /// The connection has ended: what no receipt has told of is lost.
     fn close(&mut self, receipts: &mut Receipts) {
-        for promise in core::mem::take(&mut self.by_id).into_values() {
-            if !promise.told && !promise.given_up {
-                receipts.tell(promise.receipt, Outcome::Lost, false);
+        for mut promise in core::mem::take(&mut self.by_id).into_values() {
+            if promise.told.is_none() {
+                promise.tell(Outcome::Lost, receipts);
             }
         }
         self.receipts.clear();
         self.keys.clear();
     }
 
-    /// The ids, the oldest first.
+    /// The ids of those that the transfer window has not passed, the oldest first, and how many it has.
     #[cfg(any(test, feature = "audit"))]
-    pub(super) fn ids(&self) -> impl Iterator<Item = u64> {
+    pub(super) fn ids(&self) -> (impl Iterator<Item = u64>, u32) {
         let with = |(_, promise): &(&u64, &Promise)| promise.receipt.is_some();
         let receipts = self.by_id.iter().filter(with).count();
         assert_eq!(receipts, self.receipts.len(), "receipts");
-        self.by_id.keys().copied()
+        let passed = self.by_id.values().filter(|promise| promise.passed);
+        let passed = u32::try_from(passed.count()).unwrap_or(u32::MAX);
+        let open = self.by_id.iter().filter(|(_, promise)| !promise.passed);
+        (open.map(|(&id, _)| id), passed)
     }
 }
 
@@ -238,7 +327,7 @@ impl Sender {
         totals.unsent -= 1;
         totals.undelivered -= u32::from(mode != Mode::Unreliable);
         let token = dropped.options.receipt;
-        totals.receipts.tell(token, outcome, false);
+        totals.receipts.tell_once(token, outcome);
     }
 
     /// Drops what has expired.
@@ -351,7 +440,8 @@ impl Sender {
             let Some(promise) = self.promises.by_id.get_mut(&id) else {
                 continue;
             };
-            if promise.given_up || promise.cancelled || !(repeated || dependency.is_some()) {
+            let is_over = promise.given_up.is_some() || promise.arrived || promise.cancelled;
+            if is_over || !(repeated || dependency.is_some()) {
                 continue;
             }
             promise.cancelled = true;
@@ -378,9 +468,10 @@ impl Sender {
     pub(super) fn close(&mut self, totals: &mut Totals) {
         for waiting in self.waiting.iter() {
             let token = waiting.options.receipt;
-            totals.receipts.tell(token, Outcome::Lost, false);
+            totals.receipts.tell_once(token, Outcome::Lost);
         }
         self.promises.close(&mut totals.receipts);
+        totals.unsettled = 0;
     }
 }
 

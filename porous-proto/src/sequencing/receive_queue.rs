@@ -144,7 +144,7 @@ impl ReceiveQueue {
         let partial = unreliable && matches!(entry.content, Content::Partial(_));
         let whole = unreliable && matches!(entry.content, Content::Complete(_));
         let complete = entry.is_complete();
-        let delivered = matches!(entry.content, Content::Delivered);
+        let delivered = matches!(entry.content, Content::Delivered | Content::Buried);
         self.index.partial.put(id, partial);
         self.index.whole.put(id, whole);
         self.index.complete.put(id, complete);

@@ -1,10 +1,13 @@
 //! The receiving half of a channel: the receive window Q_r (17), and messages becoming packets in
 //! the order they were sent (§3.2.3).
 
+use alloc::boxed::Box;
+
 use bytes::Bytes;
 
 use super::dispute::Dispute;
 use super::entry::{Content, Entry};
+use super::fates::FateLog;
 use super::partials::Partials;
 use super::receive_queue::ReceiveQueue;
 use super::sentinel::{last_marked, may_consume, next_marked};
@@ -36,6 +39,8 @@ pub(crate) struct Receiver {
     pub(super) partials: Partials,
     pub(super) trust: Trust,
     pub(super) dispute: Dispute,
+    /// What became of packets, if the sender wants to know.
+    pub(super) fates: Option<Box<FateLog>>,
     /// The last marked id (18) that m_b passed and that was not reported.
     pub(super) fired: Option<u64>,
     order: Order,
@@ -59,6 +64,7 @@ impl Receiver {
             partials: Partials::new(),
             trust: Trust::new(first_id),
             dispute: Dispute::default(),
+            fates: None,
             fired: None,
             order,
             seen: first_id,
@@ -114,7 +120,8 @@ impl Receiver {
                 Content::Partial(_)
                 | Content::Complete(_)
                 | Content::Tombstone
-                | Content::Delivered,
+                | Content::Delivered
+                | Content::Buried,
                 _,
             ) => Verdict::Stale,
         }
@@ -132,7 +139,7 @@ impl Receiver {
         if let Some(entry) = self.queue.get(id) {
             let is_other = entry.mode != packet.mode || entry.dependency != packet.dependency;
             let cannot_be = match (&entry.content, packet.fragment) {
-                (Content::Tombstone, _) => false,
+                (Content::Tombstone | Content::Buried, _) => false,
                 (Content::Partial(parts), Some(part)) => is_other || parts.count() != part.count,
                 (Content::Partial(_), None) => true,
                 (Content::Sentinel | Content::Complete(_) | Content::Delivered, _) => is_other,
@@ -333,6 +340,14 @@ impl Receiver {
         None
     }
 
+    /// The window passes the packet `id`, and those from `from` on before it, which have not come.
+    pub(super) fn note(&mut self, (from, id): (u64, u64), given: bool, params: &SequencingParams) {
+        if let Some(fates) = &mut self.fates {
+            fates.push(id - from, true, params);
+            fates.push(1, !given, params);
+        }
+    }
+
     /// Whether [`consume`](Self::consume) would deliver something.
     pub(crate) fn is_ready(&self, params: &SequencingParams) -> bool {
         match self.order {
@@ -386,11 +401,15 @@ impl Receiver {
         self.queue.advance_to(id + 1);
         self.partials.forget_through(id);
         self.fired = last_marked(base, id + 1, params.spacing).or(self.fired);
+        let given = matches!(entry.content, Content::Complete(_));
+        self.note((base, id), given, params);
         match entry.content {
             Content::Complete(payload) => Some((entry.mode, payload)),
-            Content::Sentinel | Content::Partial(_) | Content::Tombstone | Content::Delivered => {
-                None
-            }
+            Content::Sentinel
+            | Content::Partial(_)
+            | Content::Tombstone
+            | Content::Delivered
+            | Content::Buried => None,
         }
     }
 }

@@ -4,6 +4,7 @@ use core::time::Duration;
 
 use super::Sequencing;
 use crate::frame::Control;
+use crate::serial;
 use crate::time::Instant;
 use crate::work;
 
@@ -97,10 +98,30 @@ impl Sequencing {
 
     /// The next window acknowledgement to be sent, the newest of its channel.
     pub(super) fn next_window(&mut self) -> Option<Control> {
-        let channel = self.reports.pop_front()?;
-        let (made, ..) = self.get_mut(channel)?;
-        let fired = made.receiver.take_fired();
-        let id = made.reports.report(made.receiver.base(), fired);
-        Some(Control::Window { channel, id })
+        while let Some(channel) = self.reports.pop_front() {
+            let (made, ..) = self.get_mut(channel)?;
+            let fired = made.receiver.take_fired();
+            let base = made.receiver.base();
+            let Some(log) = &mut made.receiver.fates else {
+                let id = made.reports.report(base, fired);
+                return Some(Control::Window { channel, id });
+            };
+            let is_first = log.is_first();
+            made.reports.due = false;
+            if let Some((last, fates)) = log.report() {
+                made.reports.note(last + 1);
+                if made.reports.is_unreported(base) {
+                    self.wants_report(channel);
+                }
+                let id = serial::truncate(last, 32);
+                return Some(Control::Fates { channel, id, fates });
+            }
+            if is_first {
+                // One that was lost.
+                let id = made.reports.report(base, None);
+                return Some(Control::Window { channel, id });
+            }
+        }
+        None
     }
 }

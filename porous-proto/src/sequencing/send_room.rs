@@ -114,11 +114,17 @@ impl Sequencing {
             mode,
             cost: cost(len),
         };
+        let receipts = receipts + self.unsettled_cost();
         let fits = (self.totals.room).fits(self.held(refusal), refusal.cost, receipts);
         if !fits {
             self.refuse(refusal);
         }
         fits
+    }
+
+    /// What is remembered of packets whose last word is not known.
+    fn unsettled_cost(&self) -> u64 {
+        u64::from(self.totals.unsettled) * cost(0)
     }
 
     fn held(&self, refusal: Refusal) -> u64 {
@@ -140,6 +146,7 @@ impl Sequencing {
 
     /// Whether a packet was refused that fits now, where half of the room is free again.
     pub(crate) fn has_new_room(&self, receipts: u64) -> bool {
+        let receipts = receipts + self.unsettled_cost();
         self.refusals.iter().any(|&refusal| {
             let held = self.held(refusal);
             self.totals.room.fits(held, refusal.cost, receipts)

@@ -7,6 +7,7 @@ use bytes::Bytes;
 
 use super::backlog::{Backlog, Waiting};
 use super::dependency::dependency;
+use super::fates::Passed;
 use super::fragment::fragment_count;
 use super::promises::Promises;
 use super::send_room::Held;
@@ -81,6 +82,8 @@ pub(crate) struct Sender {
     begun: Instant,
     /// Nothing of that was sent yet.
     pub(super) unsent: bool,
+    /// The remote host tells what becomes of packets: it need not be asked.
+    pub(super) fates_told: bool,
 }
 
 impl Sender {
@@ -97,6 +100,7 @@ impl Sender {
             last_reliable: None,
             begun: Instant::NEVER,
             unsent: false,
+            fates_told: false,
         }
     }
 
@@ -146,7 +150,8 @@ impl Sender {
             self.begin(channel, params, totals);
         }
         let current = self.current.as_mut()?;
-        let packet = next_part(channel, current, params);
+        let receipt = current.options.receipt.is_some() && !self.fates_told;
+        let packet = next_part((channel, receipt), current, params);
         let (id, options) = (current.id, current.options);
         if current.next == current.count {
             self.current = None;
@@ -287,14 +292,15 @@ impl Sender {
         if open > 0 {
             return;
         }
-        match sent.mode {
+        let mode = sent.mode;
+        match mode {
             Mode::Unreliable => totals.charged -= u64::from(core::mem::take(&mut sent.charged)),
             Mode::Reliable | Mode::Passive => {
                 totals.undelivered -= 1;
                 self.give_back(id, totals);
             }
         }
-        self.promises.delivered(id, &mut totals.receipts);
+        self.promises.arrived(id, mode, &mut totals.receipts);
     }
 
     /// A message of an unreliable packet was lost: it can never be complete, unless that proves
@@ -312,7 +318,7 @@ impl Sender {
     /// The receive window has passed the packet `id`: n_b ← id + 1 (§3.2.1). What it passed is
     /// delivered or skipped for good. If there is no such packet yet, somebody has forged one: its id
     /// is not used, or what is sent under it would be stale.
-    pub(crate) fn advance_past(&mut self, id: u64, totals: &mut Totals) {
+    pub(crate) fn advance_past(&mut self, id: u64, how: Passed, totals: &mut Totals) {
         while self.window.base() <= id {
             let Some(sent) = self.sent.pop_front() else {
                 self.window.advance_to(id + 1);
@@ -323,8 +329,9 @@ impl Sender {
             totals.room.give_back(&mut self.held, sent.mode, queued);
             totals.undelivered -= u32::from(sent.open > 0 && sent.mode != Mode::Unreliable);
             let passed = self.window.base();
-            self.promises
-                .passed(passed, sent.mode, &mut totals.receipts);
+            let receipts = &mut totals.receipts;
+            let later = self.promises.passed(passed, (sent.mode, how), receipts);
+            totals.unsettled += u32::from(later);
             self.window.advance_to(self.window.base() + 1);
         }
         self.abandon_current(totals);
@@ -366,14 +373,19 @@ impl Sender {
         self.current.is_some()
     }
 
-    /// The oldest packet for which something was promised.
-    pub(super) fn oldest_promise(&self) -> Option<u64> {
-        self.promises.ids().next()
+    /// The oldest packet for which something was promised and that was not passed, and how many were.
+    pub(super) fn promises(&self) -> (Option<u64>, u32) {
+        let (mut open, passed) = self.promises.ids();
+        (open.next(), passed)
     }
 }
 
 /// The next fragment of a packet, or the whole of it.
-fn next_part(channel: u8, current: &mut Current, params: &SequencingParams) -> Packet<Bytes> {
+fn next_part(
+    (channel, receipt): (u8, bool),
+    current: &mut Current,
+    params: &SequencingParams,
+) -> Packet<Bytes> {
     let index = current.next;
     current.next += 1;
     let (fragment, payload) = if current.count == 1 {
@@ -396,6 +408,7 @@ fn next_part(channel: u8, current: &mut Current, params: &SequencingParams) -> P
         id: serial::truncate(current.id, params.id_bits),
         dependency: current.dependency,
         fragment,
+        receipt,
         payload,
     }
 }

@@ -22,7 +22,7 @@ use super::*;
 const NOW: Instant = Instant::ZERO;
 const AGE: Duration = Duration::from_secs(2);
 
-fn params(window: u64, spacing: u64) -> SequencingParams {
+pub(super) fn params(window: u64, spacing: u64) -> SequencingParams {
     SequencingParams {
         channels: 2,
         priorities: Channels::new(2),
@@ -179,6 +179,7 @@ fn borrow(packet: &Packet<Bytes>) -> Packet<&[u8]> {
         id: packet.id,
         dependency: packet.dependency,
         fragment: packet.fragment,
+        receipt: packet.receipt,
         payload: &packet.payload,
     }
 }

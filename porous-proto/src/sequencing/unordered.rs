@@ -35,7 +35,11 @@ impl Receiver {
                         return (entry.mode, 0, Content::Complete(payload.clone()));
                     }
                 }
-                let content = core::mem::replace(&mut entry.content, Content::Delivered);
+                let after = match entry.content {
+                    Content::Tombstone => Content::Buried,
+                    _ => Content::Delivered,
+                };
+                let content = core::mem::replace(&mut entry.content, after);
                 (entry.mode, freed, content)
             };
             let (mode, freed, content) = self.queue.change(id, deliver)?;
@@ -102,11 +106,19 @@ impl Receiver {
         let mut from = base;
         while let Some(id) = self.queue.next(from).filter(|&id| id < to) {
             totals.passed += (id - from) * cost(0);
-            from = id + 1;
             if let Some(entry) = self.queue.remove(id) {
                 totals.release(entry.mode, entry.cost());
                 totals.passed += entry.cost();
+                self.note(
+                    (from, id),
+                    matches!(entry.content, Content::Delivered),
+                    params,
+                );
             }
+            from = id + 1;
+        }
+        if let Some(fates) = &mut self.fates {
+            fates.push(to.saturating_sub(from), true, params);
         }
         if to > base {
             self.queue.advance_to(to);

@@ -23,6 +23,17 @@ impl Reports {
         }
     }
 
+    /// One past what the last report stands for.
+    pub(crate) const fn reported(&self) -> u64 {
+        self.reported
+    }
+
+    /// Everything before this id was reported otherwise.
+    pub(crate) const fn note(&mut self, end: u64) {
+        self.reported = end;
+        self.all = false;
+    }
+
     /// Whether the window moved since the last report.
     pub(crate) const fn is_unreported(&self, base: u64) -> bool {
         base > self.reported

@@ -193,7 +193,7 @@ impl Transfer {
                 self.plan_latest(plan, control);
             }
         }
-        const SIGNAL_LEN: usize = 9;
+        const SIGNAL_LEN: usize = 16;
         while plan.len + SIGNAL_LEN <= max && plan.messages < MAX_MESSAGES {
             let Some(control) = source.next_signal() else {
                 break;

@@ -44,6 +44,7 @@ fn message(name: u8, len: usize, delivery: Delivery) -> NextMessage {
         id: u32::from(name),
         dependency: 0,
         fragment: None,
+        receipt: false,
         payload: Bytes::from(payload),
     };
     NextMessage {

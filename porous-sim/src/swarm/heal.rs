@@ -171,6 +171,10 @@ impl Stage {
             if !audit.is_at_rest() {
                 return Err(format!("{}: {audit:?}", actor.address));
             }
+            for &peer in actor.peers.keys() {
+                let told = self.contract.check_receipts(actor.side, peer);
+                told.map_err(|lack| format!("{} {peer:?}: {lack}", actor.address))?;
+            }
         }
         Ok(())
     }

@@ -273,6 +273,7 @@ fn a_frame_with_a_mark_is_acknowledged_at_once() {
             id: 0,
             dependency: 0,
             fragment: None,
+            receipt: false,
             payload: vec![1; 10],
         });
         let short = hand.remote.short(None, vec![packet]);

@@ -33,6 +33,7 @@ mod punch_kinds;
 mod quality;
 mod rates;
 mod readers;
+mod receipts;
 mod recovery;
 mod redundancy;
 mod refusals;

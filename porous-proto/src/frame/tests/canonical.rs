@@ -116,8 +116,8 @@ fn control_has_one_head_and_known_subtypes() {
     for flag in [0x10, 0x08, 0x04, 0x02, 0x01] {
         refuses(&[0xC0 | flag, 0], Reserved);
     }
-    refuses(&[0xC0, 12], UnknownType);
-    refuses(&[0xE0, 0], UnknownType);
+    refuses(&[0xC0, 13], UnknownType);
+    refuses(&[0xE1, 0], UnknownType);
     refuses(&[0xC0], Truncated);
     refuses(&[0xC0, 1, 0], Truncated);
 }
@@ -167,6 +167,34 @@ fn the_head_of_a_short_form_is_checked() {
 }
 
 #[test]
+fn only_a_packet_can_have_a_receipt() {
+    accepts(&[0xE0, 0x08, 7, 0, b'a']);
+    accepts(&[0x0A, 7, 0, 1, b'a', 0xE0, 0x00, b'b']);
+    refuses(&[0xE0], Truncated);
+    refuses(&[0xE0, 0xC0, 0], BadValue);
+    refuses(&[0xE0, 0xE0, 0x08, 7, 0, b'a'], UnknownType);
+    for bits in 1..32 {
+        refuses(&[0xE0 | bits, 0x08, 7, 0, b'a'], UnknownType);
+    }
+}
+
+#[test]
+fn fates_are_of_one_to_64_packets() {
+    accepts(&[0xC0, 12, 2, 9, 0, 0, 0, 1, 0b1]);
+    accepts(&[0xC0, 12, 2, 9, 0, 0, 0, 0x80 | 9, 0xFF, 0b1]);
+    accepts(&[0xC0, 12, 2, 9, 1, 0, 0, 64, 1, 2, 3, 4, 5, 6, 7, 0xFF]);
+    refuses(&[0xC0, 12, 2, 9, 0, 0, 0, 0], BadValue);
+    refuses(&[0xC0, 12, 2, 9, 0, 0, 0, 0x80], BadValue);
+    refuses(
+        &[0xC0, 12, 2, 9, 0, 0, 0, 65, 1, 2, 3, 4, 5, 6, 7, 8, 1],
+        BadValue,
+    );
+    refuses(&[0xC0, 12, 2, 9, 0, 0, 0, 1, 0b10], Reserved);
+    refuses(&[0xC0, 12, 2, 9, 0, 0, 0, 9, 0xFF, 0b10], Reserved);
+    refuses(&[0xC0, 12, 2, 9, 0, 0, 0, 9, 0xFF], Truncated);
+}
+
+#[test]
 fn a_tag_is_no_part_of_the_messages() {
     let context = Context { tag: 4, ..CONTEXT };
     assert_eq!(reencode(&[0x40, 0xD0, 1, 2, 3], 0, context), Err(Truncated));
@@ -210,6 +238,7 @@ fn the_overhead_of_common_datagrams_is_small() {
             id,
             dependency,
             fragment: None,
+            receipt: false,
             payload,
         })
     };

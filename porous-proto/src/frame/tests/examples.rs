@@ -145,7 +145,7 @@ fn there_is_an_example_of_every_form_and_every_message() {
             kinds.push(kind);
         }
     });
-    assert_eq!(kinds.len(), 11, "kinds of control messages");
+    assert_eq!(kinds.len(), 12, "kinds of control messages");
 }
 
 #[test]

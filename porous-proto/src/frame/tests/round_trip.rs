@@ -65,10 +65,10 @@ fn packet(context: Context) -> impl Strategy<Value = Owned> {
         id(context),
         dependency(context),
         payload(context),
-        any::<u8>(),
+        any::<(u8, bool)>(),
     )
         .prop_map(
-            |(mode, channel, id, dependency, (fragment, length), fill)| {
+            |(mode, channel, id, dependency, (fragment, length), (fill, receipt))| {
                 let payload = vec![fill; length];
                 Message::Packet(Packet {
                     mode,
@@ -76,6 +76,7 @@ fn packet(context: Context) -> impl Strategy<Value = Owned> {
                     id,
                     dependency,
                     fragment,
+                    receipt,
                     payload,
                 })
             },
@@ -111,6 +112,17 @@ fn control(context: Context) -> impl Strategy<Value = Owned> {
             number,
             next
         }),
+        (any::<(u8, u32, bool, u64)>(), 1..=Fates::MAX).prop_map(
+            |((channel, id, first, bits), count)| Control::Fates {
+                channel,
+                id,
+                fates: Fates {
+                    count,
+                    first,
+                    skipped: bits & Fates::mask(count),
+                },
+            }
+        ),
     ]
     .prop_map(Message::Control)
 }
@@ -208,6 +220,7 @@ fn borrow(message: &Owned) -> Message<&[u8]> {
             id,
             dependency,
             fragment,
+            receipt,
             payload,
         }) => Message::Packet(Packet {
             mode: *mode,
@@ -215,6 +228,7 @@ fn borrow(message: &Owned) -> Message<&[u8]> {
             id: *id,
             dependency: *dependency,
             fragment: *fragment,
+            receipt: *receipt,
             payload,
         }),
     }

@@ -20,6 +20,7 @@ fn packet(id: u32, mode: Mode, fragment: Option<Fragment>, payload: &[u8]) -> Me
         id,
         dependency: u32::from(id > 0),
         fragment,
+        receipt: false,
         payload,
     })
 }

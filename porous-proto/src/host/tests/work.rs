@@ -166,6 +166,7 @@ fn packet(channel: u8, id: u64, mode: Mode, dependency: u32) -> Message<&'static
         id: u32::try_from(id % (1 << 16)).unwrap(),
         dependency,
         fragment: None,
+        receipt: false,
         payload: b"x",
     })
 }

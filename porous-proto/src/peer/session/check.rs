@@ -52,7 +52,9 @@ impl Session {
         };
         match *message {
             Message::Packet(ref packet) => self.sequencing.check_packet(packet),
-            Message::Control(Control::Window { channel, id }) => valid(
+            Message::Control(
+                Control::Window { channel, id } | Control::Fates { channel, id, .. },
+            ) => valid(
                 channel < self.agreement.channels && self.sequencing.check_window(channel, id),
             ),
             Message::Control(Control::Ask { channel, .. } | Control::Told { channel, .. }) => {

@@ -50,6 +50,7 @@ fn packet(id: u32, mode: Mode, len: usize, part: Option<u16>) -> Message<Vec<u8>
         id,
         dependency: 0,
         fragment: part.map(|index| Fragment { index, count: 2 }),
+        receipt: false,
         payload: vec![7; len],
     })
 }

@@ -172,6 +172,7 @@ fn packets_beyond_the_agreed_maximum_are_refused() {
         id: 0,
         dependency: 0,
         fragment: Some(crate::frame::Fragment { index, count }),
+        receipt: false,
         payload: &[0_u8; 10][..len],
     };
     for (index, count, len, verdict) in [

@@ -13,6 +13,7 @@ fn part(mode: Mode, id: u32, index: u16) -> Packet<&'static [u8]> {
         id,
         dependency: 0,
         fragment: Some(Fragment { index, count: 3 }),
+        receipt: false,
         payload: &[7; 10],
     }
 }
@@ -24,6 +25,7 @@ fn whole(mode: Mode, id: u32, payload: &[u8]) -> Packet<&[u8]> {
         id,
         dependency: 0,
         fragment: None,
+        receipt: false,
         payload,
     }
 }

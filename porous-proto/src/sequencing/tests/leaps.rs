@@ -27,6 +27,7 @@ fn forgeries(id: u32) -> Vec<Message<Bytes>> {
             id,
             dependency: 0,
             fragment,
+            receipt: false,
             payload: Bytes::from(alloc::vec![7; len]),
         })
     };
@@ -320,6 +321,7 @@ fn what_two_frames_contradict_is_forgotten() {
             id: 5,
             dependency,
             fragment: fragment.map(|(index, count)| crate::frame::Fragment { index, count }),
+            receipt: false,
             payload: Bytes::from(alloc::vec![7; 300]),
         })
     };
@@ -376,6 +378,7 @@ fn a_dependency_that_later_packets_deny_is_forgotten() {
         id: 5,
         dependency: 1,
         fragment: None,
+        receipt: false,
         payload: &[7; 10][..],
     };
     wire.receiver.next_frame().on_packet(&forged, NOW);

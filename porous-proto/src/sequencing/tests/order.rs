@@ -52,6 +52,7 @@ fn receiving_takes_turns_between_channels() {
                 id: wire.messages.len().try_into().unwrap(),
                 dependency: 0,
                 fragment: None,
+                receipt: false,
                 payload: &b""[..],
             };
             wire.receiver.next_frame().on_packet(&packet, NOW);
@@ -179,6 +180,7 @@ fn what_the_window_passed_is_stale_for_as_long_as_the_ids_can_tell() {
                     id: crate::serial::truncate(id, bits),
                     dependency: 0,
                     fragment: None,
+                    receipt: false,
                     payload: &b""[..],
                 };
                 wire.receiver.check_packet(&packet)

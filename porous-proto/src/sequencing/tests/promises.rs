@@ -4,6 +4,7 @@
 use super::*;
 use crate::audit::Audit;
 use crate::event::Outcome;
+use crate::frame::Fates;
 
 const TTL: Duration = Duration::from_millis(100);
 const TICK: Duration = Duration::from_micros(1);
@@ -30,6 +31,14 @@ fn receipts(sender: &mut Sequencing) -> Vec<(u64, Outcome, bool)> {
         Some((receipt.token, receipt.outcome, receipt.again))
     };
     core::iter::from_fn(next).collect()
+}
+
+const fn fates(count: u8, first: bool, skipped: u64) -> Fates {
+    Fates {
+        count,
+        first,
+        skipped,
+    }
 }
 
 fn tombstone(id: u32) -> Message<Bytes> {
@@ -119,9 +128,10 @@ fn what_arrives_in_time_is_delivered() {
         }
         assert_eq!(receipts(&mut sender), [(1, Outcome::Delivered, false)]);
         sender.look(NOW + 2 * TTL);
-        sender.on_window(0, 0);
-        sender.close();
+        sender.on_fates(0, 0, fates(1, true, 0));
         assert!(receipts(&mut sender).is_empty(), "{mode:?}");
+        sender.close();
+        assert!(sender.next_receipt().is_none(), "{mode:?}");
     }
 }
 
@@ -169,6 +179,109 @@ fn what_the_receive_window_passes_has_come_only_if_it_was_waited_for() {
         sender.acknowledged(message);
     }
     assert!(receipts(&mut sender).is_empty());
+}
+
+#[test]
+fn the_word_of_the_receiver_is_the_last() {
+    use Outcome::{Cancelled, Delivered, Expired, Lost, Skipped};
+    for mode in [Mode::Unreliable, Mode::Passive] {
+        let mut sender = sender();
+        (0..6).for_each(|token| sender.send(0, "abc".into(), options(mode, token)));
+        let mut sent = messages(&mut sender);
+        sent.retain(|message| matches!(message, Message::Packet(_)));
+        assert!(sent.iter().all(is_asked), "{mode:?}");
+        // given: 0 to 3 have arrived / when: it tells of 0 to 4 that it skipped 1, 2 and 4
+        (0..4).for_each(|n| sender.acknowledged(&sent[n]));
+        let told: Vec<_> = (0..4).map(|token| (token, Delivered, false)).collect();
+        assert_eq!(receipts(&mut sender), told);
+        sender.on_fates(0, 4, fates(5, true, 0b10110));
+        // then: two are corrected, and 4 gets its first word
+        let expected = [(1, Skipped, true), (2, Skipped, true), (4, Lost, false)];
+        assert_eq!(receipts(&mut sender), expected, "{mode:?}");
+        // ... what is late changes nothing
+        sender.acknowledged(&sent[4]);
+        sender.on_fates(0, 4, fates(5, true, 0));
+        assert!(receipts(&mut sender).is_empty(), "{mode:?}");
+        // ... and the next packet does not ask any more
+        sender.send(0, "abc".into(), options(mode, 9));
+        let next = messages(&mut sender);
+        assert!(!next.iter().any(is_asked), "{mode:?}");
+    }
+    for mode in [Mode::Reliable, Mode::Passive] {
+        let mut sender = sender();
+        sender.send(0, "abc".into(), options(mode, 1).ttl(TTL));
+        sender.send(0, "abc".into(), options(mode, 2).ttl(TTL));
+        sender.send(0, "abc".into(), options(mode, 3));
+        sender.look(NOW);
+        let sent = messages(&mut sender);
+        sender.cancel(0, 3);
+        sender.look(NOW + TTL + TICK);
+        sent.iter().for_each(|message| sender.skipped(message));
+        let told = [
+            (1, Expired, false),
+            (2, Expired, false),
+            (3, Cancelled, false),
+        ];
+        assert_eq!(receipts(&mut sender), told);
+        // given: they had come before the tombstones / then: that is the last word
+        sender.acknowledged(&sent[0]);
+        sender.on_fates(0, 2, fates(3, true, 0b010));
+        let expected = [(1, Delivered, true), (3, Delivered, true)];
+        assert_eq!(receipts(&mut sender), expected, "{mode:?}");
+    }
+}
+
+fn is_asked(message: &Message<Bytes>) -> bool {
+    matches!(message, Message::Packet(packet) if packet.receipt)
+}
+
+#[test]
+fn fates_may_come_in_any_order_and_need_not_begin_with_the_first_packet() {
+    use Outcome::{Delivered, Lost};
+    let mut sender = sender();
+    (0..6).for_each(|token| sender.send(0, "abc".into(), options(Mode::Unreliable, token)));
+    let _ = messages(&mut sender);
+    // given: the second message comes first
+    sender.on_fates(0, 5, fates(2, false, 0b01));
+    let expected = [(4, Lost, false), (5, Delivered, false)];
+    assert_eq!(receipts(&mut sender), expected);
+    assert_eq!(sender.totals.unsettled, 4);
+    // when: the first one tells of 2 and 3 / then: none before them was delivered
+    sender.on_fates(0, 3, fates(2, true, 0b10));
+    let mut told = receipts(&mut sender);
+    told.sort_by_key(|receipt| receipt.0);
+    let expected = [
+        (0, Lost, false),
+        (1, Lost, false),
+        (2, Delivered, false),
+        (3, Lost, false),
+    ];
+    assert_eq!(
+        (told.as_slice(), sender.totals.unsettled),
+        (&expected[..], 0)
+    );
+}
+
+#[test]
+fn what_waits_for_its_last_word_takes_room() {
+    let mut sender = sender();
+    for token in 0..8 {
+        sender.send(0, "abc".into(), options(Mode::Unreliable, token));
+    }
+    let sent = messages(&mut sender);
+    sent.iter().for_each(|message| sender.acknowledged(message));
+    sender.send(0, "abc".into(), Mode::Reliable);
+    let _ = messages(&mut sender);
+    // when: it is told of the last one only / then: each of the others takes 64 bytes
+    let room = |sender: &mut Sequencing| {
+        let fits = |&len: &usize| sender.has_room(0, Mode::Reliable, len, 0);
+        (0..100_000).rev().find(fits).unwrap()
+    };
+    let before = room(&mut sender);
+    sender.on_fates(0, 7, fates(1, false, 0));
+    assert_eq!(before - room(&mut sender), 7 * 64);
+    sender.on_fates(0, 6, fates(7, true, 0));
+    assert_eq!(room(&mut sender), before);
 }
 
 #[test]

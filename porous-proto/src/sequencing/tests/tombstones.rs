@@ -14,6 +14,7 @@ fn packet(mode: Mode, id: u32, dependency: u32) -> Packet<&'static [u8]> {
         id,
         dependency,
         fragment: None,
+        receipt: false,
         payload: b"abc",
     }
 }

@@ -109,8 +109,8 @@ impl SendOptions {
     /// Tokens need not differ.
     ///
     /// Until that event is [polled](crate::Host::poll_event), the packet takes 64 bytes more of the
-    /// [send budget](crate::Config::send_budget); and once the remote host has passed it, until the last
-    /// word is known.
+    /// [send budget](crate::Config::send_budget); and once the remote host has passed it, 192
+    /// bytes until the last word is known.
     ///
     /// ```
     /// use porous_proto::{Mode, SendOptions};

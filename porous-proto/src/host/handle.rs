@@ -12,7 +12,7 @@ use crate::peer::{Agreement, Peer, PeerState, Tick};
 use crate::time::Instant;
 
 /// While so many events wait for the application, nobody is let in (told in `Config`).
-const EVENTS_MAX: usize = 4096;
+pub(super) const EVENTS_MAX: usize = 4096;
 
 /// The slot of the peer that took a datagram.
 type Taken = Result<u32, Ignored>;

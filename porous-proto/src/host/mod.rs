@@ -227,6 +227,9 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// ```
     pub fn poll_event(&mut self) -> Option<Event<A>> {
         let mut event = self.events.pop_front()?;
+        if self.events.is_empty() && self.events.capacity() > handle::EVENTS_MAX {
+            self.events = VecDeque::new(); // of a peer that ended with many receipts
+        }
         match &mut event {
             Event::Readable { peer } => {
                 if let Some(peer) = self.peers.get_mut(*peer) {

@@ -4,6 +4,10 @@
 use super::{Sequencing, cost};
 use crate::frame::Mode;
 
+/// What a packet takes of the send budget that was passed and whose last word is not known: what is
+/// remembered of it, and the event to come.
+const UNSETTLED: u64 = 192;
+
 /// What waits on one channel to be sent or acknowledged, 64 bytes a packet included.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Held {
@@ -124,7 +128,7 @@ impl Sequencing {
 
     /// What is remembered of packets whose last word is not known.
     fn unsettled_cost(&self) -> u64 {
-        u64::from(self.totals.unsettled) * cost(0)
+        u64::from(self.totals.unsettled) * UNSETTLED
     }
 
     fn held(&self, refusal: Refusal) -> u64 {

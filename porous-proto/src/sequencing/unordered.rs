@@ -35,9 +35,10 @@ impl Receiver {
                         return (entry.mode, 0, Content::Complete(payload.clone()));
                     }
                 }
-                let after = match entry.content {
-                    Content::Tombstone => Content::Buried,
-                    _ => Content::Delivered,
+                let after = if matches!(entry.content, Content::Tombstone) {
+                    Content::Buried
+                } else {
+                    Content::Delivered
                 };
                 let content = core::mem::replace(&mut entry.content, after);
                 (entry.mode, freed, content)

@@ -136,7 +136,7 @@ fn an_address_takes_one_place_while_it_is_undecided() {
 #[test]
 fn an_address_takes_one_more_place_while_it_comes_again() {
     let cost = Cost {
-        bytes: 53_000,
+        bytes: 54_000,
         steps: 150,
     };
     case(cost, |scene| {

@@ -19,6 +19,7 @@ mod crowds;
 mod damage;
 mod endings;
 mod ends;
+mod fates;
 mod fields;
 mod floods;
 mod fragments;

@@ -181,7 +181,7 @@ fn signalling_of_each_number_and_length() {
     };
     case(cost, |scene| {
         let mut enemy = scene.enemy();
-        let lengths = [0, 2, 2, 5, 4, 4, 6, 8, 8, 0, 3, 7];
+        let lengths = [0, 2, 2, 5, 4, 4, 6, 8, 8, 0, 3, 7, 7];
         for subtype in 0..=255_u8 {
             for len in 0..12 {
                 let mut rest = vec![0xC0, subtype];

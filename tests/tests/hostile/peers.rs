@@ -4,7 +4,7 @@
 use core::time::Duration;
 
 use porous_proto::{
-    ChannelId, Disposition, Ignored, Malformed, Mode, PeerId, PeerStats, SendError,
+    ChannelId, Disposition, Ignored, Malformed, Mode, PeerId, PeerStats, SendError, SendOptions,
 };
 use porous_sim::rand_core::Rng;
 use porous_sim::{ChaCha8Rng, below};
@@ -54,7 +54,7 @@ pub(crate) fn fits(disposition: Disposition) -> bool {
     fits
 }
 
-fn control(subtype: u8, fields: &[u8]) -> Message {
+pub(crate) fn control(subtype: u8, fields: &[u8]) -> Message {
     Message::Control([&[subtype], fields].concat())
 }
 
@@ -231,11 +231,16 @@ impl Scene {
     }
 
     /// The host sends a packet of so many bytes to the enemy.
-    pub(crate) fn queue(&mut self, channel: u8, mode: Mode, len: usize) -> Result<(), SendError> {
+    pub(crate) fn queue(
+        &mut self,
+        channel: u8,
+        options: impl Into<SendOptions>,
+        len: usize,
+    ) -> Result<(), SendError> {
         let peer = self.peer();
         // What the application makes counts, since the host holds it.
         self.host
-            .call(|host| host.send(peer, ChannelId(channel), vec![5; len], mode))
+            .call(|host| host.send(peer, ChannelId(channel), vec![5; len], options))
     }
 
     /// The host sends so many packets of 1000 bytes, as far as it may; what of it has left.

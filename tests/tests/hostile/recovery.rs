@@ -219,7 +219,7 @@ fn losses_that_are_taken_back_do_not_excuse_others() {
 #[test]
 fn acknowledgements_that_are_overtaken_by_ever_more() {
     let cost = Cost {
-        bytes: 25_000,
+        bytes: 26_000,
         steps: 1200,
     };
     case(cost, |scene| {

@@ -263,6 +263,76 @@ fn fates_may_come_in_any_order_and_need_not_begin_with_the_first_packet() {
 }
 
 #[test]
+fn lost_fates_are_repeated_as_they_were_and_are_not_hoarded() {
+    let mut wire = Wire::new(params(16, 2));
+    wire.sender
+        .send(0, "abc".into(), options(Mode::Unreliable, 7));
+    let sent = wire.sender.next_message(Priority::Low).unwrap().0;
+    let Message::Packet(packet) = &sent else {
+        panic!("{sent:?}");
+    };
+    wire.receiver.next_frame().on_packet(&borrow(packet), NOW);
+    assert!(wire.receiver.receive(NOW).is_some());
+    wire.receiver.handle_timeout(NOW + REPORT_AFTER);
+    let told = Message::Control(wire.receiver.next_signal().unwrap());
+    let expected = Control::Fates {
+        channel: 0,
+        id: 0,
+        fates: fates(1, true, 0),
+    };
+    assert_eq!(told, Message::Control(expected));
+    assert!(wire.receiver.next_signal().is_none());
+    for _ in 0..5000 {
+        assert!(!wire.receiver.lost(&told));
+    }
+    let again = core::iter::from_fn(|| wire.receiver.next_signal());
+    let again: Vec<Control> = again.collect();
+    assert!(again.len() == 1024 && again.iter().all(|control| *control == expected));
+}
+
+#[test]
+fn a_window_that_was_lost_is_repeated_although_fates_are_wanted_since() {
+    let mut wire = Wire::new(params(16, 2));
+    wire.sender.send(0, "abc".into(), Mode::Unreliable);
+    wire.sender
+        .send(0, "abc".into(), options(Mode::Unreliable, 7));
+    let mut sent = messages(&mut wire.sender);
+    sent.retain(|message| matches!(message, Message::Packet(_)));
+    let mut take = |n: usize, receiver: &mut Sequencing| {
+        let Message::Packet(packet) = &sent[n] else {
+            panic!("{sent:?}");
+        };
+        receiver.next_frame().on_packet(&borrow(packet), NOW);
+    };
+    // given: the first was passed, which WINDOW has told, and that is lost
+    take(0, &mut wire.receiver);
+    assert!(wire.receiver.receive(NOW).is_some());
+    wire.receiver.handle_timeout(NOW + REPORT_AFTER);
+    let told = wire.receiver.next_signal().unwrap();
+    assert_eq!(told, Control::Window { channel: 0, id: 0 });
+    take(1, &mut wire.receiver);
+    // when / then
+    assert!(wire.receiver.lost(&Message::Control(told)));
+    assert_eq!(wire.receiver.next_signal(), Some(told));
+    // ... until there is something newer to tell
+    assert!(wire.receiver.receive(NOW).is_some());
+    wire.receiver.handle_timeout(NOW + 2 * REPORT_AFTER);
+    let told = wire.receiver.next_signal().unwrap();
+    let first = Control::Fates {
+        channel: 0,
+        id: 1,
+        fates: fates(1, true, 0),
+    };
+    assert_eq!(told, first);
+    assert!(
+        !wire
+            .receiver
+            .lost(&Message::Control(Control::Window { channel: 0, id: 0 }))
+    );
+    assert!(wire.receiver.next_signal().is_none());
+}
+
+#[test]
 fn what_waits_for_its_last_word_takes_room() {
     let mut sender = sender();
     for token in 0..8 {
@@ -279,7 +349,7 @@ fn what_waits_for_its_last_word_takes_room() {
     };
     let before = room(&mut sender);
     sender.on_fates(0, 7, fates(1, false, 0));
-    assert_eq!(before - room(&mut sender), 7 * 64);
+    assert_eq!(before - room(&mut sender), 7 * 192);
     sender.on_fates(0, 6, fates(7, true, 0));
     assert_eq!(room(&mut sender), before);
 }

@@ -298,7 +298,7 @@ fn a_window_that_was_lost_is_repeated_although_fates_are_wanted_since() {
         .send(0, "abc".into(), options(Mode::Unreliable, 7));
     let mut sent = messages(&mut wire.sender);
     sent.retain(|message| matches!(message, Message::Packet(_)));
-    let mut take = |n: usize, receiver: &mut Sequencing| {
+    let take = |n: usize, receiver: &mut Sequencing| {
         let Message::Packet(packet) = &sent[n] else {
             panic!("{sent:?}");
         };

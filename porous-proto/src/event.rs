@@ -106,7 +106,8 @@ pub enum Event<A> {
 ///
 /// The first word comes early: `Delivered` when the last of it is acknowledged, the others as soon as the
 /// sender gives it up. The receiver's word follows, within half a second and a round trip of when it has
-/// passed the packet. If that is another one, it is a second event. At the end of the connection packets
+/// passed the packet. If that is another one, it is a second event. What had to make room is passed when a
+/// later packet of its channel is received. At the end of the connection packets
 /// without a word are `Lost`, and words that were told and not confirmed stay as they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

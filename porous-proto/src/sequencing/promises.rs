@@ -496,10 +496,14 @@ impl Sequencing {
         self.totals.receipts.pop()
     }
 
-    /// The connection has ended: what is open is lost. All receipts that are to be told.
+    /// The connection has ended: what is open is lost, and what has come of packets is no longer held
+    /// back because others may come before them. All receipts that are to be told.
     pub(crate) fn close(&mut self) -> Receipts {
-        for made in self.channels.iter_mut().flatten() {
+        for (channel, made) in (0..=u8::MAX).zip(&mut self.channels) {
+            let Some(made) = made else { continue };
             made.sender.close(&mut self.totals);
+            made.receiver.believe_all();
+            made.look_again(channel, &self.params, &mut self.arrived);
         }
         core::mem::take(&mut self.totals.receipts)
     }

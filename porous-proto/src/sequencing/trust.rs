@@ -61,6 +61,11 @@ impl Trust {
         self.reach
     }
 
+    /// All packets before `end` are believed in.
+    pub(crate) fn believe(&mut self, end: u64) {
+        self.reach = self.reach.max(end);
+    }
+
     /// A message of the packet `id` has come in this frame. It is believed if the frame passes over few
     /// that are missing, or if another frame had a suspect that is near.
     pub(crate) fn on_message(&mut self, id: u64, frame: u64, window: u64) {

@@ -182,7 +182,7 @@ fn a_large_passive_packet_is_skipped_beside_small_ones_and_is_not_on_its_own_cha
     for (channel, least, most) in [(1, 0, 19), (0, 20, 20)] {
         let two = config::new().channels(&[Priority::Low; 2]).unwrap();
         let line = LinkConfig::new().delay(30 * MS);
-        let mut pair = Pair::new(Seed::new(1), line.clone(), two.clone(), two);
+        let mut pair = Pair::new(Seed::new(1), line, two.clone(), two);
         pair.connect_to_listener();
         pair.world.network_mut().set_all(line.loss(5.0));
         let (mut told, mut got) = (BTreeMap::new(), 0);

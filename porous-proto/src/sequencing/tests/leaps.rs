@@ -397,3 +397,20 @@ fn a_dependency_that_later_packets_deny_is_forgotten() {
     wire.arrive("u8 u9");
     assert_eq!(wire.delivered(), ["u8", "u9"]);
 }
+
+#[test]
+fn what_is_held_back_at_the_end_of_the_connection_is_given_out_in_order() {
+    for order in [Order::Ordered, Order::Unordered] {
+        let mut wire = wire(order);
+        // given: two packets so far ahead that each is only a suspect
+        for id in [100, 200] {
+            wire.take(&forgeries(id)[2]);
+            assert!(!wire.receiver.is_readable(), "{order:?}");
+        }
+        // when: nobody can be asked any more / then
+        let _ = wire.receiver.close();
+        let read = core::iter::from_fn(|| wire.receiver.receive(NOW));
+        assert_eq!(read.count(), 2, "{order:?}");
+        wire.receiver.audit(&mut Audit::default());
+    }
+}

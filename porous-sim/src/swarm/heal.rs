@@ -7,7 +7,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use porous_proto::{Disconnect, DisconnectReason, Instant, Mode, PeerId, PeerState};
+use porous_proto::{Disconnect, DisconnectReason, Instant, Mode, PeerId, PeerState, PeerStats};
 
 use super::stage::Stage;
 use crate::Intercept;
@@ -163,16 +163,28 @@ impl Stage {
         Ok(())
     }
 
+    /// Whether a host has thrown out what came from another one.
+    fn made_room(&self, index: usize, from: usize) -> bool {
+        let actor = &self.actors[index];
+        let mut ways = actor.peers.iter().filter(|(_, meta)| meta.remote == from);
+        ways.any(|(&peer, _)| {
+            let known = self.world.host(actor.address).peer(peer);
+            let thrown_out = |stats: PeerStats| stats.packets_evicted + stats.packets_incomplete;
+            known.is_some_and(|known| thrown_out(known.stats()) > 0)
+        })
+    }
+
     /// Whether nothing is under way, in nor out.
     fn rests(&self) -> Result<(), String> {
         self.settled()?;
-        for actor in &self.actors {
+        for (index, actor) in self.actors.iter().enumerate() {
             let audit = self.world.host(actor.address).audit();
             if !audit.is_at_rest() {
                 return Err(format!("{}: {audit:?}", actor.address));
             }
-            for &peer in actor.peers.keys() {
-                let told = self.contract.check_receipts(actor.side, peer);
+            for (&peer, meta) in &actor.peers {
+                let made_room = self.made_room(meta.remote, index);
+                let told = self.contract.check_receipts((actor.side, peer), made_room);
                 told.map_err(|lack| format!("{} {peer:?}: {lack}", actor.address))?;
             }
         }

@@ -1,5 +1,6 @@
 //! What was done to whom, and when: the excuses that the end of a connection may have.
 
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -31,6 +32,9 @@ impl Whom {
 /// remote host says so in vain for up to 5 s, and then this one has to notice.
 const AFTERMATH: Duration = Duration::from_secs(30);
 
+/// The most that a datagram is late.
+pub(super) const LATENESS: Duration = Duration::from_secs(60);
+
 /// What is not counted in a timeout: a round trip, and that applications look now and then.
 const SLACK: Duration = Duration::from_secs(4);
 
@@ -55,9 +59,30 @@ pub(super) struct Journal {
     /// What keeps datagrams away, or makes a host forget.
     disturbances: Vec<Disturbance>,
     ends: Vec<End>,
+    /// Until when datagrams between two hosts may come that are late by up to a minute.
+    late_until: BTreeMap<(usize, usize), Instant>,
 }
 
 impl Journal {
+    /// From now until `end` datagrams between two hosts may be held back for [`LATENESS`]: to a connection
+    /// that is being cut off each is a sign of life, when it comes.
+    pub(super) fn late(&mut self, a: usize, b: usize, end: Instant) {
+        let until = end + LATENESS;
+        let entry = self.late_until.entry((a.min(b), a.max(b)));
+        entry
+            .and_modify(|late| *late = until.max(*late))
+            .or_insert(until);
+    }
+
+    /// By how much signs of life of what was over at this time may be late.
+    fn lateness(&self, [a, b]: [usize; 2], over: Instant) -> Duration {
+        let until = self.late_until.get(&(a.min(b), a.max(b)));
+        match until {
+            Some(&until) if until >= over => LATENESS,
+            _ => Duration::ZERO,
+        }
+    }
+
     /// Something may keep datagrams away for a while.
     pub(super) fn disturb(&mut self, whom: Whom, from: Instant, until: Instant) {
         self.disturbances.push(Disturbance { whom, from, until });
@@ -112,11 +137,13 @@ impl Journal {
         timeout: Duration,
     ) -> bool {
         let disturbed = self.disturbances.iter().any(|entry| {
-            let near = entry.from <= at && entry.until + timeout + SLACK >= at;
+            let lateness = self.lateness([own, remote], entry.until);
+            let near = entry.from <= at && entry.until + timeout + SLACK + lateness >= at;
             near && entry.whom.touches(own, remote)
         });
         let told = self.ends.iter().rev().any(|end| {
-            let near = end.at < at && end.at + timeout + AFTERMATH >= at;
+            let lateness = self.lateness([own, remote], end.at);
+            let near = end.at < at && end.at + timeout + AFTERMATH + lateness >= at;
             near && (end.by, end.with) == (remote, own)
         });
         disturbed || told

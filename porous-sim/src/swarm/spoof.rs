@@ -115,6 +115,38 @@ impl Stage {
         self.world.inject(from, to, datagram);
     }
 
+    /// A short form in somebody's name, of a forger who knows everything but the nonces: whom it is to, the
+    /// connection id, about which frame is next, and how a message looks. The check is guessed.
+    pub(super) fn forge(&mut self) {
+        let tapped = {
+            let all = &self.tapped.borrow().datagrams;
+            let index = self.forger.index(all.len().max(1));
+            all.get(index)
+                .filter(|(.., bytes)| is_short(bytes))
+                .cloned()
+        };
+        let Some((from, to, mut datagram)) = tapped.filter(|_| self.forger.often(50)) else {
+            return;
+        };
+        // The id is somewhere in the first bytes: some of it is changed, and all that follows is new.
+        let kept = self.forger.index(datagram.len().min(24)) + 1;
+        datagram.truncate(kept);
+        for byte in datagram.iter_mut().skip(1).rev().take(3) {
+            *byte = byte.wrapping_add(u8::try_from(self.forger.below(4)).unwrap_or(0));
+        }
+        const MESSAGES: [&[u8]; 5] = [
+            &[0x28, 0xFF, 0x0F, 1, 2, 3],              // a reliable packet far ahead
+            &[0x48, 1, 0, 1, 2, 3],                    // a passive one
+            &[0xC0, 3, 0, 0xFF, 0, 0, 0],              // a window
+            &[0xC0, 12, 0, 9, 0, 0, 0, 0x8A, 0xFF, 3], // what became of ten packets
+            &[0xC0, 5, 0, 0xFF, 0, 1],                 // a tombstone
+        ];
+        datagram.extend(self.forger.pick(&MESSAGES));
+        datagram.extend(self.forger.bytes(4));
+        self.world.inject(from, to, datagram);
+        self.report.fault("datagrams of forgers", 1);
+    }
+
     /// Changes some bits, or the length.
     fn change(&mut self, datagram: &mut Vec<u8>) {
         match self.stranger.below(4) {

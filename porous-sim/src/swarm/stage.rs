@@ -55,8 +55,12 @@ pub(super) struct Stage {
     agenda: BTreeSet<(Instant, Job)>,
     /// Decides about faults.
     pub(super) chance: Draw,
+    /// Decides what comes very late: worlds of old seeds stayed what they were but for that.
+    pub(super) lateness: Draw,
     /// Decides about strangers.
     pub(super) stranger: Draw,
+    /// Decides about forgers.
+    pub(super) forger: Draw,
     pub(super) tapped: Rc<RefCell<Tapped>>,
     /// When the fault phase ends.
     pub(super) end: Instant,
@@ -97,6 +101,8 @@ impl Stage {
             who: BTreeMap::new(),
             agenda: BTreeSet::new(),
             chance,
+            lateness: Draw::new(seed, "lateness", 0),
+            forger: Draw::new(seed, "forgers", 0),
             stranger,
             tapped: Rc::default(),
             end: Instant::ZERO + plan.faults,
@@ -270,6 +276,7 @@ impl Stage {
             }
             Job::Spoof => {
                 self.spoof();
+                self.forge();
                 let next = now + self.stranger.millis(5, 2 * self.pace[1]);
                 self.at(next, job);
             }

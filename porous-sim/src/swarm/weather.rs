@@ -98,6 +98,14 @@ impl Stage {
             };
             let drawn = draw(&mut self.chance, weather.good, corrupts);
             (weather.now, weather.harsh) = if fair { (weather.good, false) } else { drawn };
+            if self.lateness.often(15) {
+                let percent = self.lateness.percent(150);
+                weather.harsh |= percent > 5.0;
+                let late = weather.now.reorder(percent);
+                weather.now = late.reorder_by(self.lateness.millis(1000, 60_000));
+                self.journal.late(pair.0, pair.1, self.end);
+                self.report.fault("minutes of lateness", 1);
+            }
             self.apply(pair);
         }
         let (now, whom) = (self.world.now(), Whom::Weather(a.min(b), a.max(b)));

@@ -67,6 +67,8 @@ fn greedy() -> Offer {
         integrity: 0,
         extensions: 0,
         path_mtu: None,
+        sealed: &[],
+        timeout: None,
     }
 }
 

@@ -128,7 +128,8 @@ impl Connect {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request<'a> {
     pub(crate) connect: Connect,
-    /// What the sender's application says to the other one; empty if that is nothing.
+    /// What the sender's application says to the other one; empty if that is nothing
+    /// (`deviations.md` D12).
     pub(crate) greeting: &'a [u8],
     /// Of the whole datagram, padding and a leading acknowledgement included: an answer to an
     /// address that proved nothing must be shorter.

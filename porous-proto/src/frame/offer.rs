@@ -147,7 +147,7 @@ impl Offer {
     }
 
     /// Reads what may be absent, and the greeting. A type that is not known yet is skipped: it tells
-    /// what its receiver can do without (`docs/wire.md`, "What may change").
+    /// what its receiver can do without (`docs/wire.md`, "What may change"; `deviations.md` D14).
     fn decode_optional<'a>(&mut self, reader: &mut Reader<'a>) -> Result<&'a [u8], Malformed> {
         let mut last = FEATURES;
         let mut greeting: &[u8] = &[];

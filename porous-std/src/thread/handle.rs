@@ -197,9 +197,9 @@ impl HostThread {
     }
 
     /// What a peer has said with its request, from its
-    /// [`Event::Request`](crate::Event::Request) on, or from its
-    /// [`Event::Connected`](crate::Event::Connected) if the host does not ask, until its
-    /// [`Event::Disconnected`](crate::Event::Disconnected) was polled; empty if it said nothing. It
+    /// [`Event::Request`] on, or from its
+    /// [`Event::Connected`] if the host does not ask, until its
+    /// [`Event::Disconnected`] was polled; empty if it said nothing. It
     /// carries no promise: see [`Peer::greeting`].
     ///
     /// ```

@@ -2,7 +2,7 @@
 # Shows that the core runs everywhere: on targets without std, in WebAssembly, with 32 bits, with
 # big-endian numbers, and with the oldest compiler that it states. docs/portability.md tells more.
 #
-# usage: scripts/portability.sh [builds|wasm|msrv|golden|s390x|i686]...
+# usage: scripts/portability.sh [builds|wasm|msrv|golden|s390x|i686|windows]...
 #        All by default, but `golden`, which is the part of `s390x` that is quick.
 #
 # Needs a stable cargo and Debian's packages; installs what is missing if it may. What it builds is
@@ -144,10 +144,51 @@ i686() {
     all_tests "${I686[@]}"
 }
 
-(($#)) || set -- builds wasm msrv s390x i686
+# need_wine: what a program of Rust expects of Windows and Wine 8 lacks, the system's source of chance.
+need_wine() {
+    local library=$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll
+    [[ ! -e $library ]] || return 0
+    run "wine: a folder of its own" "$wine" wineboot --init
+    cat >"$work/bcryptprimitives.c" <<'END'
+#include <windows.h>
+BOOLEAN NTAPI SystemFunction036(PVOID, ULONG);
+__declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE to, SIZE_T length) {
+    return SystemFunction036(to, (ULONG)length);
+}
+END
+    run "wine: bcryptprimitives.dll" x86_64-w64-mingw32-gcc -shared -O2 -o "$library" \
+        "$work/bcryptprimitives.c" -ladvapi32
+}
+
+# on_windows ARGUMENT...: tests of Windows, under wine.
+on_windows() {
+    local passed variable=CARGO_TARGET_X86_64_PC_WINDOWS_GNU
+    run "windows: $*" env CARGO_TARGET_DIR="$work/windows" RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 \
+        "${variable}_LINKER=x86_64-w64-mingw32-gcc" "${variable}_RUNNER=$wine" \
+        cargo test --locked -Zbuild-std=std,panic_abort,test --target x86_64-pc-windows-gnu "$@"
+    passed=$(awk '/^test result: ok/ { n += $4 } END { print n + 0 }' "$log")
+    ((passed > 0)) || fail "windows: no test ran: $*"
+    echo "    $passed tests passed"
+}
+
+# Tests of the core and of the drivers that Windows has. Wine binds sockets to addresses that the machine does
+# not have (192.0.2.1), which Windows refuses: the tests that want it refused are left out.
+windows() {
+    local wine=/usr/lib/wine/wine64
+    local -x WINEPREFIX=$work/wine WINEDEBUG=-all
+    need_compiler
+    need gcc-mingw-w64-x86-64-win32 wine64
+    need_wine
+    on_windows --package porous-proto --lib
+    on_windows --package porous-udp --package porous-std --package porous-mio --lib --tests -- \
+        --skip without_a_loopback_interface_there_is_an_error \
+        --skip errors_tell_what_was_to_be_bound --skip the_first_address_that_works_is_bound
+}
+
+(($#)) || set -- builds wasm msrv s390x i686 windows
 for step in "$@"; do
     case $step in
-    builds | wasm | msrv | golden | s390x | i686) "$step" ;;
+    builds | wasm | msrv | golden | s390x | i686 | windows) "$step" ;;
     *) fail "no such step: $step" ;;
     esac
 done

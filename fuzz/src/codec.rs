@@ -110,12 +110,14 @@ fn check_form(form: &Form, datagram: &[u8], agreement: &Agreement) {
     match form {
         Form::Acknowledge(connect) => {
             assert!(!connect.cookie && !connect.nonces.contains(&0));
+            assert!(connect.greeting.is_empty());
             check_connect(connect);
         }
         Form::Request(connect) => {
             let needed = usize::from(connect.cookie) + 1;
             assert!(!connect.nonces[..needed].contains(&0));
             assert!(!connect.cookie || connect.connection_id.is_empty());
+            assert!(!connect.cookie || connect.greeting.is_empty());
             check_connect(connect);
         }
         Form::OtherVersion {
@@ -132,8 +134,12 @@ fn check_form(form: &Form, datagram: &[u8], agreement: &Agreement) {
             data,
             ..
         } => {
-            assert!(*nonce_peer != 0 && *reason < 4 && data.len() <= 64);
-            assert!(data.is_empty() || *reason == 3);
+            assert!(*nonce_peer != 0 && *reason < 5 && data.len() <= 64);
+            match *reason {
+                1 => assert_eq!(data.len(), 8),
+                3 => {}
+                _ => assert!(data.is_empty()),
+            }
         }
         Form::Disconnect(nonces, _) | Form::DisconnectAck(nonces) => {
             assert!(!nonces.contains(&0));
@@ -151,6 +157,11 @@ fn check_connect(connect: &Connect) {
     assert!(u64::from(connect.budget) >= u64::from(connect.packet) + 64);
     assert!(connect.windows.iter().all(|log| (4..=16).contains(log)));
     assert!(!connect.rates.contains(&0));
+    let suites = &connect.sealed;
+    assert!(suites.len() <= 4 && !suites.contains(&0));
+    let once = |(place, suite)| !suites[..place].contains(suite);
+    assert!(suites.iter().enumerate().all(once));
+    assert!(connect.timeout != Some(0) && connect.greeting.len() <= 255);
 }
 
 fn check_short(short: &Short, agreement: &Agreement) {

@@ -15,7 +15,7 @@ pub(crate) fn encode(target: &mut Target, from: Place, form: &Form) -> Vec<u8> {
 
 /// A request of a stranger, with nothing wrong.
 pub(crate) fn request() -> Vec<u8> {
-    let body = offer(forms::Offer::Same).body(&[9; 4]);
+    let body = body_of(forms::Offer::Same, &[9; 4]);
     porous_tests::remote::request([9, 0], &body)
 }
 
@@ -28,16 +28,16 @@ fn encode_long(target: &mut Target, from: Place, form: &Long) -> Vec<u8> {
             body,
         )
     };
-    let body = |change: &forms::Offer| offer(*change).body(&[from as u8; 4]);
+    let body = |change: &forms::Offer| body_of(*change, &[from as u8; 4]);
     match form {
         Long::Request(nonces, change, cookie, padded, version) => {
             let (byte0, body) = match cookie {
-                true => (0xC1, offer(*change).body(&[])),
+                true => (0xC1, body_of(*change, &[])),
                 false => (0xC0, body(change)),
             };
             let mut datagram = long(target, byte0, nonces, &body);
             if !version {
-                datagram[3] = 2;
+                datagram[3] = 0xEE;
             }
             if *padded {
                 datagram.resize(encoder::PADDED, 0);
@@ -58,10 +58,13 @@ fn encode_long(target: &mut Target, from: Place, form: &Long) -> Vec<u8> {
         }
         Long::Refuse([_, peer], reason) => {
             let mut body = vec![*reason, 1, 0, 0, 0, 0];
-            if *reason == 3 {
-                body[5] = 2;
-                body.extend(b"no");
-            }
+            let said: &[u8] = match reason {
+                1 => &[9; 8],
+                3 => b"no",
+                _ => &[],
+            };
+            body[5] = u8::try_from(said.len()).expect("8 at most");
+            body.extend(said);
             long(target, 0xE0, &[forms::Nonce::Zero, *peer], &body)
         }
         Long::Disconnect(nonces, reason) => long(target, 0xF0, nonces, &reason.to_le_bytes()),
@@ -87,6 +90,8 @@ pub(crate) fn offer(change: forms::Offer) -> encoder::Offer {
         integrity: 0,
         extensions: 0,
         path_mtu: None,
+        sealed: &[],
+        timeout: None,
     };
     match change {
         forms::Offer::Same | forms::Offer::Same2 => {}
@@ -101,8 +106,33 @@ pub(crate) fn offer(change: forms::Offer) -> encoder::Offer {
         forms::Offer::Integrity(integrity) => offer.integrity = integrity,
         forms::Offer::Extensions(bits) => offer.extensions = bits,
         forms::Offer::PathMtu(mtu) => offer.path_mtu = Some(mtu),
+        forms::Offer::Sealed(which) => {
+            let lists: [&[u8]; 6] = [
+                &[1],
+                &[2, 1],
+                &[1, 2, 3, 4],
+                &[0],
+                &[1, 1],
+                &[1, 2, 3, 4, 5],
+            ];
+            offer.sealed = lists[usize::from(which)];
+        }
+        forms::Offer::Timeout(timeout) => offer.timeout = Some(timeout),
+        forms::Offer::Greeting(_) | forms::Offer::Unknown(..) => {}
     }
     offer
+}
+
+/// The body of a REQ or an ACK with that offer, and with what comes behind it.
+fn body_of(change: forms::Offer, connection_id: &[u8]) -> Vec<u8> {
+    let mut body = offer(change).body(connection_id);
+    if let forms::Offer::Greeting(length) = change {
+        body.extend(encoder::parameter(14, &vec![b'g'; length.into()]));
+    }
+    if let forms::Offer::Unknown(kind, length) = change {
+        body.extend(encoder::parameter(kind, &vec![b'u'; length.into()]));
+    }
+    body
 }
 
 fn encode_short(target: &mut Target, from: Place, short: &forms::Short) -> Vec<u8> {

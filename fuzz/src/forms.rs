@@ -92,7 +92,7 @@ pub enum Long {
     /// An acknowledgement and a short form.
     AcknowledgeShort(Nonces, Offer, Short),
     /// A refusal, and its reason.
-    Refuse(Nonces, #[generator(0..5_u8)] u8),
+    Refuse(Nonces, #[generator(0..6_u8)] u8),
     /// A disconnection, and its reason.
     Disconnect(Nonces, u32),
     /// The acknowledgement of one.
@@ -144,6 +144,14 @@ pub enum Offer {
     Extensions(u32),
     /// Datagrams longer than others, if the path carries them.
     PathMtu(u16),
+    /// Wants to be sealed, by one of these lists of suites: some make no sense.
+    Sealed(#[generator(0..6_u8)] u8),
+    /// Stands so many milliseconds of silence, or has none to stand.
+    Timeout(u32),
+    /// Says so many bytes: in forms that may and in those that may not.
+    Greeting(u8),
+    /// What nobody knows: its type, some of which are known, and its length.
+    Unknown(u8, u8),
 }
 
 /// A short form.

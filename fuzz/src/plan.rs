@@ -29,7 +29,7 @@ pub enum Plan {
     /// The nonce, the reason, both versions, what the application says.
     Refuse(
         #[generator(1..=u64::MAX)] u64,
-        #[generator(0..4_u8)] u8,
+        #[generator(0..5_u8)] u8,
         [u32; 2],
         #[generator(produce::<Vec<u8>>().with().len(0..65_usize))] Vec<u8>,
     ),
@@ -67,7 +67,38 @@ pub struct Connect {
     extensions: u32,
     /// So much longer than other datagrams, if there is room for that.
     path_mtu: Option<u16>,
+    /// Which of the lists of suites.
+    #[generator(0..8_u8)]
+    sealed: u8,
+    /// Milliseconds; 0 counts as 1.
+    timeout: Option<u32>,
+    /// Of requests without a cookie.
+    #[generator(produce::<Vec<u8>>().with().len(0..256_usize))]
+    greeting: Vec<u8>,
+    /// A parameter that is not known yet, behind all others.
+    unknown: Option<Unknown>,
 }
+
+/// A parameter that is not known yet.
+#[derive(Clone, Debug, TypeGenerator)]
+pub struct Unknown {
+    #[generator(15..=255_u8)]
+    kind: u8,
+    #[generator(produce::<Vec<u8>>().with().len(0..256_usize))]
+    value: Vec<u8>,
+}
+
+/// Suites: most offers have none.
+const SUITES: [&[u8]; 8] = [
+    &[],
+    &[],
+    &[],
+    &[],
+    &[1],
+    &[2, 1],
+    &[255, 1, 254],
+    &[1, 2, 3, 4],
+];
 
 impl Plan {
     /// What is meant, and the bytes.
@@ -101,7 +132,11 @@ impl Plan {
                 (vec![Form::Request(connect)], bytes)
             }
             Self::Refuse(nonce_peer, reason, versions, data) => {
-                let data = if *reason == 3 { &data[..] } else { &[] };
+                let data = match reason {
+                    1 => &nonce_peer.to_le_bytes(), // as good an application id as any
+                    3 => &data[..],
+                    _ => &[],
+                };
                 let length = u8::try_from(data.len()).expect("64 at most");
                 let body = [&[*reason][..], &versions[1].to_le_bytes(), &[length], data];
                 let bytes = encoder::long(0xE0, versions[0], [0, *nonce_peer], &body.concat());
@@ -131,6 +166,10 @@ impl Connect {
         self.datagram.checked_add(self.path_mtu?.max(1))
     }
 
+    fn timeout(&self) -> Option<u32> {
+        Some(self.timeout?.max(1))
+    }
+
     fn encode(&self, byte0: u8, cookie: bool) -> (codec::Connect, Vec<u8>) {
         let connection_id = if cookie { &[] } else { &self.connection_id[..] };
         let budget = (self.packet + 64).saturating_add(self.more);
@@ -145,8 +184,18 @@ impl Connect {
             integrity: u8::from(self.checksum),
             extensions: self.extensions,
             path_mtu: self.path_mtu(),
+            sealed: SUITES[usize::from(self.sealed)],
+            timeout: self.timeout(),
         };
         let mut body = offer.body(connection_id);
+        let greets = byte0 == 0xC0 && !self.greeting.is_empty();
+        let greeting = if greets { &self.greeting[..] } else { &[] };
+        if greets {
+            body.extend(encoder::parameter(14, greeting));
+        }
+        if let Some(unknown) = &self.unknown {
+            body.extend(encoder::parameter(unknown.kind, &unknown.value));
+        }
         let high = |i: u8| self.high >> (i % 64) & 1 == 1;
         let channels: Vec<_> = (0..self.channels).map(high).collect();
         // They follow the id, the first parameter, and three bytes.
@@ -172,6 +221,9 @@ impl Connect {
             },
             extensions: self.extensions,
             path_mtu: self.path_mtu(),
+            sealed: offer.sealed.to_vec(),
+            timeout: self.timeout(),
+            greeting: greeting.to_vec(),
         };
         (
             connect,

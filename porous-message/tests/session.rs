@@ -32,8 +32,13 @@ fn who_has_other_channels_is_refused() {
     let channel = MessageChannel::reliable().blocks(1000);
     let ours = config(&[channel]);
     let is_refused = |event| {
-        let reason = DisconnectReason::Refused(Refusal::Incompatible);
-        matches!(event, Some(Event::Disconnected { reason: r, .. }) if r == reason)
+        let Some(Event::Disconnected { reason, .. }) = event else {
+            return false;
+        };
+        matches!(
+            reason,
+            DisconnectReason::Refused(Refusal::Incompatible { .. })
+        )
     };
     let others = [
         config(&[channel, channel]),

@@ -62,7 +62,10 @@ pub fn decode(datagram: &[u8], agreement: &Agreement) -> Result<Vec<Form>, Malfo
     forms.extend(decoded.acknowledge.map(|ack| Form::Acknowledge(ack.into())));
     let form = match decoded.rest {
         Rest::Nothing => return Ok(forms),
-        Rest::Request(request) => Form::Request(request.connect.into()),
+        Rest::Request(request) => Form::Request(Connect {
+            greeting: request.greeting.to_vec(),
+            ..request.connect.into()
+        }),
         Rest::OtherVersion {
             version,
             nonce_self,
@@ -74,12 +77,21 @@ pub fn decode(datagram: &[u8], agreement: &Agreement) -> Result<Vec<Form>, Malfo
             nonce_peer: refuse.nonce_peer,
             reason: match refuse.reason {
                 RefuseReason::Version => 0,
-                RefuseReason::Incompatible => 1,
+                RefuseReason::Incompatible { .. } => 1,
                 RefuseReason::Full => 2,
                 RefuseReason::Application => 3,
+                RefuseReason::Security => 4,
             },
             versions: [refuse.newest_version, refuse.oldest_version],
-            data: refuse.data.as_bytes().to_vec(),
+            data: match refuse.reason {
+                RefuseReason::Incompatible { application_id } => {
+                    application_id.to_le_bytes().into()
+                }
+                RefuseReason::Version
+                | RefuseReason::Full
+                | RefuseReason::Application
+                | RefuseReason::Security => refuse.data.as_bytes().to_vec(),
+            },
         },
         Rest::Disconnect(form) => Form::Disconnect([form.nonce_self, form.nonce_peer], form.reason),
         Rest::DisconnectAck(form) => Form::DisconnectAck([form.nonce_self, form.nonce_peer]),
@@ -91,7 +103,8 @@ pub fn decode(datagram: &[u8], agreement: &Agreement) -> Result<Vec<Form>, Malfo
 }
 
 /// Reads all of a datagram, and writes what it says. Of a request in another version nothing but
-/// the head is known, so that it stays as it is.
+/// the head is known, and of parameters behind the known ones their types and lengths, so that these
+/// stay as they are.
 ///
 /// # Errors
 ///
@@ -157,6 +170,9 @@ impl From<frame::Connect> for Connect {
             integrity: offer.integrity,
             extensions: offer.features,
             path_mtu: offer.path_mtu,
+            sealed: offer.sealed.as_bytes().to_vec(),
+            timeout: offer.timeout_ms.map(core::num::NonZeroU32::get),
+            greeting: Vec::new(),
         }
     }
 }

@@ -10,7 +10,9 @@ use core::time::Duration;
 pub use self::channel::{Channel, Order};
 use crate::congestion::Congestion;
 use crate::error::ConfigError;
-use crate::frame::{Channels, ConnectionId, Integrity, Offer, PACKET_CHARGE, REQUEST_SIZE_MAX};
+use crate::frame::{
+    Channels, ConnectionId, Integrity, Offer, PACKET_CHARGE, REQUEST_SIZE_MAX, Suites,
+};
 
 /// How urgent a channel is, for the side that sends on it (§3.1): everything of high priority
 /// leaves before anything of low priority.
@@ -391,6 +393,8 @@ impl Config {
             integrity: self.integrity,
             features: 0,
             path_mtu: (most > max_datagram).then_some(most),
+            sealed: Suites::default(),
+            timeout_ms: self.timeout_ms(),
         }
     }
 }

@@ -15,8 +15,8 @@ macro_rules! describe {
     };
 }
 
-/// Why [`Host::connect`](crate::Host::connect) or [`Host::connect_any`](crate::Host::connect_any)
-/// refused.
+/// Why [`Host::connect`](crate::Host::connect), [`Host::connect_any`](crate::Host::connect_any) or
+/// [`Host::connect_with`](crate::Host::connect_with) refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConnectError {
@@ -29,6 +29,9 @@ pub enum ConnectError {
     NoAddress,
     /// More than 8 different addresses.
     TooManyAddresses,
+    /// A greeting of more than 255 bytes, or of more than
+    /// [`Config::request_size`](crate::Config::request_size) leaves room for.
+    TooLong,
     /// Nothing can come of this address, or of any of them: of the first it says why. Drivers that
     /// know what their addresses are say so; a [`Host`](crate::Host) does not know.
     BadAddress(BadAddress),
@@ -39,6 +42,7 @@ describe!(ConnectError {
     Self::OutOfConnectionIds => "no free connection id: configure longer connection ids",
     Self::NoAddress => "there is no address to connect to",
     Self::TooManyAddresses => "at most 8 addresses of a host can be tried: leave some out",
+    Self::TooLong => "the greeting is too long: at most 255 bytes, and what Config::request_size leaves",
     Self::BadAddress(why) => why.text(),
 });
 

@@ -180,11 +180,17 @@ pub enum Refusal {
         newest: u32,
     },
     /// The two configurations do not fit: another application id.
-    Incompatible,
+    Incompatible {
+        /// That of the remote host.
+        application_id: u64,
+    },
     /// It has as many peers as it allows.
     Full,
     /// Its application does not want the connection, and says this.
     Application(RefusalData),
+    /// One of the two hosts demands a sealed connection, and the other cannot or does not seal. This
+    /// version of the library never does, so that the other one demands it.
+    Security,
 }
 
 /// How to [disconnect](crate::Host::disconnect) (§2.5).

@@ -192,6 +192,38 @@ impl<R: CryptoRng> SmolHost<R> {
         socket: &Socket<'_>,
         to: &[IpEndpoint],
     ) -> Result<PeerId, ConnectError> {
+        self.connect_with(now, socket, to, &[])
+    }
+
+    /// As [`connect_any`](Self::connect_any), with a greeting of up to 255 bytes for the application of
+    /// the remote host, which reads it by [`Peer::greeting`](porous_proto::Peer::greeting) before it
+    /// lets this one in. It carries no promise: see [`Host::connect_with`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`connect_any`](Self::connect_any), and [`ConnectError::TooLong`].
+    ///
+    /// ```
+    /// # use porous_proto::doc::example_rng;
+    /// use porous_smoltcp::{Config, SmolHost};
+    /// use smoltcp::socket::udp;
+    /// use smoltcp::time::Instant;
+    /// use smoltcp::wire::IpAddress;
+    ///
+    /// let mut host = SmolHost::new(Config::client(), example_rng());
+    /// let mut socket = udp::Socket::new(host.packet_buffer(8), host.packet_buffer(8));
+    /// socket.bind(7777)?;
+    /// let server = (IpAddress::v4(10, 0, 0, 1), 7777).into();
+    /// host.connect_with(Instant::ZERO, &socket, &[server], b"board 7")?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn connect_with(
+        &mut self,
+        now: SmolInstant,
+        socket: &Socket<'_>,
+        to: &[IpEndpoint],
+        greeting: &[u8],
+    ) -> Result<PeerId, ConnectError> {
         let mut bad = None;
         let mut fit = Vec::with_capacity(to.len());
         for &to in to {
@@ -203,7 +235,7 @@ impl<R: CryptoRng> SmolHost<R> {
         if let (true, Some(bad)) = (fit.is_empty(), bad) {
             return Err(bad);
         }
-        self.host.connect_any(time::to_porous(now), &fit)
+        self.host.connect_with(time::to_porous(now), &fit, greeting)
     }
 
     /// When [`step`](Self::step) should next be called, if the interface brings nothing before;

@@ -24,7 +24,8 @@ pub(crate) fn sleep<const N: usize>(
     // What is longer than the system can count is for ever.
     let timeout = Timespec::try_from(longest).ok();
     match poll(&mut fds, timeout.as_ref()) {
-        Ok(_) => Ok(fds.map(|fd| fd.revents().contains(PollFlags::IN))),
+        // On Windows `IN` is two bits, of which the system sets the one that applies.
+        Ok(_) => Ok(fds.map(|fd| fd.revents().intersects(PollFlags::IN))),
         Err(Errno::INTR) => Ok([false; N]),
         Err(error) => {
             let text = format!(

@@ -109,6 +109,30 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn connect_any(&mut self, to: &[SocketAddr]) -> Result<PeerId, ConnectError> {
+        self.connect_with(to, &[])
+    }
+
+    /// As [`connect_any`](Self::connect_any), with a greeting of up to 255 bytes for the application of
+    /// the remote host, which reads it by [`Peer::greeting`](porous_proto::Peer::greeting) before it
+    /// lets this one in. It carries no promise: see [`Host::connect_with`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`connect_any`](Self::connect_any), and [`ConnectError::TooLong`].
+    ///
+    /// ```
+    /// use porous_udp::{Config, Endpoint, bind};
+    ///
+    /// let mut client = Endpoint::new(bind("127.0.0.1:0")?, Config::client())?;
+    /// let peer = client.connect_with(&["127.0.0.1:4000".parse()?], b"name=Ada")?;
+    /// assert!(client.peer(peer).is_some());
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn connect_with(
+        &mut self,
+        to: &[SocketAddr],
+        greeting: &[u8],
+    ) -> Result<PeerId, ConnectError> {
         let mut bad = None;
         let mut fit = Vec::with_capacity(to.len());
         for to in to.iter().copied().map(normalise) {
@@ -120,7 +144,8 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
         if let (true, Some(bad)) = (fit.is_empty(), bad) {
             return Err(bad);
         }
-        let peer = self.bound.host.connect_any(self.bound.clock.now(), &fit)?;
+        let now = self.bound.clock.now();
+        let peer = self.bound.host.connect_with(now, &fit, greeting)?;
         self.bound.socket.ask_for_closed_ports(true);
         Ok(peer)
     }

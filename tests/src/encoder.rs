@@ -7,7 +7,7 @@ use crc::{CRC_32_ISCSI, Crc};
 use siphasher::sip::SipHasher13;
 
 /// What the long forms say in their version field.
-pub const VERSION: u32 = 0xFFFF_0001;
+pub const VERSION: u32 = 0xFFFF_0002;
 
 /// A request is padded to this length.
 pub const PADDED: usize = 1200;
@@ -69,6 +69,13 @@ pub fn long(byte0: u8, version: u32, nonces: [u64; 2], body: &[u8]) -> Vec<u8> {
     bytes
 }
 
+/// A parameter of a REQ or an ACK, of any type: what goes behind an [`Offer`].
+#[must_use]
+pub fn parameter(kind: u8, value: &[u8]) -> Vec<u8> {
+    let length = u8::try_from(value.len()).expect("255 at most");
+    [&[kind, length], value].concat()
+}
+
 /// What REQ and ACK say about their sender.
 #[derive(Clone, Copy, Debug)]
 pub struct Offer {
@@ -92,6 +99,10 @@ pub struct Offer {
     pub extensions: u32,
     /// 11, if it is there.
     pub path_mtu: Option<u16>,
+    /// 12: the numbers of suites, none if it is not there.
+    pub sealed: &'static [u8],
+    /// 13: milliseconds, if it is there.
+    pub timeout: Option<u32>,
 }
 
 impl Offer {
@@ -100,24 +111,27 @@ impl Offer {
     pub fn body(&self, connection_id: &[u8]) -> Vec<u8> {
         let mut body = vec![u8::try_from(connection_id.len()).expect("20 at most")];
         body.extend(connection_id);
-        let mut parameter = |kind: u8, value: &[u8]| {
-            body.extend([kind, u8::try_from(value.len()).expect("65 at most")]);
-            body.extend(value);
-        };
-        parameter(1, &self.application.to_le_bytes());
+        let mut add = |kind: u8, value: &[u8]| body.extend(parameter(kind, value));
+        add(1, &self.application.to_le_bytes());
         let mut channels = vec![self.channels];
         channels.resize(1 + usize::from(self.channels).div_ceil(4), 0);
-        parameter(2, &channels);
-        parameter(3, &self.datagram.to_le_bytes());
-        parameter(4, &self.packet.to_le_bytes());
-        parameter(5, &self.budget.to_le_bytes());
-        parameter(6, &self.windows);
-        parameter(7, &self.rates[0].to_le_bytes());
-        parameter(8, &self.rates[1].to_le_bytes());
-        parameter(9, &[self.integrity]);
-        parameter(10, &self.extensions.to_le_bytes());
+        add(2, &channels);
+        add(3, &self.datagram.to_le_bytes());
+        add(4, &self.packet.to_le_bytes());
+        add(5, &self.budget.to_le_bytes());
+        add(6, &self.windows);
+        add(7, &self.rates[0].to_le_bytes());
+        add(8, &self.rates[1].to_le_bytes());
+        add(9, &[self.integrity]);
+        add(10, &self.extensions.to_le_bytes());
         if let Some(path_mtu) = self.path_mtu {
-            parameter(11, &path_mtu.to_le_bytes());
+            add(11, &path_mtu.to_le_bytes());
+        }
+        if !self.sealed.is_empty() {
+            add(12, self.sealed);
+        }
+        if let Some(timeout) = self.timeout {
+            add(13, &timeout.to_le_bytes());
         }
         body
     }

@@ -57,7 +57,7 @@ impl<A: Address + Into<u64>> Remote<A> {
         assert!(matches!(taken, Disposition::Accepted(_)), "{taken:?}");
         let answer = next_to(host, now, address, &mut buf).expect("an acknowledgement");
         assert_eq!((answer[0], answer[23]), (0xD0, 4));
-        Self {
+        let mut remote = Self {
             address,
             nonces,
             connection_id: answer[24..28].to_vec(),
@@ -72,7 +72,11 @@ impl<A: Address + Into<u64>> Remote<A> {
                     nonces,
                 }),
             },
-        }
+        };
+        // The first frame is behind the acknowledgement.
+        let end = 3 + usize::from(u16::from_le_bytes([answer[1], answer[2]]));
+        remote.hear(&answer[end..]);
+        remote
     }
 
     /// The host tries to connect to this address; nobody has answered yet.

@@ -317,6 +317,8 @@ fn what_a_fragment_announces_costs_nothing() {
         integrity: 0,
         extensions: 0,
         path_mtu: None,
+        sealed: &[],
+        timeout: None,
     };
     let mut remote = None;
     host.call(|host| remote = Some(Remote::connect(host, Instant::ZERO, 9, &offer)));

@@ -22,11 +22,11 @@ pub enum Form {
     Refuse {
         /// The random id of the receiver.
         nonce_peer: u64,
-        /// 0 to 3.
+        /// 0 to 4.
         reason: u8,
         /// The newest and the oldest that its sender speaks.
         versions: [u32; 2],
-        /// At most 64 bytes.
+        /// At most 64 bytes: the application's, or the application id of reason 1.
         data: Vec<u8>,
     },
     /// DISC: nonces of its sender and its receiver, and the reason.
@@ -68,6 +68,12 @@ pub struct Connect {
     pub extensions: u32,
     /// 11: the longest datagram if the path carries it.
     pub path_mtu: Option<u16>,
+    /// 12: the numbers of suites, none if it is absent.
+    pub sealed: Vec<u8>,
+    /// 13: milliseconds.
+    pub timeout: Option<u32>,
+    /// 14: of requests, empty if it is absent.
+    pub greeting: Vec<u8>,
 }
 
 /// A short form.

@@ -1,6 +1,7 @@
 //! The part of the configuration that a host keeps to itself: what it may spend, and how long it
 //! waits.
 
+use core::num::NonZeroU32;
 use core::time::Duration;
 
 use super::{Config, Policy};
@@ -154,6 +155,9 @@ impl Config {
 
     /// A connection on which nothing valid came for so long has ended (§2.2). Default 10 s.
     ///
+    /// The remote host is told, in milliseconds, and keeps the connection alive by the shorter of the
+    /// two timeouts; see [`Peer::remote_timeout`](crate::Peer::remote_timeout).
+    ///
     /// # Errors
     ///
     /// [`ConfigError::Zero`] if it is shorter than a microsecond.
@@ -171,9 +175,15 @@ impl Config {
         Ok(self)
     }
 
+    /// The timeout as the remote host is told it: in whole milliseconds, 1 at least, and 49 days at most.
+    pub(crate) fn timeout_ms(&self) -> Option<NonZeroU32> {
+        let whole = u32::try_from(self.timeout.as_millis()).unwrap_or(u32::MAX);
+        NonZeroU32::new(whole.max(1))
+    }
+
     /// What is silent for so long under [`Policy::Modern`] is sent a ping, at least 100 ms and at
     /// most a quarter of the [`timeout`](Self::timeout), and more until an answer comes: one each second,
-    /// or ten in a timeout.
+    /// or ten in a timeout. The timeout that counts is the shorter one of the two hosts.
     /// A router that translates addresses keeps a silent connection for 30 s or more (RFC 4787
     /// REQ-5). Default 15 s, but a quarter of the timeout is less: with the default timeout 2.5 s.
     ///

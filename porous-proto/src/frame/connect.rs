@@ -4,10 +4,12 @@
 use crate::wire::{NoRoom, Reader, all_zero};
 
 use super::long::{self, ACKNOWLEDGE, HEAD, Long, REQUEST, VERSION};
+use super::offer::{encode_greeting, greeting_length};
 use super::{ConnectionId, Malformed, Offer};
 
 /// The lengths in bytes to which an initiator may pad its requests. No answer to a forged one can be
-/// longer than a third of the shortest: a cookie of a host with 255 channels has 152 bytes.
+/// longer than a third of the shortest: a cookie of a host with 255 channels has 158 bytes, and 6 more
+/// with four suites.
 pub(crate) const REQUEST_SIZE_MIN: u16 = 512;
 pub(crate) const REQUEST_SIZE_MAX: u16 = 1200;
 
@@ -29,24 +31,38 @@ pub(crate) struct Connect {
 }
 
 impl Connect {
-    pub(crate) fn encode_request(&self, buffer: &mut [u8]) -> Result<usize, NoRoom> {
-        debug_assert!(!self.cookie || self.connection_id.is_empty());
-        self.encode(
-            buffer,
-            if self.cookie {
-                REQUEST | COOKIE
-            } else {
-                REQUEST
-            },
-        )
+    /// Writes a request. A greeting, if it is not empty, is of 255 bytes at most, and not beside a
+    /// cookie.
+    pub(crate) fn encode_request(
+        &self,
+        greeting: &[u8],
+        buffer: &mut [u8],
+    ) -> Result<usize, NoRoom> {
+        debug_assert!(!self.cookie || (self.connection_id.is_empty() && greeting.is_empty()));
+        let byte0 = if self.cookie {
+            REQUEST | COOKIE
+        } else {
+            REQUEST
+        };
+        self.encode(buffer, byte0, greeting)
     }
 
     pub(crate) fn encode_acknowledge(&self, buffer: &mut [u8]) -> Result<usize, NoRoom> {
         debug_assert!(!self.cookie && self.nonce_peer != 0);
-        self.encode(buffer, ACKNOWLEDGE)
+        self.encode(buffer, ACKNOWLEDGE, &[])
     }
 
-    fn encode(&self, buffer: &mut [u8], byte0: u8) -> Result<usize, NoRoom> {
+    /// The bytes of a request with this greeting; those of an acknowledgement, if it is empty.
+    pub(crate) fn encoded_length(&self, greeting: &[u8]) -> usize {
+        let parts = [
+            self.connection_id.len().saturating_add(1),
+            self.offer.encoded_length(),
+            greeting_length(greeting),
+        ];
+        parts.into_iter().fold(HEAD, usize::saturating_add)
+    }
+
+    fn encode(&self, buffer: &mut [u8], byte0: u8, greeting: &[u8]) -> Result<usize, NoRoom> {
         debug_assert!(self.nonce_self != 0 && self.offer.is_sane());
         long::encode(
             buffer,
@@ -55,7 +71,8 @@ impl Connect {
             [self.nonce_self, self.nonce_peer],
             |writer| {
                 self.connection_id.encode(writer)?;
-                self.offer.encode(writer)
+                self.offer.encode(writer)?;
+                encode_greeting(writer, greeting)
             },
         )
     }
@@ -65,10 +82,13 @@ impl Connect {
             return Err(Malformed::Reserved);
         }
         long.expect_nonces()?;
-        Self::decode(long)
+        match Self::decode(long)? {
+            (connect, []) => Ok(connect),
+            _ => Err(Malformed::UnknownType), // no such parameter here
+        }
     }
 
-    fn decode_request(long: &Long<'_>) -> Result<Self, Malformed> {
+    fn decode_request<'a>(long: &Long<'a>) -> Result<(Self, &'a [u8]), Malformed> {
         if long.flags & !COOKIE != 0 {
             return Err(Malformed::Reserved);
         }
@@ -76,25 +96,31 @@ impl Connect {
         if long.nonce_self == 0 || (cookie && long.nonce_peer == 0) {
             return Err(Malformed::BadValue);
         }
-        let connect = Self::decode(long)?;
+        let (connect, greeting) = Self::decode(long)?;
         if cookie && !connect.connection_id.is_empty() {
             return Err(Malformed::BadValue);
         }
-        Ok(Self { cookie, ..connect })
+        if cookie && !greeting.is_empty() {
+            return Err(Malformed::UnknownType); // no such parameter here
+        }
+        Ok((Self { cookie, ..connect }, greeting))
     }
 
-    fn decode(long: &Long<'_>) -> Result<Self, Malformed> {
+    fn decode<'a>(long: &Long<'a>) -> Result<(Self, &'a [u8]), Malformed> {
         if long.version != VERSION {
             return Err(Malformed::Version);
         }
         let mut reader = Reader::new(long.body);
-        Ok(Self {
+        let connection_id = ConnectionId::decode(&mut reader)?;
+        let (offer, greeting) = Offer::decode(&mut reader)?;
+        let connect = Self {
             cookie: false,
             nonce_self: long.nonce_self,
             nonce_peer: long.nonce_peer,
-            connection_id: ConnectionId::decode(&mut reader)?,
-            offer: Offer::decode(&mut reader)?,
-        })
+            connection_id,
+            offer,
+        };
+        Ok((connect, greeting))
     }
 }
 
@@ -102,6 +128,9 @@ impl Connect {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request<'a> {
     pub(crate) connect: Connect,
+    /// What the sender's application says to the other one; empty if that is nothing
+    /// (`deviations.md` D12).
+    pub(crate) greeting: &'a [u8],
     /// Of the whole datagram, padding and a leading acknowledgement included: an answer to an
     /// address that proved nothing must be shorter.
     pub(crate) datagram_length: usize,
@@ -115,15 +144,27 @@ impl<'a> Request<'a> {
         padding: &[u8],
         datagram_length: usize,
     ) -> Result<Self, Malformed> {
-        let connect = Connect::decode_request(long)?;
+        let (connect, greeting) = Connect::decode_request(long)?;
         if !all_zero(padding) {
             return Err(Malformed::TrailingBytes);
         }
         Ok(Self {
             connect,
+            greeting,
             datagram_length,
             form: long.form,
         })
+    }
+
+    /// One without a greeting, for tests of what is made of it.
+    #[cfg(test)]
+    pub(crate) const fn unpadded(connect: Connect) -> Self {
+        Self {
+            connect,
+            greeting: &[],
+            datagram_length: 0,
+            form: &[],
+        }
     }
 
     /// What a cookie vouches for: all of the request but its flags, `nonce_peer` and padding.

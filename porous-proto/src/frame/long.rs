@@ -6,7 +6,7 @@ use super::Malformed;
 
 /// The version of the protocol that this crate speaks (`deviations.md` C20): until it is released,
 /// `0xFFFF_0000` and the number of the latest change of the wire (`docs/wire.md`, "What may change").
-pub(crate) const VERSION: u32 = 0xFFFF_0001;
+pub(crate) const VERSION: u32 = 0xFFFF_0002;
 
 /// The four kinds of long forms, by the upper half of byte 0.
 pub(super) const REQUEST: u8 = 0xC0;

@@ -23,6 +23,7 @@ mod reencode;
 mod refuse;
 mod reset;
 mod short;
+mod suites;
 
 #[cfg(test)]
 pub(crate) use ack::MAX_RANGES;
@@ -39,7 +40,7 @@ pub(crate) use long::VERSION;
 pub use malformed::Malformed;
 pub use message::Mode;
 pub(crate) use message::{Control, Fates, Fragment, MAX_MESSAGES, Message, Packet};
-pub(crate) use offer::{Channels, Offer, PACKET_CHARGE};
+pub(crate) use offer::{Channels, GREETING_MAX, Offer, PACKET_CHARGE, grease};
 #[cfg(any(test, feature = "audit"))]
 pub(crate) use reencode::reencode;
 pub use refuse::RefusalData;
@@ -48,6 +49,7 @@ pub(crate) use refuse::Refuse;
 pub(crate) use refuse::RefuseReason;
 pub(crate) use reset::Reset;
 pub(crate) use short::{Body, FrameWriter, Header, Short};
+pub(crate) use suites::Suites;
 
 #[cfg(test)]
 mod tests;

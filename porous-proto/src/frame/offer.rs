@@ -1,9 +1,11 @@
 //! What an end brings to a connection (§2.3): a request and its acknowledgement carry it in full,
-//! as a list of typed parameters, each exactly once and in ascending order.
+//! as a list of typed parameters, each at most once and in ascending order.
+
+use core::num::NonZeroU32;
 
 use crate::wire::{NoRoom, ReadError, Reader, Writer};
 
-use super::{Integrity, Malformed};
+use super::{Integrity, Malformed, Suites};
 
 /// The complete offer of one end. Both ends apply the same function to the two offers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +33,20 @@ pub(crate) struct Offer {
     /// The longest datagram that this end will receive if the path turns out to carry it (RFC 8899):
     /// longer than `max_datagram`. None: nothing longer than that is to be tried.
     pub(crate) path_mtu: Option<u16>,
+    /// With what this end can seal; nothing, if it does not.
+    pub(crate) sealed: Suites,
+    /// How long this end stands silence before it ends the connection (§2.2), in milliseconds.
+    pub(crate) timeout_ms: Option<NonZeroU32>,
 }
+
+/// Bits 24 to 31 of the extensions, which mean nothing for good: of a random number.
+pub(crate) fn grease(random: u64) -> u32 {
+    let [.., last] = random.to_le_bytes();
+    u32::from(last).wrapping_shl(24)
+}
+
+/// The most bytes of a greeting.
+pub(crate) const GREETING_MAX: usize = u8::MAX as usize;
 
 /// What a packet costs a receiver beyond its bytes.
 pub(crate) const PACKET_CHARGE: u32 = 64;
@@ -50,6 +65,9 @@ const RECEIVE_RATE: u8 = 8;
 const INTEGRITY: u8 = 9;
 const FEATURES: u8 = 10;
 const PATH_MTU: u8 = 11;
+const SEALED: u8 = 12;
+const TIMEOUT: u8 = 13;
+const GREETING: u8 = 14;
 
 impl Offer {
     pub(super) fn encode(&self, writer: &mut Writer<'_>) -> Result<(), NoRoom> {
@@ -66,15 +84,37 @@ impl Offer {
         write_u32(writer, RECEIVE_RATE, self.receive_rate)?;
         writer.bytes(&[INTEGRITY, 1, self.integrity.encode()])?;
         write_u32(writer, FEATURES, self.features)?;
-        let Some(path_mtu) = self.path_mtu else {
-            return Ok(());
-        };
-        writer.bytes(&[PATH_MTU, 2])?;
-        writer.u16(path_mtu)
+        if let Some(path_mtu) = self.path_mtu {
+            writer.bytes(&[PATH_MTU, 2])?;
+            writer.u16(path_mtu)?;
+        }
+        if !self.sealed.is_empty() {
+            write_bytes(writer, SEALED, self.sealed.as_bytes())?;
+        }
+        if let Some(timeout) = self.timeout_ms {
+            write_u32(writer, TIMEOUT, timeout.get())?;
+        }
+        Ok(())
     }
 
-    /// Reads an offer to the end of `reader`.
-    pub(super) fn decode(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+    /// How many bytes that takes.
+    pub(super) fn encoded_length(&self) -> usize {
+        // A head of two bytes each: 1, 3 to 10, and the value of 2.
+        const FIXED: usize = 10 + 4 + 6 + 6 + 4 + 6 + 6 + 3 + 6;
+        let channels = usize::from(self.channels.encoded_length());
+        let optional = |there: bool, length: usize| if there { length } else { 0 };
+        let suites = self.sealed.as_bytes().len();
+        let parts = [
+            channels.saturating_add(2),
+            optional(self.path_mtu.is_some(), 4),
+            optional(suites > 0, suites.saturating_add(2)),
+            optional(self.timeout_ms.is_some(), 6),
+        ];
+        parts.into_iter().fold(FIXED, usize::saturating_add)
+    }
+
+    /// Reads an offer to the end of `reader`, and the greeting behind it, empty if there is none.
+    pub(super) fn decode<'a>(reader: &mut Reader<'a>) -> Result<(Self, &'a [u8]), Malformed> {
         let application = parameter(reader, APPLICATION, Reader::u64)?;
         let channels = Channels::decode(&mut value(reader, CHANNELS)?)?;
         let max_datagram = parameter(reader, MAX_DATAGRAM, Reader::u16)?;
@@ -82,7 +122,7 @@ impl Offer {
         let receive_budget = parameter(reader, RECEIVE_BUDGET, Reader::u32)?;
         let [frame_window_log2, packet_window_log2] =
             parameter(reader, WINDOWS, Reader::u16)?.to_le_bytes();
-        let offer = Self {
+        let mut offer = Self {
             application,
             channels,
             max_datagram,
@@ -94,19 +134,42 @@ impl Offer {
             receive_rate: parameter(reader, RECEIVE_RATE, Reader::u32)?,
             integrity: Integrity::decode(parameter(reader, INTEGRITY, Reader::u8)?)?,
             features: parameter(reader, FEATURES, Reader::u32)?,
-            path_mtu: match reader.remaining() {
-                0 => None,
-                _ => Some(parameter(reader, PATH_MTU, Reader::u16)?),
-            },
+            path_mtu: None,
+            sealed: Suites::default(),
+            timeout_ms: None,
         };
-        if reader.remaining() != 0 {
-            return Err(Malformed::UnknownType);
-        }
+        let greeting = offer.decode_optional(reader)?;
         if offer.is_sane() {
-            Ok(offer)
+            Ok((offer, greeting))
         } else {
             Err(Malformed::BadValue)
         }
+    }
+
+    /// Reads what may be absent, and the greeting. A type that is not known yet is skipped: it tells
+    /// what its receiver can do without (`docs/wire.md`, "What may change"; `deviations.md` D14).
+    fn decode_optional<'a>(&mut self, reader: &mut Reader<'a>) -> Result<&'a [u8], Malformed> {
+        let mut last = FEATURES;
+        let mut greeting: &[u8] = &[];
+        while reader.remaining() != 0 {
+            let (kind, mut value) = any_value(reader)?;
+            if kind <= last {
+                return Err(Malformed::UnknownType);
+            }
+            last = kind;
+            match kind {
+                PATH_MTU => self.path_mtu = Some(all_of(value, Reader::u16)?),
+                SEALED => self.sealed = Suites::decode(value.rest())?,
+                TIMEOUT => {
+                    let timeout = NonZeroU32::new(all_of(value, Reader::u32)?);
+                    self.timeout_ms = Some(timeout.ok_or(Malformed::BadValue)?);
+                }
+                GREETING if value.remaining() == 0 => return Err(Malformed::BadValue),
+                GREETING => greeting = value.rest(),
+                _ => {}
+            }
+        }
+        Ok(greeting)
     }
 
     /// Whether every field is in its range.
@@ -130,6 +193,36 @@ fn write_u32(writer: &mut Writer<'_>, kind: u8, value: u32) -> Result<(), NoRoom
     writer.u32(value)
 }
 
+/// A parameter of 1 to 255 bytes; more do not fit.
+fn write_bytes(writer: &mut Writer<'_>, kind: u8, value: &[u8]) -> Result<(), NoRoom> {
+    let length = u8::try_from(value.len()).map_err(|_| NoRoom)?;
+    writer.bytes(&[kind, length])?;
+    writer.bytes(value)
+}
+
+/// The greeting behind an offer, if it is not empty.
+pub(super) fn encode_greeting(writer: &mut Writer<'_>, greeting: &[u8]) -> Result<(), NoRoom> {
+    if greeting.is_empty() {
+        return Ok(());
+    }
+    write_bytes(writer, GREETING, greeting)
+}
+
+/// How many bytes that takes.
+pub(super) const fn greeting_length(greeting: &[u8]) -> usize {
+    match greeting.len() {
+        0 => 0,
+        length => length.saturating_add(2),
+    }
+}
+
+/// The type of the next parameter, and its value.
+fn any_value<'a>(reader: &mut Reader<'a>) -> Result<(u8, Reader<'a>), Malformed> {
+    let kind = reader.u8()?;
+    let length = usize::from(reader.u8()?);
+    Ok((kind, Reader::new(reader.bytes(length)?)))
+}
+
 /// The value of the next parameter, which must be of this type.
 fn value<'a>(reader: &mut Reader<'a>, kind: u8) -> Result<Reader<'a>, Malformed> {
     if reader.u8()? != kind {
@@ -145,7 +238,14 @@ fn parameter<'a, T>(
     kind: u8,
     read: impl FnOnce(&mut Reader<'a>) -> Result<T, ReadError>,
 ) -> Result<T, Malformed> {
-    let mut value = value(reader, kind)?;
+    all_of(value(reader, kind)?, read)
+}
+
+/// A value that is one integer and nothing else.
+fn all_of<'a, T>(
+    mut value: Reader<'a>,
+    read: impl FnOnce(&mut Reader<'a>) -> Result<T, ReadError>,
+) -> Result<T, Malformed> {
     let read = read(&mut value).map_err(|_| Malformed::BadValue)?;
     if value.remaining() == 0 {
         Ok(read)

@@ -7,10 +7,12 @@ use arrayvec::ArrayVec;
 
 use crate::wire::NoRoom;
 
+use super::long::Long;
 use super::{Context, FrameWriter, Header, Malformed, Rest, Short, decode};
 
 /// Decodes all of a datagram and encodes it again, without a look at its tag. Of a request in
-/// another version nothing but the head is known, so that it stays as it is.
+/// another version nothing but the head is known, and of parameters behind the known ones nothing
+/// but the type and the length, so that these stay as they are.
 ///
 /// # Panics
 ///
@@ -29,12 +31,15 @@ pub(crate) fn reencode(
     };
     let mut again = Vec::new();
     if let Some(acknowledge) = &decoded.acknowledge {
-        again = write(&|buffer| acknowledge.encode_acknowledge(buffer));
+        let known = write(&|buffer| acknowledge.encode_acknowledge(buffer));
+        again = with_unknown(known, datagram);
     }
     again.extend(match &decoded.rest {
         Rest::Nothing => Vec::new(),
         Rest::Request(request) => {
-            let mut bytes = write(&|buffer| request.connect.encode_request(buffer));
+            let known = write(&|buffer| request.connect.encode_request(request.greeting, buffer));
+            let form = datagram.get(again.len()..);
+            let mut bytes = with_unknown(known, form.expect("an acknowledgement is a part of it"));
             let length = request.datagram_length.checked_sub(again.len());
             bytes.resize(length.expect("an acknowledgement is a part of it"), 0);
             bytes
@@ -47,6 +52,23 @@ pub(crate) fn reencode(
         Rest::Short(form) => reencode_short(form, context)?,
     });
     Ok(again)
+}
+
+/// The parameters that nobody knows come last in a form: they are taken over as they stand in the form
+/// at the front of `original`, whose length counts them.
+fn with_unknown(mut known: Vec<u8>, original: &[u8]) -> Vec<u8> {
+    let (long, _) = Long::split(original).expect("it was decoded");
+    let unknown = long.form.get(known.len()..);
+    let unknown = unknown.expect("no more bytes than there were");
+    let Some(&first) = unknown.first() else {
+        return known;
+    };
+    assert!(first > 14, "known: {unknown:02x?}");
+    known.extend(unknown);
+    if let (Some(length), Some(told)) = (known.get_mut(1..3), long.form.get(1..3)) {
+        length.copy_from_slice(told);
+    }
+    known
 }
 
 fn reencode_short(form: &Short<'_>, context: Context) -> Result<Vec<u8>, Malformed> {

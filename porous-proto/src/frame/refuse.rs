@@ -76,12 +76,14 @@ impl fmt::Debug for RefusalData {
 pub(crate) enum RefuseReason {
     /// It does not speak that version.
     Version,
-    /// The two offers do not go together.
-    Incompatible,
+    /// The two offers do not go together: that of the refuser is of this application.
+    Incompatible { application_id: u64 },
     /// It has no place left.
     Full,
     /// Its application does not want it.
     Application,
+    /// One of the two demands a sealed connection, which the other cannot have, or not so.
+    Security,
 }
 
 /// A refusal. It names only the requester's nonce: the refuser keeps no state.
@@ -106,12 +108,15 @@ impl Refuse {
                 (oldest_version, newest_version) = (oldest, newest);
                 RefuseReason::Version
             }
-            Refusal::Incompatible => RefuseReason::Incompatible,
+            Refusal::Incompatible { application_id } => {
+                RefuseReason::Incompatible { application_id }
+            }
             Refusal::Full => RefuseReason::Full,
             Refusal::Application(said) => {
                 data = said;
                 RefuseReason::Application
             }
+            Refusal::Security => RefuseReason::Security,
         };
         Self {
             nonce_peer,
@@ -129,30 +134,38 @@ impl Refuse {
                 oldest: self.oldest_version,
                 newest: self.newest_version,
             },
-            RefuseReason::Incompatible => Refusal::Incompatible,
+            RefuseReason::Incompatible { application_id } => {
+                Refusal::Incompatible { application_id }
+            }
             RefuseReason::Full => Refusal::Full,
             RefuseReason::Application => Refusal::Application(self.data),
+            RefuseReason::Security => Refusal::Security,
         }
     }
 
     pub(crate) fn encode(&self, buffer: &mut [u8]) -> Result<usize, NoRoom> {
-        let data = self.data.as_bytes();
-        debug_assert!(data.is_empty() || self.reason == RefuseReason::Application);
+        let application_id;
+        let (reason, said) = match self.reason {
+            RefuseReason::Version => (0, &[][..]),
+            RefuseReason::Incompatible { application_id: id } => {
+                application_id = id.to_le_bytes();
+                (1, &application_id[..])
+            }
+            RefuseReason::Full => (2, &[][..]),
+            RefuseReason::Application => (3, self.data.as_bytes()),
+            RefuseReason::Security => (4, &[][..]),
+        };
+        let length = u8::try_from(said.len()).map_err(|_| NoRoom)?;
         long::encode(
             buffer,
             REFUSE,
             self.newest_version,
             [0, self.nonce_peer],
             |writer| {
-                writer.u8(match self.reason {
-                    RefuseReason::Version => 0,
-                    RefuseReason::Incompatible => 1,
-                    RefuseReason::Full => 2,
-                    RefuseReason::Application => 3,
-                })?;
+                writer.u8(reason)?;
                 writer.u32(self.oldest_version)?;
-                writer.u8(self.data.length)?;
-                writer.bytes(data)
+                writer.u8(length)?;
+                writer.bytes(said)
             },
         )
     }
@@ -165,22 +178,27 @@ impl Refuse {
             return Err(Malformed::BadValue);
         }
         let mut reader = Reader::new(long.body);
-        let reason = match reader.u8()? {
-            0 => RefuseReason::Version,
-            1 => RefuseReason::Incompatible,
-            2 => RefuseReason::Full,
-            3 => RefuseReason::Application,
-            _ => return Err(Malformed::BadValue),
-        };
+        let reason = reader.u8()?;
         let oldest_version = reader.u32()?;
         let length = usize::from(reader.u8()?);
-        let data = RefusalData::new(reader.bytes(length)?).ok_or(Malformed::BadValue)?;
+        let said = reader.bytes(length)?;
         if reader.remaining() != 0 {
             return Err(Malformed::TrailingBytes);
         }
-        if length > 0 && reason != RefuseReason::Application {
-            return Err(Malformed::BadValue);
-        }
+        let mut data = RefusalData::default();
+        let reason = match (reason, said) {
+            (0, []) => RefuseReason::Version,
+            (1, &[a, b, c, d, e, f, g, h]) => RefuseReason::Incompatible {
+                application_id: u64::from_le_bytes([a, b, c, d, e, f, g, h]),
+            },
+            (2, []) => RefuseReason::Full,
+            (3, said) => {
+                data = RefusalData::new(said).ok_or(Malformed::BadValue)?;
+                RefuseReason::Application
+            }
+            (4, []) => RefuseReason::Security,
+            _ => return Err(Malformed::BadValue),
+        };
         let newest_version = long.version;
         Ok(Self {
             nonce_peer: long.nonce_peer,

@@ -142,13 +142,14 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         request: &Request<'_>,
     ) -> Taken {
         let connect = &request.connect;
-        if !connect.cookie && !self.is_padded(request.datagram_length) {
-            return Err(Ignored::Unpadded);
-        }
-        let compatible = Agreement::new(&self.offer, &connect.offer).is_some();
-        if !compatible && !connect.cookie {
-            // It proves nothing yet, so that it must not end our own attempt (C8).
-            return self.turn_away(from, connect.nonce_self, Refusal::Incompatible);
+        if !connect.cookie {
+            if !self.is_padded(request.datagram_length) {
+                return Err(Ignored::Unpadded);
+            }
+            if let Err(refusal) = self.agree(connect) {
+                // It proves nothing yet, so that it must not end our own attempt (C8).
+                return self.turn_away(from, connect.nonce_self, refusal);
+            }
         }
         let way = self.peers.way(slot, from);
         let (Some(way), Some((_, peer))) = (way, self.peers.at_mut(slot)) else {
@@ -159,12 +160,26 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         if connect.nonce_self == peer.nonce() || (connect.cookie && !echoes) {
             return Err(Ignored::UnknownNonce);
         }
-        if compatible {
-            peer.on_request(way, connect, &self.offer, tick.now);
+        if connect.offer.application == self.offer.application {
+            peer.on_request(way, request, &self.offer, tick.now);
         } else {
-            peer.on_refused(way, Refusal::Incompatible, tick.now);
+            let application_id = connect.offer.application;
+            peer.on_refused(way, Refusal::Incompatible { application_id }, tick.now);
         }
         Ok(slot)
+    }
+
+    /// What comes of a request without COOKIE, if anything can: with what the other host is told.
+    fn agree(&self, connect: &Connect) -> Result<Agreement, Refusal> {
+        let application_id = self.offer.application;
+        let agreement = Agreement::new(&self.offer, &connect.offer)
+            .ok_or(Refusal::Incompatible { application_id })?;
+        // Who asks for sealing never goes on without it, and we do not seal.
+        if connect.offer.sealed.is_empty() {
+            Ok(agreement)
+        } else {
+            Err(Refusal::Security)
+        }
     }
 
     fn on_stranger(&mut self, tick: Tick, from: A, request: &Request<'_>) -> Taken {
@@ -175,8 +190,9 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             return Err(Ignored::Unpadded);
         }
         let connect = &request.connect;
-        let Some(agreement) = Agreement::new(&self.offer, &connect.offer) else {
-            return self.turn_away(from, connect.nonce_self, Refusal::Incompatible);
+        let agreement = match self.agree(connect) {
+            Ok(agreement) => agreement,
+            Err(refusal) => return self.turn_away(from, connect.nonce_self, refusal),
         };
         let room = self.inbound < self.config.max_peers && !self.events_wait();
         if self.listen == Listen::Full || !room {
@@ -185,7 +201,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         self.cookies.rotate(tick.now, &mut self.rng);
         let covered = request.cookie_input();
         if self.cookies.accepts(connect.nonce_peer, &from, covered) {
-            return self.on_proved(tick, from, connect, agreement);
+            return self.on_proved(tick, from, request, agreement);
         }
         let cookie = self.cookies.bake(&from, covered);
         self.reply(
@@ -203,7 +219,14 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     }
 
     /// The request has brought its cookie back: whoever sent it receives at this address.
-    fn on_proved(&mut self, tick: Tick, from: A, connect: &Connect, agreement: Agreement) -> Taken {
+    fn on_proved(
+        &mut self,
+        tick: Tick,
+        from: A,
+        request: &Request<'_>,
+        agreement: Agreement,
+    ) -> Taken {
+        let connect = &request.connect;
         let same = self.peers.by_remote_nonce(connect.nonce_self);
         if let Some(taken) = same.and_then(|slot| self.on_proved_again(slot, from, connect)) {
             return taken;
@@ -220,7 +243,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         self.replace_older_newcomer(tick, from);
         let pending = self.must_prove(from);
         let identity = self.identity(connect.nonce_peer, connection_id);
-        let mut peer = Peer::incoming(tick.now, identity, connect, agreement, &self.config);
+        let mut peer = Peer::incoming(tick.now, identity, request, agreement, &self.config);
         if self.listen == Listen::Ask {
             peer.ask();
         } else {

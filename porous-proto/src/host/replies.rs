@@ -52,7 +52,7 @@ impl Reply {
                 connection_id: ConnectionId::EMPTY,
                 offer: offer.clone(),
             }
-            .encode_request(buf),
+            .encode_request(&[], buf),
             Self::Refuse {
                 nonce_peer,
                 refusal,

@@ -9,8 +9,8 @@ use super::replies::Reply;
 use super::{Address, Host, PeerId};
 use crate::error::ConnectError;
 use crate::event::{Event, Ignored};
-use crate::frame::Connect;
-use crate::peer::Peer;
+use crate::frame::{Connect, ConnectionId, GREETING_MAX};
+use crate::peer::{Handshake, Peer};
 use crate::time::Instant;
 
 impl<R: CryptoRng, A: Address> Host<R, A> {
@@ -47,6 +47,43 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// # Ok::<(), porous_proto::ConnectError>(())
     /// ```
     pub fn connect_any(&mut self, now: Instant, to: &[A]) -> Result<PeerId, ConnectError> {
+        self.connect_with(now, to, &[])
+    }
+
+    /// As [`connect_any`](Self::connect_any), with a greeting for the application of the remote host:
+    /// a name, a token, the map that is wanted. It comes with the request itself, so that a host that
+    /// [asks](crate::Listen::Ask) reads it by [`Peer::greeting`] before it accepts or refuses. 255 bytes
+    /// at most; an empty one is none.
+    ///
+    /// A greeting carries no promise. It is not encrypted: whoever is on the way reads it, can change it
+    /// before the remote host sees it, and can send it again from elsewhere. So it is no place for
+    /// passwords, nor for a token that is good for more than one time. And a stranger may be who reads
+    /// it, if one is at the address.
+    ///
+    /// # Errors
+    ///
+    /// [`ConnectError::TooLong`] if the greeting has more than 255 bytes, or if a request with it does
+    /// not fit [`Config::request_size`](crate::Config::request_size): the request is sent twice over
+    /// where its cookie is brought back, so that with 512 bytes, 4 channels and an id of 4 bytes there
+    /// is room for all of 255; with 255 channels and 20 bytes for 166. Otherwise those of
+    /// [`connect_any`](Self::connect_any).
+    ///
+    /// ```
+    /// use porous_proto::{Config, ConnectError, Host, Instant};
+    /// # use porous_proto::doc::example_rng;
+    ///
+    /// let mut host = Host::<_, u32>::new(Config::client(), example_rng());
+    /// let too_long = host.connect_with(Instant::ZERO, &[7], &[0; 256]);
+    /// assert_eq!(too_long, Err(ConnectError::TooLong));
+    /// host.connect_with(Instant::ZERO, &[7], b"name=Ada")?;
+    /// # Ok::<(), porous_proto::ConnectError>(())
+    /// ```
+    pub fn connect_with(
+        &mut self,
+        now: Instant,
+        to: &[A],
+        greeting: &[u8],
+    ) -> Result<PeerId, ConnectError> {
         let mut addresses = ArrayVec::<A, ADDRESSES_MAX>::new();
         for &address in to {
             if !addresses.contains(&address) {
@@ -57,6 +94,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         if addresses.is_empty() {
             return Err(ConnectError::NoAddress);
         }
+        self.check_greeting(greeting)?;
         let tick = self.advance(now);
         self.leave_out_taken(&mut addresses)?;
         let Some((&first, others)) = addresses.split_first() else {
@@ -67,11 +105,35 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             .ok_or(ConnectError::OutOfConnectionIds)?;
         let nonce = self.rng.next_u64().max(1);
         let identity = self.identity(nonce, connection_id);
-        let peer = Peer::outgoing(tick.now, identity, &self.config, addresses.len());
+        let handshake = Handshake::new(addresses.len(), greeting);
+        let peer = Peer::outgoing(tick.now, identity, &self.config, handshake);
         let id = self.peers.insert(first, peer);
         self.peers.add_others(id.slot, others);
         self.settle(id.slot);
         Ok(id)
+    }
+
+    /// Whether the longest request with this greeting fits: the acknowledgement of a cookie goes before
+    /// it.
+    fn check_greeting(&self, greeting: &[u8]) -> Result<(), ConnectError> {
+        let id = [0; ConnectionId::MAX];
+        let connection_id = id.get(..self.config.connection_id_len.into());
+        let connect = Connect {
+            cookie: false,
+            nonce_self: 1,
+            nonce_peer: 1,
+            connection_id: connection_id
+                .and_then(ConnectionId::new)
+                .unwrap_or_default(),
+            offer: self.offer.clone(),
+        };
+        let longest = connect.encoded_length(&[]) + connect.encoded_length(greeting);
+        let fits = longest <= usize::from(self.config.request_size);
+        if greeting.is_empty() || (fits && greeting.len() <= GREETING_MAX) {
+            Ok(())
+        } else {
+            Err(ConnectError::TooLong)
+        }
     }
 
     /// The system cannot send to this address: no route to it, or not allowed. To be called by a

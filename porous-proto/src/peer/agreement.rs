@@ -1,5 +1,8 @@
 //! What two offers come to (§2.3): one pure, symmetric rule that both hosts apply.
 
+use core::num::NonZeroU32;
+use core::time::Duration;
+
 use crate::config::Policy;
 use crate::frame::{Channels, Context, Integrity, Offer, TAG};
 use crate::sequencing::SequencingParams;
@@ -46,6 +49,8 @@ pub(crate) struct Agreement {
     /// B of (10), for what we send.
     pub(crate) bandwidth: u32,
     pub(crate) integrity: Integrity,
+    /// How long the remote host stands silence, in milliseconds, if it has said so.
+    remote_timeout: Option<NonZeroU32>,
     /// The room that is kept for a connection id.
     id_reserve: usize,
 }
@@ -78,6 +83,7 @@ impl Agreement {
             } else {
                 Integrity::Header
             },
+            remote_timeout: theirs.timeout_ms,
             id_reserve: ID_RESERVE,
         };
         Some(agreement.with_ids([0; 2]))
@@ -89,6 +95,12 @@ impl Agreement {
         let largest = u32::try_from(self.fragment_size() * FRAGMENTS_MAX);
         self.max_packet = self.max_packet.min(largest.unwrap_or(u32::MAX));
         self
+    }
+
+    /// How long the remote host stands silence, if it has said so.
+    pub(crate) fn remote_timeout(&self) -> Option<Duration> {
+        let timeout = self.remote_timeout?;
+        Some(Duration::from_millis(timeout.get().into()))
     }
 
     fn fragment_size(&self) -> usize {

@@ -6,16 +6,22 @@ use super::deadlines::Deadline;
 use super::session::Session;
 use super::{Agreement, Cause, Handshake, Peer, PeerState, Remote};
 use crate::event::{DisconnectReason, Refusal};
-use crate::frame::{Connect, Offer};
+use crate::frame::{Connect, Offer, Request};
 use crate::time::Instant;
 
 impl Peer {
     /// A request came from an address of this peer, which is connecting.
-    pub(crate) fn on_request(&mut self, way: usize, request: &Connect, ours: &Offer, now: Instant) {
+    pub(crate) fn on_request(
+        &mut self,
+        way: usize,
+        request: &Request<'_>,
+        ours: &Offer,
+        now: Instant,
+    ) {
         let own = self.nonce;
         if let Some(handshake) = self.attempt() {
             handshake.on_request(way, request, own, now);
-            let soon = (!request.cookie).then(|| handshake.begin_to_punch(now));
+            let soon = (!request.connect.cookie).then(|| handshake.begin_to_punch(now));
             if let Some(soon) = soon.flatten() {
                 let retry = self.deadlines.get(Deadline::Retry);
                 self.deadlines.set(Deadline::Retry, retry.min(soon));
@@ -70,7 +76,8 @@ impl Peer {
         now: Instant,
     ) {
         let Some(agreement) = Agreement::new(ours, &remote.offer) else {
-            return self.on_refused(way, Refusal::Incompatible, now);
+            let application_id = remote.offer.application;
+            return self.on_refused(way, Refusal::Incompatible { application_id }, now);
         };
         self.adopt(remote, agreement);
         if let Some(handshake) = &mut self.handshake {
@@ -78,6 +85,7 @@ impl Peer {
             // Of a listener and who connects to it, the listener follows.
             let nonce = remote.nonce_self;
             self.follows = self.nonce < nonce && !handshake.is_cookie(nonce);
+            self.greeting = handshake.take_greeting(nonce);
         }
         self.establish(now);
     }

@@ -5,12 +5,13 @@
 
 mod way;
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use self::way::Way;
 use crate::event::Refusal;
-use crate::frame::Connect;
+use crate::frame::{Connect, Request};
 use crate::time::Instant;
 
 /// The first interval between requests; each is half as long again as the one before
@@ -31,6 +32,8 @@ const ALONE: Duration = Duration::from_millis(250);
 #[derive(Debug)]
 pub(crate) struct Handshake {
     interval: Duration,
+    /// What our application says with its requests; empty if that is nothing.
+    pub(crate) greeting: Box<[u8]>,
     /// The remote host connects to us, as we to it: until when we ask often.
     punching: Option<Instant>,
     /// The address that brought the first cookie, and until when it is alone.
@@ -57,10 +60,11 @@ pub(crate) struct DueRequest {
 }
 
 impl Handshake {
-    /// An attempt at so many addresses, at least one.
-    pub(crate) fn new(ways: usize) -> Self {
+    /// An attempt at so many addresses, at least one, with this greeting.
+    pub(crate) fn new(ways: usize, greeting: &[u8]) -> Self {
         Self {
             interval: INTERVAL_MIN,
+            greeting: greeting.into(),
             punching: None,
             favourite: None,
             first: Way::new(),
@@ -139,18 +143,19 @@ impl Handshake {
     }
 
     /// A request came from an address that we connect to. One with a cookie echoes our nonce.
-    pub(crate) fn on_request(&mut self, way: usize, request: &Connect, own: u64, now: Instant) {
+    pub(crate) fn on_request(&mut self, way: usize, request: &Request<'_>, own: u64, now: Instant) {
+        let connect = &request.connect;
         let Some(at) = self.way_mut(way) else { return };
-        let echoed = request.nonce_peer == own;
-        if request.cookie {
-            at.cookie = Some(request.nonce_self);
+        let echoed = connect.nonce_peer == own;
+        if connect.cookie {
+            at.cookie = Some(connect.nonce_self);
             at.request_due = !at.is_struck;
         } else {
             at.is_struck = false; // a new attempt of whoever had refused or given up
-            at.acknowledge(request.nonce_self);
+            at.acknowledge(connect.nonce_self);
         }
         at.remember(request, echoed);
-        if request.cookie {
+        if connect.cookie {
             self.favourite.get_or_insert((way, now + ALONE));
         }
     }
@@ -218,6 +223,13 @@ impl Handshake {
     pub(crate) fn was_heard(&self) -> bool {
         self.ways()
             .any(|at| at.is_struck || at.any_remote().is_some())
+    }
+
+    /// The greeting of the host with this nonce, which is the remote host. Empty if its request is not
+    /// among those that are remembered.
+    pub(crate) fn take_greeting(&mut self, nonce: u64) -> Box<[u8]> {
+        let greeting = self.ways_mut().find_map(|at| at.take_greeting(nonce));
+        greeting.unwrap_or_default()
     }
 
     /// Whether the host with this nonce is a listener.

@@ -47,6 +47,46 @@ impl Peer {
             .map_or(0, |session| max(session.agreement().max_packet))
     }
 
+    /// What the remote application said with its request to connect
+    /// ([`Host::connect_with`](crate::Host::connect_with)): at most 255 bytes, and none if it said
+    /// nothing, or while it is not known who the remote host is. It is there from
+    /// [`Event::Request`](crate::Event::Request) on, or from [`Event::Connected`](crate::Event::Connected)
+    /// if the host does not ask, for as long as the peer is. A listener gives none.
+    ///
+    /// It carries no promise: it was sent in the open, so that others may have read, changed or
+    /// repeated it. What it claims is to be proved in some other way.
+    ///
+    /// ```
+    /// # use porous_proto::doc::example_pair;
+    /// let (host, peer) = example_pair();
+    /// assert_eq!(host.peer(peer).map(|peer| peer.greeting()), Some(&b""[..]));
+    /// ```
+    #[must_use]
+    pub fn greeting(&self) -> &[u8] {
+        &self.greeting
+    }
+
+    /// How long the remote host stands silence before it ends the connection: its
+    /// [`Config::timeout`](crate::Config::timeout), in whole milliseconds. `None` while connecting, after
+    /// the end, and of a host that does not say.
+    ///
+    /// An application that is going to be silent itself, because it is not stepped while a level loads,
+    /// knows by this how long it may be.
+    ///
+    /// ```
+    /// # use porous_proto::doc::example_pair;
+    /// use core::time::Duration;
+    ///
+    /// let (host, peer) = example_pair();
+    /// let patience = host.peer(peer).and_then(|peer| peer.remote_timeout());
+    /// assert_eq!(patience, Some(Duration::from_secs(10)));
+    /// ```
+    #[must_use]
+    pub fn remote_timeout(&self) -> Option<Duration> {
+        let session = self.session.as_deref()?;
+        session.agreement().remote_timeout()
+    }
+
     /// Bytes accepted by `send` that wait to be sent or acknowledged, 64 a packet included.
     ///
     /// ```

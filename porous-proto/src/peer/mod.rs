@@ -34,7 +34,7 @@ pub use self::state::PeerState;
 pub(crate) use self::tick::Tick;
 use crate::config::Config;
 use crate::event::{DisconnectReason, Ecn, Ignored};
-use crate::frame::{Connect, ConnectionId, Offer, RefusalData, Short};
+use crate::frame::{ConnectionId, Offer, RefusalData, Request, Short};
 use crate::sequencing::{Receipt, Receipts};
 use crate::stats::{PeerStats, Rate};
 use crate::time::Instant;
@@ -80,6 +80,8 @@ pub struct Peer {
     doubt: Option<Doubt>,
     /// The application has to say whether it wants the peer.
     asked: bool,
+    /// What the remote application said with its request.
+    greeting: Box<[u8]>,
     /// The application did not want it, and said this.
     refusal: Option<Box<RefusalData>>,
     /// Our acknowledgement of the remote's request is to be sent (again).
@@ -158,6 +160,7 @@ impl Peer {
             excuses: 0,
             doubt: None,
             asked: false,
+            greeting: Box::default(),
             refusal: None,
             ack_due: false,
             disconnect_due: false,
@@ -167,11 +170,16 @@ impl Peer {
         }
     }
 
-    /// A peer that we connect to, at one of so many addresses.
-    pub(crate) fn outgoing(now: Instant, identity: Identity, config: &Config, ways: usize) -> Self {
+    /// A peer that we connect to.
+    pub(crate) fn outgoing(
+        now: Instant,
+        identity: Identity,
+        config: &Config,
+        handshake: Handshake,
+    ) -> Self {
         let mut peer = Self::new(now, identity, config);
         peer.outbox.told = true;
-        peer.handshake = Some(Box::new(Handshake::new(ways)));
+        peer.handshake = Some(Box::new(handshake));
         peer.deadlines
             .set(Deadline::Attempt, now + config.connect_timeout);
         peer
@@ -182,14 +190,15 @@ impl Peer {
     pub(crate) fn incoming(
         now: Instant,
         identity: Identity,
-        request: &Connect,
+        request: &Request<'_>,
         agreement: Agreement,
         config: &Config,
     ) -> Self {
         let mut peer = Self::new(now, identity, config);
         peer.inbound = true;
         peer.follows = true;
-        peer.adopt(request, agreement);
+        peer.greeting = request.greeting.into();
+        peer.adopt(&request.connect, agreement);
         peer.deadlines
             .set(Deadline::Attempt, now + config.connect_timeout);
         peer

@@ -68,6 +68,10 @@ impl Session {
         };
         let (first_id, age) = (limits.first_id, limits.unreliable_age);
         let context = agreement.context();
+        // Who hears nothing of us gives us up as we it: the less patient one is to be kept
+        // (`deviations.md` D13).
+        let remote_timeout = agreement.remote_timeout();
+        let timeout = remote_timeout.map_or(limits.timeout, |it| it.min(limits.timeout));
         let params = TransferParams {
             connection_id: theirs,
             context,
@@ -80,7 +84,7 @@ impl Session {
             receive_rate: agreement.receive_rate,
             remote_rate: agreement.remote_rate,
             bandwidth: agreement.bandwidth,
-            timeout: limits.timeout,
+            timeout,
             policy: limits.policy,
             congestion: limits.congestion,
             keepalive: limits.keepalive,

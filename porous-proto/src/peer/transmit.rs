@@ -4,7 +4,7 @@ use super::Cause;
 use super::handshake::DueRequest;
 use super::{Deadline, Peer, PeerState, Tick};
 use crate::event::{DisconnectReason, Refusal};
-use crate::frame::{Connect, ConnectionId, Disconnect, DisconnectAck, Offer, Refuse};
+use crate::frame::{Connect, ConnectionId, Disconnect, DisconnectAck, Offer, Refuse, grease};
 use crate::time::Instant;
 use crate::transfer::Written;
 use crate::wire::NoRoom;
@@ -69,12 +69,18 @@ impl Peer {
     }
 
     fn connect(&self, nonce_peer: u64, ours: &Offer) -> Connect {
+        let mut offer = ours.clone();
+        if !self.inbound {
+            // Bits without a meaning are random, an attempt's throughout, so that nobody learns to
+            // demand that they be 0 (RFC 8701). A listener's offer is always the same.
+            offer.features |= grease(self.nonce);
+        }
         Connect {
             cookie: false,
             nonce_self: self.nonce,
             nonce_peer,
             connection_id: self.connection_id,
-            offer: ours.clone(),
+            offer,
         }
     }
 
@@ -108,7 +114,10 @@ impl Peer {
             Some(_) => connect.encode_acknowledge(buf)?,
             None => 0,
         };
-        let len = connect.encode_request(buf.get_mut(start..).ok_or(NoRoom)?)? + start;
+        let rest = buf.get_mut(start..).ok_or(NoRoom)?;
+        let handshake = self.handshake.as_deref();
+        let greeting = handshake.map_or(&[][..], |handshake| &handshake.greeting);
+        let len = connect.encode_request(greeting, rest)? + start;
         let padded = len.max(self.limits.request_size);
         buf.get_mut(len..padded).ok_or(NoRoom)?.fill(0);
         Ok(Some((way, padded)))

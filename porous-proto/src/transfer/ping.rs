@@ -49,7 +49,8 @@ pub(crate) struct Pings {
 }
 
 impl Pings {
-    /// The first ping goes out at once. `timeout`: silence for so long ends the connection.
+    /// The first ping goes out at once. `timeout`: silence for so long ends the connection, at one of
+    /// its ends.
     /// `keepalive`: what comes so seldom is told to be there, under the modern policy.
     pub(crate) fn new(policy: Policy, timeout: Duration, keepalive: Duration) -> Self {
         let often = (timeout / SIGNS_OF_LIFE).clamp(MIN_INTERVAL, SLOW_INTERVAL);

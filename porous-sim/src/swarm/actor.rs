@@ -43,6 +43,8 @@ pub(super) struct Actor {
     pub(super) alive: bool,
     /// The application reads from this time on.
     pub(super) reads_at: Instant,
+    /// How often it has begun to connect.
+    pub(super) attempts: usize,
     /// It does not connect before this.
     pub(super) dials_at: Instant,
     pub(super) peers: BTreeMap<PeerId, Meta>,

@@ -39,6 +39,10 @@ pub struct Life {
     pub delivered: BTreeMap<u64, bool>,
     /// The side and the peer at the other end of this connection, once a packet has told.
     pub other: Option<(usize, PeerId)>,
+    /// What was said to it with the request to connect.
+    pub greets: Vec<u8>,
+    /// What it has said with its own, once it is known.
+    pub greeted: Option<Vec<u8>>,
 }
 
 /// What a packet is sent with.
@@ -129,6 +133,8 @@ impl Contract {
             receipts: BTreeMap::new(),
             delivered: BTreeMap::new(),
             other: None,
+            greets: Vec::new(),
+            greeted: None,
         });
         assert!(
             !(life.connected && connected) && life.ended.is_none(),
@@ -229,6 +235,17 @@ impl Contract {
         }
     }
 
+    /// The two peers are the ends of one connection: each has read what the other has said.
+    fn compare_greetings(&self, one: (usize, PeerId), other: (usize, PeerId)) {
+        let life = |(side, peer): (usize, PeerId)| &self.peers[side][&peer];
+        let (one, other) = (life(one), life(other));
+        for (reader, speaker) in [(one, other), (other, one)] {
+            if let (Some(read), true) = (&reader.greeted, reader.judged && speaker.judged) {
+                assert_eq!(*read, speaker.greets, "a greeting that was not sent");
+            }
+        }
+    }
+
     /// The packet that this side sends next to a peer, of about `len` bytes.
     #[doc(hidden)]
     pub fn packet(&mut self, side: usize, peer: PeerId, len: usize) -> Vec<u8> {
@@ -297,6 +314,7 @@ impl Contract {
                 before.is_none_or(|known| known == (side, peer)),
                 "two peers hear one connection"
             );
+            self.compare_greetings((side, peer), (other, name));
         }
         let (other, name) = self.peers[side][&peer].other.expect("a packet told");
         let sender = self.peers[other]

@@ -32,6 +32,8 @@ pub(super) struct Role {
     pub(super) backlog: u64,
     /// The cap of its data to all peers at first, in bytes a second.
     pub(super) cap: u32,
+    /// What its attempts to connect say, in turn.
+    pub(super) greetings: Vec<Vec<u8>>,
 }
 
 /// A world.
@@ -110,6 +112,7 @@ impl Plan {
             if shape == 0 || index == 0 {
                 role.nat = None;
             }
+            role.greetings = greetings(Draw::new(seed, "greetings", index));
             roles.push(role);
         }
         Ok(Self {
@@ -245,7 +248,18 @@ fn role(
         send_budget: send_budget.into(),
         backlog,
         cap: u32::MAX,
+        greetings: Vec::new(),
     })
+}
+
+/// What a host says when it connects: as often nothing as something of any length. A stream of its own,
+/// as it came later.
+fn greetings(mut draw: Draw) -> Vec<Vec<u8>> {
+    let each = (0..4).map(|_| {
+        let len = if draw.often(50) { draw.log(1, 255) } else { 0 };
+        draw.bytes(usize::try_from(len).unwrap_or(0))
+    });
+    each.collect()
 }
 
 /// Settings of channels: half of all hosts have weights, and caps of some; some channels are read

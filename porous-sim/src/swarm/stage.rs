@@ -143,6 +143,7 @@ impl Stage {
             side: 0,
             alive: false,
             reads_at: Instant::ZERO,
+            attempts: 0,
             dials_at: Instant::ZERO,
             regretted: None,
             peers: BTreeMap::new(),

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use porous_proto::{ChannelId, Event, Mode, PeerId, SendError};
+use porous_proto::{ChannelId, Event, Mode, PeerId, PeerState, SendError};
 
 use super::actor::{Meta, Pattern};
 use super::checks::Trial;
@@ -46,6 +46,7 @@ impl Stage {
             match event {
                 Event::Request { peer, address } => {
                     self.meet(index, peer, address);
+                    self.read_greeting(index, peer);
                     self.answer(index, peer);
                 }
                 Event::Connected { peer, address } => self.connected(index, peer, address),
@@ -81,7 +82,30 @@ impl Stage {
         if let Some(life) = self.contract.peers[side].get_mut(&peer) {
             life.judged &= judged;
         }
+        self.read_greeting(index, peer);
         self.report.established += 1;
+    }
+
+    /// What the other host has said of itself. Its greeting is known when the application is asked, or
+    /// told of the connection, and stays what it is.
+    fn read_greeting(&mut self, index: usize, peer: PeerId) {
+        let actor = &self.actors[index];
+        let Some(there) = self.world.host(actor.address).peer(peer) else {
+            return; // it has ended meanwhile
+        };
+        let (said, patience) = (there.greeting().to_vec(), there.remote_timeout());
+        let role = actor
+            .peers
+            .get(&peer)
+            .map(|meta| &self.plan.roles[meta.remote]);
+        if let Some(life) = self.contract.peers[actor.side].get_mut(&peer) {
+            let told = role.map(|role| role.timeout);
+            let has_ended = matches!(there.state(), PeerState::Disconnected | PeerState::Zombie);
+            let is_right = patience == told || has_ended;
+            assert!(!life.judged || is_right, "{patience:?}, not {told:?}");
+            let before = life.greeted.replace(said.clone());
+            assert!(before.is_none_or(|before| before == said), "it has changed");
+        }
     }
 
     fn ended(&mut self, index: usize, peer: PeerId) {
@@ -180,8 +204,13 @@ impl Stage {
                 continue;
             }
             let (address, to) = (actor.address, self.actors[target].public);
-            if let Ok(peer) = self.world.connect(address, to) {
-                self.contract.begin(self.actors[index].side, peer, false);
+            let turn = self.actors[index].attempts;
+            let greetings = &self.plan.roles[index].greetings;
+            let greeting = greetings[turn % greetings.len()].clone();
+            if let Ok(peer) = self.world.connect_with(address, &[to], &greeting) {
+                self.actors[index].attempts += 1;
+                let life = self.contract.begin(self.actors[index].side, peer, false);
+                life.greets = greeting;
                 self.meet(index, peer, to);
             }
         }

@@ -96,12 +96,40 @@ impl<A: SimAddress> World<A> {
     /// # Ok::<(), porous_proto::ConnectError>(())
     /// ```
     pub fn connect_any(&mut self, from: A, to: &[A]) -> Result<PeerId, ConnectError> {
+        self.connect_with(from, to, &[])
+    }
+
+    /// As [`connect_any`](Self::connect_any), with a greeting.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Host::connect_with`].
+    ///
+    /// # Panics
+    ///
+    /// If there is no host at `from`.
+    ///
+    /// ```
+    /// use porous_proto::Config;
+    /// use porous_sim::{LinkConfig, Seed, World};
+    ///
+    /// let mut world = World::new(Seed::new(1), LinkConfig::new());
+    /// world.add_host(1, Config::client());
+    /// world.connect_with(1, &[2], b"Ada")?;
+    /// # Ok::<(), porous_proto::ConnectError>(())
+    /// ```
+    pub fn connect_with(
+        &mut self,
+        from: A,
+        to: &[A],
+        greeting: &[u8],
+    ) -> Result<PeerId, ConnectError> {
         let now = self.time_at(from);
         #[cfg(feature = "swarm")]
         for &to in to {
             self.station_mut(from).watch.names(to);
         }
-        self.host_mut(from).connect_any(now, to)
+        self.host_mut(from).connect_with(now, to, greeting)
     }
 
     /// The host at `address` disconnects a peer, now.

@@ -125,8 +125,29 @@ fn an_address_of_which_nothing_can_come_is_an_error() {
         let refused = Err(ConnectError::BadAddress(BadAddress::Unspecified));
         assert_eq!(end.host.connect_any(now, socket, &all), refused);
         all.push(good);
+        let too_long = end.host.connect_with(now, socket, &all, &[7; 256]);
+        assert_eq!(too_long, Err(ConnectError::TooLong));
         let peer = end.host.connect_any(now, socket, &all).unwrap();
         assert_eq!(end.host.host().address(peer), Some(good));
+    }
+}
+
+#[test]
+fn a_greeting_comes_with_the_request() {
+    for path in PATHS {
+        let mut net = Net::new(path, configs(), 4);
+        let (now, to) = (net.now, net.endpoint(SERVER));
+        let server = &mut net.ends[SERVER].host;
+        server.host_mut().listen(Listen::Ask).unwrap();
+        let end = &mut net.ends[CLIENT];
+        let socket = net.sockets.get(end.socket);
+        end.host
+            .connect_with(now, socket, &[to], b"board 7")
+            .unwrap();
+        let came = |net: &Net| net.ends[SERVER].host.host().peers().next().is_some();
+        net.run_until("the request", 10, came);
+        let (_, peer) = net.ends[SERVER].host.host().peers().next().unwrap();
+        assert_eq!(peer.greeting(), b"board 7", "{net}");
     }
 }
 

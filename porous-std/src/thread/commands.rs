@@ -68,7 +68,26 @@ impl HostThread {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn connect_any(&mut self, to: &[SocketAddr]) -> Result<(), ThreadError> {
-        self.command(Command::ConnectAny(to.into()))
+        self.connect_with(to, &[])
+    }
+
+    /// As [`connect_any`](Self::connect_any), with a greeting of up to 255 bytes for the application of
+    /// the remote host: see [`Endpoint::connect_with`](porous_udp::Endpoint::connect_with). One that is
+    /// too long is told by [`Output::NotConnecting`](crate::Output::NotConnecting).
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if it was not queued.
+    ///
+    /// ```
+    /// use porous_std::{Config, UdpHost};
+    ///
+    /// let mut client = UdpHost::bind("127.0.0.1:0", Config::client())?.spawn()?;
+    /// client.connect_with(&["127.0.0.1:4000".parse()?], b"name=Ada")?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn connect_with(&mut self, to: &[SocketAddr], greeting: &[u8]) -> Result<(), ThreadError> {
+        self.command(Command::ConnectWith(to.into(), greeting.into()))
     }
 
     /// Lets a peer in that asked by [`Event::Request`](crate::Event::Request).

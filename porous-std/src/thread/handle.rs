@@ -7,7 +7,7 @@ use std::io;
 use std::sync::mpsc::TryRecvError;
 use std::thread::{self, JoinHandle};
 
-use porous_udp::{Conditioner, Disconnect, Event, PeerId, SendError};
+use porous_udp::{Conditioner, Disconnect, Event, Peer, PeerId, SendError};
 
 use super::bell::{Ringer, bell};
 use super::known::Known;
@@ -59,7 +59,8 @@ impl<C: Conditioner + Send + 'static> UdpHost<C> {
     /// ```
     pub fn spawn(self) -> io::Result<HostThread> {
         let local_addr = self.local_addr()?;
-        let connected = |(id, peer)| Some((id, Known::of(Terms::of(peer)?)));
+        let known = |peer: &Peer| Some(Known::of(Terms::of(peer)?).with(peer.greeting().into()));
+        let connected = |(id, peer)| Some((id, known(peer)?));
         let peers = self.peers().filter_map(connected).collect();
         let (ringer, bell) = bell()?;
         let (commands, obeyed) = queue();
@@ -104,11 +105,11 @@ impl HostThread {
     /// ```
     pub fn poll(&mut self) -> Option<Output> {
         match self.outputs.pop() {
-            Ok((item, made_room)) => {
+            Ok((mut item, made_room)) => {
                 if made_room {
                     self.ringer.ring();
                 }
-                self.note(&item);
+                self.note(&mut item);
                 Some(item.output)
             }
             Err(TryRecvError::Empty) => None,
@@ -195,16 +196,37 @@ impl HostThread {
         self.local_addr
     }
 
+    /// What a peer has said with its request, from its
+    /// [`Event::Request`] on, or from its
+    /// [`Event::Connected`] if the host does not ask, until its
+    /// [`Event::Disconnected`] was polled; empty if it said nothing. It
+    /// carries no promise: see [`Peer::greeting`].
+    ///
+    /// ```
+    /// use porous_std::{Config, PeerId, UdpHost};
+    ///
+    /// let host = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
+    /// let nobody = PeerId::from_u64(u64::MAX).unwrap();
+    /// assert_eq!(host.greeting(nobody), b"");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub fn greeting(&self, peer: PeerId) -> &[u8] {
+        let known = self.peers.get(&peer);
+        known.map_or(&[], |known| &known.greeting)
+    }
+
     /// Learns from what is about to be told.
-    fn note(&mut self, item: &Item) {
+    fn note(&mut self, item: &mut Item) {
+        let greeting = core::mem::take(&mut item.greeting);
         match &item.output {
             Output::Connecting { peer, .. } | Output::Event(Event::Request { peer, .. }) => {
-                self.peers.insert(*peer, Known::stranger());
+                self.peers.insert(*peer, Known::stranger().with(greeting));
             }
             Output::Event(Event::Connected { peer, .. }) => {
                 // If it has ended already, the host will say so to what is sent.
-                self.peers
-                    .insert(*peer, item.terms.map_or_else(Known::gone, Known::of));
+                let known = item.terms.map_or_else(Known::gone, Known::of);
+                self.peers.insert(*peer, known.with(greeting));
             }
             Output::Event(Event::Writable { peer }) => {
                 if let Some(known) = self.peers.get_mut(peer) {

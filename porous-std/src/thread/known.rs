@@ -9,36 +9,47 @@ use super::output::Terms;
 #[derive(Debug)]
 pub(crate) struct Known {
     terms: Terms,
+    /// What it has said with its request.
+    pub(crate) greeting: Box<[u8]>,
     /// Why nothing can be sent to it at all.
     pub(crate) blocked: Option<SendError>,
 }
 
 impl Known {
-    const fn blocked(error: SendError) -> Self {
+    fn blocked(error: SendError) -> Self {
         let terms = Terms {
             channels: 0,
             max_packet: 0,
         };
         Self {
             terms,
+            greeting: Box::default(),
             blocked: Some(error),
         }
     }
 
+    /// The same, that has said this.
+    pub(crate) fn with(self, greeting: Box<[u8]>) -> Self {
+        Self { greeting, ..self }
+    }
+
     /// One that is not connected yet.
-    pub(crate) const fn stranger() -> Self {
+    pub(crate) fn stranger() -> Self {
         Self::blocked(SendError::NotConnected)
     }
 
     /// One that was connected and has ended, which the game will hear next.
-    pub(crate) const fn gone() -> Self {
+    pub(crate) fn gone() -> Self {
         Self::blocked(SendError::UnknownPeer)
     }
 
     /// One that is connected.
-    pub(crate) const fn of(terms: Terms) -> Self {
-        let blocked = None;
-        Self { terms, blocked }
+    pub(crate) fn of(terms: Terms) -> Self {
+        Self {
+            terms,
+            greeting: Box::default(),
+            blocked: None,
+        }
     }
 
     /// Whether such a packet can be sent.

@@ -149,7 +149,8 @@ impl core::error::Error for Unsent {}
 pub(crate) enum Command {
     Listen(Listen),
     Connect(SocketAddr),
-    ConnectAny(Box<[SocketAddr]>),
+    /// With a greeting, which may be empty.
+    ConnectWith(Box<[SocketAddr]>, Box<[u8]>),
     Accept(PeerId),
     Refuse(PeerId, RefusalData),
     Send(Outgoing),
@@ -191,21 +192,29 @@ pub(crate) struct Item {
     pub(crate) output: Output,
     /// With [`Event::Connected`], unless the peer has ended meanwhile.
     pub(crate) terms: Option<Terms>,
+    /// With [`Event::Request`] and [`Event::Connected`], what the peer has said; empty otherwise.
+    pub(crate) greeting: Box<[u8]>,
 }
 
 impl From<Output> for Item {
     fn from(output: Output) -> Self {
-        let terms = None;
-        Self { output, terms }
+        Self {
+            output,
+            terms: None,
+            greeting: Box::default(),
+        }
     }
 }
 
 impl Weigh for Command {
     fn weight(&self) -> isize {
-        let Self::Send(packet) = self else {
-            return weight(&[]);
-        };
-        weight(&packet.payload)
+        if let Self::Send(packet) = self {
+            return weight(&packet.payload);
+        }
+        if let Self::ConnectWith(_, greeting) = self {
+            return weight(greeting);
+        }
+        weight(&[])
     }
 }
 
@@ -214,8 +223,8 @@ impl Weigh for Item {
         match &self.output {
             Output::Packet { packet, .. } => weight(&packet.payload),
             Output::Unsent(unsent) => weight(&unsent.packet.payload),
-            Output::Event(_)
-            | Output::Connecting { .. }
+            Output::Event(_) => weight(&self.greeting),
+            Output::Connecting { .. }
             | Output::NotConnecting { .. }
             | Output::NotListening(_)
             | Output::NotAnswered { .. }

@@ -128,10 +128,10 @@ impl<C: Conditioner> Worker<C> {
         match command {
             Command::Listen(policy) => host.listen(policy).err().map(Output::NotListening),
             Command::Connect(address) => Some(begun(address, host.connect(address))),
-            Command::ConnectAny(to) => {
+            Command::ConnectWith(to, greeting) => {
                 let nowhere = || SocketAddr::from(([0, 0, 0, 0], 0));
                 let address = to.first().copied().unwrap_or_else(nowhere);
-                Some(begun(address, host.connect_any(&to)))
+                Some(begun(address, host.connect_with(&to, &greeting)))
             }
             Command::Accept(peer) => {
                 let error = host.accept(peer).err()?;
@@ -241,7 +241,7 @@ impl<C: Conditioner> Worker<C> {
     }
 
     fn item_of(&mut self, event: Event<SocketAddr>) -> Option<Item> {
-        let mut terms = None;
+        let (mut terms, mut greeting) = (None, Box::default());
         match event {
             Event::Readable { peer } => {
                 self.unread.push(peer);
@@ -253,15 +253,29 @@ impl<C: Conditioner> Worker<C> {
                     return self.unchoke(peer).map(Item::from);
                 }
             }
-            Event::Connected { peer, .. } => terms = self.host.peer(peer).and_then(Terms::of),
+            Event::Request { peer, .. } => greeting = self.greeting(peer),
+            Event::Connected { peer, .. } => {
+                terms = self.host.peer(peer).and_then(Terms::of);
+                greeting = self.greeting(peer);
+            }
             Event::Disconnected { peer, .. } => {
                 self.choked.remove(&peer);
                 self.leaving.remove(&peer);
             }
-            Event::Request { .. } | _ => {}
+            Event::Receipt { .. } | _ => {}
         }
         let output = Output::Event(event);
-        Some(Item { output, terms })
+        Some(Item {
+            output,
+            terms,
+            greeting,
+        })
+    }
+
+    /// What a peer has said with its request.
+    fn greeting(&self, peer: PeerId) -> Box<[u8]> {
+        let peer = self.host.peer(peer);
+        peer.map_or_else(Box::default, |peer| peer.greeting().into())
     }
 
     /// Nobody comes any more, and who is there goes: as the game said before, or like this.

@@ -3,8 +3,11 @@
 use core::net::SocketAddr;
 use core::time::Duration;
 
-use crate::hosts::{LIMIT, client, converse, elapsed, server, until};
-use porous_std::{Clock, Conditioner, Config, DisconnectReason, Endpoint, Event, Instant, UdpHost};
+use crate::hosts::{LIMIT, client, connected, converse, elapsed, server, until};
+use porous_std::{
+    Clock, Conditioner, Config, ConnectError, DisconnectReason, Endpoint, Event, Instant, Listen,
+    UdpHost,
+};
 
 #[test]
 fn ipv4() {
@@ -13,6 +16,25 @@ fn ipv4() {
         client("127.0.0.1:0"),
         [127, 0, 0, 1].into(),
     );
+}
+
+#[test]
+fn a_greeting_comes_with_the_request() {
+    let mut server = UdpHost::bind("127.0.0.1:0", Config::new()).unwrap();
+    server.listen(Listen::Ask).unwrap();
+    let mut client = client("127.0.0.1:0");
+    let to = [server.local_addr().unwrap()];
+    let too_long = client.connect_with(&to, &[7; 256]);
+    assert_eq!(too_long, Err(ConnectError::TooLong));
+    client.connect_with(&to, &[7; 255]).unwrap();
+    let asks = |event| match event {
+        Event::Request { peer, .. } => Some(peer),
+        Event::Readable { .. } | _ => None,
+    };
+    let peer = until(&mut server, &mut client, asks);
+    assert_eq!(server.peer(peer).unwrap().greeting(), [7; 255]);
+    server.accept(peer).unwrap();
+    until(&mut client, &mut server, connected);
 }
 
 /// Addresses are parsed by the system's library: text that is none binds nothing.

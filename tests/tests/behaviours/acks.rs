@@ -42,6 +42,8 @@ impl Hand {
             integrity: 0,
             extensions: 0,
             path_mtu: None,
+            sealed: &[],
+            timeout: None,
         };
         let remote = Remote::connect(&mut host, NOW, 9, &offer);
         let (peer, _) = host.peers().next().expect("it is connected");

@@ -335,7 +335,7 @@ fn hosts_with_other_configurations_agree_or_say_so() {
     let peer = connect(&mut world, A, B);
     world.run_for(40 * MS);
     // then: the reason is clear, after one round trip
-    let reason = DisconnectReason::Refused(Refusal::Incompatible);
+    let reason = DisconnectReason::Refused(Refusal::Incompatible { application_id: 2 });
     let end = Event::Disconnected {
         peer,
         reason,

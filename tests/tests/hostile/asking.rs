@@ -117,7 +117,7 @@ fn the_last_place_is_given_once() {
 #[test]
 fn an_address_takes_one_place_while_it_is_undecided() {
     let cost = Cost {
-        bytes: 38_000,
+        bytes: 39_000,
         steps: 170,
     };
     case(cost, |scene| {
@@ -136,7 +136,7 @@ fn an_address_takes_one_place_while_it_is_undecided() {
 #[test]
 fn an_address_takes_one_more_place_while_it_comes_again() {
     let cost = Cost {
-        bytes: 54_000,
+        bytes: 55_000,
         steps: 150,
     };
     case(cost, |scene| {

@@ -77,7 +77,7 @@ fn no_reset_is_answered() {
 #[test]
 fn connections_that_come_and_go_leave_two_for_each_place() {
     let cost = Cost {
-        bytes: 38_000,
+        bytes: 39_000,
         steps: 150,
     };
     case(cost, |scene| {
@@ -192,7 +192,7 @@ fn every_state_has_a_deadline() {
 #[test]
 fn a_connection_that_was_forgotten_early_is_not_made_again() {
     let cost = Cost {
-        bytes: 38_000,
+        bytes: 39_000,
         steps: 150,
     };
     case(cost, |scene| {

@@ -96,7 +96,7 @@ fn an_attempt_is_refused_by_its_nonce_only() {
         assert!(is_malformed(scene.deliver(ENEMY, &refusal(0))));
         let named = encoder::long(0xE0, encoder::VERSION, [ours, ours], &[2, 1, 0, 0, 0, 0]);
         scene.shrugs(ENEMY, &named);
-        for reason in [4, 5, 0x7F, 0x80, 0xFF] {
+        for reason in [1, 5, 0x7F, 0x80, 0xFF] {
             let body = [reason, 1, 0, 0, 0, 0];
             scene.shrugs(
                 ENEMY,

@@ -74,7 +74,7 @@ fn only_who_has_seen_our_request_can_be_incompatible_with_it() {
             NOBODY
         );
         scene.deliver(ENEMY, &cookie([9, ours], &strange));
-        let incompatible = DisconnectReason::Refused(Refusal::Incompatible);
+        let incompatible = DisconnectReason::Refused(Refusal::Incompatible { application_id: 1 });
         assert_eq!(scene.ends(), [incompatible]);
     });
 }

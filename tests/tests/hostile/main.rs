@@ -24,6 +24,7 @@ mod fields;
 mod floods;
 mod fragments;
 mod frames;
+mod greetings;
 mod habits;
 mod halfopen;
 mod leaps;

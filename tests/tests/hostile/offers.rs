@@ -246,6 +246,8 @@ fn a_peer_may_want_the_least_of_everything() {
             integrity: 1,
             extensions: 0,
             path_mtu: None,
+            sealed: &[],
+            timeout: None,
         };
         talk(scene, &least, 1);
     });
@@ -270,6 +272,8 @@ fn a_peer_may_offer_the_most_of_everything() {
             integrity: 1,
             extensions: u32::MAX,
             path_mtu: Some(u16::MAX),
+            sealed: &[],
+            timeout: Some(u32::MAX),
         };
         talk(scene, &most, 1000);
         assert_eq!(scene.host.host.peers().last().unwrap().1.channels(), 4);

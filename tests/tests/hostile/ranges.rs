@@ -58,7 +58,7 @@ fn seventeen_ranges_are_too_many() {
             let numbers = [1, 1].repeat(count.into());
             let taken = scene.send_raw(&mut enemy, A, &block(count, &numbers));
             if is_good {
-                assert_taken(taken);
+                assert_read(taken);
             } else {
                 let refused = [Malformed::BadValue, Malformed::NotCanonical].map(malformed);
                 assert!(refused.contains(&taken), "{count} {taken:?}");
@@ -76,7 +76,7 @@ fn empty_and_adjacent_ranges_are_refused() {
     };
     case(cost, |scene| {
         let mut enemy = after(scene, 200);
-        assert_taken(scene.send_raw(&mut enemy, A, &block(2, &[0, 1, 1, 1])));
+        assert_read(scene.send_raw(&mut enemy, A, &block(2, &[0, 1, 1, 1])));
         for numbers in [[0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0], [0, 0, 0, 0]] {
             let taken = scene.send_raw(&mut enemy, A, &block(2, &numbers));
             let refused = [Malformed::BadValue, Malformed::NotCanonical].map(malformed);

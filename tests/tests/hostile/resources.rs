@@ -54,7 +54,7 @@ fn visit(scene: &mut Scene, from: u32, nonce: u64) -> bool {
 #[test]
 fn nobody_is_let_in_while_4096_events_wait() {
     let cost = Cost {
-        bytes: 5_000_000,
+        bytes: 5_200_000,
         steps: 50,
     };
     case_with(config().max_peers(2048), cost, |scene| {
@@ -208,7 +208,7 @@ fn attempts_take_no_places() {
 #[test]
 fn deadlines_are_to_come_whatever_has_come() {
     let cost = Cost {
-        bytes: 41_000,
+        bytes: 42_000,
         steps: 160,
     };
     case(cost, |scene| {

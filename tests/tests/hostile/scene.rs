@@ -66,6 +66,8 @@ pub(crate) fn offer() -> Offer {
         integrity: 0,
         extensions: 0,
         path_mtu: None,
+        sealed: &[],
+        timeout: None,
     }
 }
 

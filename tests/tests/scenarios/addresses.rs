@@ -211,7 +211,7 @@ fn the_attempt_is_refused_when_all_addresses_have_refused() {
     assert_eq!(world.host_mut(STRANGER).listen(Listen::Open), Ok(()));
     let peer = connect(&mut world, &[SERVER, STRANGER]);
     world.run_for(SECOND);
-    let refused = DisconnectReason::Refused(Refusal::Incompatible);
+    let refused = DisconnectReason::Refused(Refusal::Incompatible { application_id: 7 });
     assert_eq!(ended(&events(&mut world, CLIENT)), [(peer, refused, 0)]);
 }
 
@@ -224,7 +224,7 @@ fn an_attempt_that_times_out_tells_of_the_refusal_of_one_address() {
     world.run_for(9 * SECOND);
     assert_eq!(events(&mut world, CLIENT), []);
     world.run_for(2 * SECOND);
-    let refused = DisconnectReason::Refused(Refusal::Incompatible);
+    let refused = DisconnectReason::Refused(Refusal::Incompatible { application_id: 7 });
     assert_eq!(ended(&events(&mut world, CLIENT)), [(peer, refused, 0)]);
     assert_eq!(world.host(CLIENT).all_peers().count(), 0);
 }

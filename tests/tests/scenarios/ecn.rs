@@ -159,6 +159,8 @@ impl Hand {
             integrity: 0,
             extensions: 0,
             path_mtu: None,
+            sealed: &[],
+            timeout: None,
         };
         let now = Instant::from_micros(1000);
         let remote = Remote::connect(&mut host, now, 9, &offer);

@@ -20,6 +20,7 @@ mod ecn;
 mod figures;
 mod flow;
 mod forgery;
+mod greeting;
 mod handshake;
 mod idle;
 mod keys;

@@ -46,7 +46,10 @@ fn assert_ended(world: &mut World, address: u32, peer: PeerId, reason: Disconnec
 
 #[test]
 fn hosts_of_other_applications_refuse_each_other() {
-    let refused = DisconnectReason::Refused(Refusal::Incompatible);
+    let refused = |application_id| {
+        let refusal = Refusal::Incompatible { application_id };
+        DisconnectReason::Refused(refusal)
+    };
     let (one, other) = (
         config::new().application_id(1),
         config::new().application_id(2),
@@ -56,9 +59,9 @@ fn hosts_of_other_applications_refuse_each_other() {
         let a = connect(&mut world, A, B);
         let b = both.then(|| connect(&mut world, B, A));
         world.run_for(Duration::from_millis(200));
-        assert_ended(&mut world, A, a, refused);
+        assert_ended(&mut world, A, a, refused(2));
         match b {
-            Some(b) => assert_ended(&mut world, B, b, refused),
+            Some(b) => assert_ended(&mut world, B, b, refused(1)),
             None => assert_silent(&mut world, B, "nobody has connected"),
         }
         world.run_for(Duration::from_secs(60));
@@ -194,6 +197,9 @@ fn a_refusal_by_a_newer_host_is_understood() {
             newer[3..7].copy_from_slice(&7_u32.to_le_bytes());
             newer[23] = 0;
             newer[24..28].copy_from_slice(&5_u32.to_le_bytes());
+            // It says nothing of its application.
+            (newer[1], newer[28]) = (26, 0);
+            newer.truncate(29);
             return Intercept::Replace(newer);
         }
         Intercept::Pass

@@ -78,7 +78,7 @@ fn an_attempt_ends_when_no_address_is_left() {
 
 #[test]
 fn a_refusal_says_more_than_that_the_rest_cannot_be_reached() {
-    let refused = DisconnectReason::Refused(Refusal::Incompatible);
+    let refused = DisconnectReason::Refused(Refusal::Incompatible { application_id: 7 });
     for first in [true, false] {
         let mut world = world(config::new().application_id(7));
         let peer = connect(&mut world, &[SERVER, NOWHERE[0]]);

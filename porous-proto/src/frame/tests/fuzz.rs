@@ -75,7 +75,7 @@ fn the_target_reaches_every_form() {
         "choice 8 reads connection ids of 4 bytes"
     );
     let mut pair = bytes_of(|buffer| connect().encode_acknowledge(buffer));
-    pair.extend(bytes_of(|buffer| connect().encode_request(buffer)));
+    pair.extend(bytes_of(|buffer| connect().encode_request(&[], buffer)));
     assert!(check(0, &pair));
     let connection_id = ConnectionId::new(&[1]).unwrap();
     let data = RefusalData::new(b"no").unwrap();

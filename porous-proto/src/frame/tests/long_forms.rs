@@ -1,6 +1,7 @@
 //! What long forms say, byte by byte, and what is refused.
 
 use super::*;
+use crate::event::Refusal;
 use Malformed::{BadValue, Reserved, TrailingBytes, Truncated, UnknownType, Version};
 
 /// Where the parts of a long form are.
@@ -10,7 +11,7 @@ const NONCE_PEER_AT: usize = 15;
 const BODY_AT: usize = 23;
 
 fn request() -> Vec<u8> {
-    bytes_of(|buffer| connect().encode_request(buffer))
+    bytes_of(|buffer| connect().encode_request(&[], buffer))
 }
 
 fn acknowledge() -> Vec<u8> {
@@ -24,7 +25,7 @@ fn cookie() -> Vec<u8> {
         connection_id,
         ..connect()
     };
-    bytes_of(|buffer| connect.encode_request(buffer))
+    bytes_of(|buffer| connect.encode_request(&[], buffer))
 }
 
 fn refuse(reason: RefuseReason, data: &[u8]) -> Vec<u8> {
@@ -109,18 +110,18 @@ fn a_request_in_another_version_is_recognized_by_its_head() {
 
 #[test]
 fn other_forms_in_another_version_are_refused_except_refusals() {
-    assert_eq!(error(&with(&acknowledge(), VERSION_AT, &[2])), Version);
+    assert_eq!(error(&with(&acknowledge(), VERSION_AT, &[9])), Version);
     let end = Disconnect {
         nonce_self: 1,
         nonce_peer: 2,
         reason: 3,
     };
     assert_eq!(
-        error(&with(&bytes_of(|b| end.encode(b)), VERSION_AT, &[2])),
+        error(&with(&bytes_of(|b| end.encode(b)), VERSION_AT, &[9])),
         Version
     );
     let mut pair = acknowledge();
-    pair.extend(with(&request(), VERSION_AT, &[2]));
+    pair.extend(with(&request(), VERSION_AT, &[9]));
     assert_eq!(error(&pair), Version);
     let refusal = refuse(RefuseReason::Version, &[]);
     let refusal = decode(&refusal, 0).unwrap().rest;
@@ -254,16 +255,53 @@ fn an_acknowledgement_goes_with_a_request_or_a_short_form_only() {
 fn only_an_application_says_more_with_a_refusal() {
     assert!(decode(&refuse(RefuseReason::Application, &[7; 64]), 0).is_ok());
     let said = refuse(RefuseReason::Application, b"no");
-    for reason in 0..3 {
-        assert_eq!(error(&with(&said, BODY_AT, &[reason])), BadValue);
+    for reason in [0, 1, 2, 4, 5, 255] {
+        assert_eq!(
+            error(&with(&said, BODY_AT, &[reason])),
+            BadValue,
+            "{reason}"
+        );
     }
-    assert_eq!(error(&with(&said, BODY_AT, &[4])), BadValue);
+    let bare = refuse(RefuseReason::Security, &[]);
+    assert_eq!(bare[BODY_AT..], [4, 8, 0, 0, 0, 0]);
+    for reason in [0, 2, 3, 4] {
+        let refusal = with(&bare, BODY_AT, &[reason]);
+        assert_eq!(reencode(&refusal, 0, CONTEXT), Ok(refusal), "{reason}");
+    }
+    for reason in [1, 5, 255] {
+        assert_eq!(
+            error(&with(&bare, BODY_AT, &[reason])),
+            BadValue,
+            "{reason}"
+        );
+    }
     assert_eq!(error(&with(&said, BODY_AT + 5, &[1])), TrailingBytes);
     assert_eq!(error(&with(&said, BODY_AT + 5, &[3])), Truncated);
     let mut long = refuse(RefuseReason::Application, &[7; 64]);
     long.push(7);
     let long = with(&with(&long, 1, &[91]), BODY_AT + 5, &[65]);
     assert_eq!(error(&long), BadValue);
+}
+
+#[test]
+fn who_is_incompatible_says_what_application_it_is() {
+    let application_id = 0x0102_0304_0506_0708;
+    let form = refuse(RefuseReason::Incompatible { application_id }, &[]);
+    assert_eq!(form[BODY_AT..], [1, 8, 0, 0, 0, 8, 8, 7, 6, 5, 4, 3, 2, 1]);
+    let Rest::Refuse(read) = decode(&form, 0).unwrap().rest else {
+        panic!()
+    };
+    assert_eq!(read.refusal(), Refusal::Incompatible { application_id });
+    assert_eq!(reencode(&form, 0, CONTEXT), Ok(form.clone()));
+    // Neither more nor less than the eight bytes.
+    let mut long = with(&form, 1, &[form[1] + 1]);
+    long[BODY_AT + 5] = 9;
+    long.push(0);
+    assert_eq!(error(&long), BadValue);
+    let mut short = with(&form, 1, &[form[1] - 1]);
+    short[BODY_AT + 5] = 7;
+    short.pop();
+    assert_eq!(error(&short), BadValue);
 }
 
 #[test]
@@ -288,5 +326,5 @@ fn a_reset_names_a_connection() {
 #[test]
 fn a_long_form_needs_room() {
     let mut buffer = vec![0; request().len() - 1];
-    assert!(connect().encode_request(&mut buffer).is_err());
+    assert!(connect().encode_request(&[], &mut buffer).is_err());
 }

@@ -38,6 +38,8 @@ fn offer() -> Offer {
         integrity: Integrity::Header,
         features: 0,
         path_mtu: None,
+        sealed: Suites::default(),
+        timeout_ms: None,
     }
 }
 

@@ -6,7 +6,7 @@ use Malformed::{BadValue, Reserved, Truncated, UnknownType};
 const BODY_AT: usize = 23;
 
 fn request() -> Vec<u8> {
-    bytes_of(|buffer| connect().encode_request(buffer))
+    bytes_of(|buffer| connect().encode_request(&[], buffer))
 }
 
 /// A request whose body is replaced, with the length made right.
@@ -36,7 +36,7 @@ fn parameters_come_once_each_in_order() {
         error_of(&[id, &rest[..5], application, &rest[5..]]),
         UnknownType
     );
-    assert_eq!(error_of(&[id, application, rest, &[12, 0]]), UnknownType);
+    assert_eq!(error_of(&[id, application, rest, &[9, 0]]), UnknownType);
     assert_eq!(
         error_of(&[id, application, rest, &[10, 4, 0, 0, 0, 0]]),
         UnknownType
@@ -69,6 +69,129 @@ fn a_path_is_searched_for_what_is_longer_than_any_datagram() {
     assert_eq!(with(&[11, 2, 0xFF]), Some(Truncated));
     let twice = &[11, 2, 0xFF, 0xFF, 11, 2, 0xFF, 0xFF];
     assert_eq!(with(twice), Some(UnknownType));
+}
+
+#[test]
+fn what_is_optional_comes_at_most_once_each_in_order() {
+    let parts: [&[u8]; 6] = [
+        &[11, 2, 0xFF, 0xFF],
+        &[12, 1, 1],
+        &[13, 4, 1, 0, 0, 0],
+        &[14, 1, b'x'],
+        &[15, 0],
+        &[255, 3, 1, 2, 3],
+    ];
+    for some in 0..1 << parts.len() {
+        let chosen = (0..parts.len()).filter(|n| some >> n & 1 == 1);
+        let bytes: Vec<_> = chosen.flat_map(|n| parts[n].to_vec()).collect();
+        assert_eq!(offered(|body| body.extend(bytes)), None, "{some:06b}");
+    }
+    for (n, first) in parts.iter().enumerate() {
+        for second in &parts[..=n] {
+            let two = [*first, second].concat();
+            assert_eq!(
+                offered(|body| body.extend(&two)),
+                Some(UnknownType),
+                "{two:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_seals_and_how_long_and_what_is_said_have_ranges() {
+    let with = |more: &[u8]| offered(|body| body.extend(more));
+    for suites in [&[12, 1, 1][..], &[12, 1, 255], &[12, 4, 4, 3, 2, 1]] {
+        assert_eq!(with(suites), None, "{suites:?}");
+    }
+    for suites in [
+        &[12, 0][..],
+        &[12, 1, 0],
+        &[12, 2, 1, 0],
+        &[12, 2, 7, 7],
+        &[12, 5, 1, 2, 3, 4, 5],
+    ] {
+        assert_eq!(with(suites), Some(BadValue), "{suites:?}");
+    }
+    assert_eq!(with(&[13, 4, 1, 0, 0, 0]), None);
+    assert_eq!(with(&[13, 4, 0xFF, 0xFF, 0xFF, 0xFF]), None);
+    assert_eq!(with(&[13, 4, 0, 0, 0, 0]), Some(BadValue));
+    assert_eq!(with(&[13, 3, 1, 0, 0]), Some(BadValue));
+    assert_eq!(with(&[13, 5, 1, 0, 0, 0, 0]), Some(BadValue));
+    assert_eq!(with(&[14, 0]), Some(BadValue));
+    assert_eq!(with(&[&[14, 255][..], &[7; 255]].concat()), None);
+    for cut in [
+        &[12, 2, 1][..],
+        &[13, 4, 1, 0],
+        &[14, 3, b'x', b'y'],
+        &[14],
+        &[99],
+        &[99, 1],
+        &[255, 255, 0],
+    ] {
+        assert_eq!(with(cut), Some(Truncated), "{cut:?}");
+    }
+}
+
+#[test]
+fn a_greeting_is_in_requests_without_a_cookie_only() {
+    let greeting = &[14, 2, b'h', b'i'];
+    let form = with_body(&[&request()[BODY_AT..], greeting].concat());
+    let Rest::Request(read) = decode(&form, 0).unwrap().rest else {
+        panic!()
+    };
+    assert_eq!((read.connect, read.greeting), (connect(), &b"hi"[..]));
+    assert_eq!(
+        bytes_of(|buffer| connect().encode_request(b"hi", buffer)),
+        form
+    );
+    // In an acknowledgement, and beside a cookie.
+    let mut acknowledge = form.clone();
+    acknowledge[0] = 0xD0;
+    assert_eq!(error(&acknowledge), UnknownType);
+    let without_id = [&[0], &request()[BODY_AT + 5..]].concat();
+    let mut cookie = with_body(&without_id);
+    cookie[0] = 0xC1;
+    assert!(decode(&cookie, 0).is_ok());
+    let mut greets = with_body(&[&without_id[..], greeting].concat());
+    greets[0] = 0xC1;
+    assert_eq!(error(&greets), UnknownType);
+}
+
+#[test]
+fn types_that_are_not_known_are_skipped_and_covered_by_a_cookie() {
+    let more = [20, 2, 1, 2, 99, 0];
+    let form = with_body(&[&request()[BODY_AT..], &more].concat());
+    let covered = |form: &[u8]| {
+        let Rest::Request(request) = decode(form, 0).unwrap().rest else {
+            panic!()
+        };
+        assert_eq!((&request.connect, request.greeting), (&connect(), &b""[..]));
+        request.cookie_input().concat()
+    };
+    assert!(covered(&form).ends_with(&more));
+    let mut other = form.clone();
+    other[form.len() - 3] = 3;
+    assert_ne!(covered(&other), covered(&form));
+    assert_eq!(reencode(&form, 0, CONTEXT), Ok(form.clone()));
+    let mut padded = form;
+    padded.resize(1200, 0);
+    assert_eq!(reencode(&padded, 0, CONTEXT), Ok(padded.clone()));
+    // In acknowledgements as well, before whatever follows.
+    let mut both = padded.clone();
+    both[0] = 0xD0;
+    both.truncate(3 + usize::from(both[1]));
+    both.extend(&padded);
+    assert_eq!(decode(&both, 0).unwrap().acknowledge, Some(connect()));
+    assert_eq!(reencode(&both, 0, CONTEXT), Ok(both));
+}
+
+/// RFC 8701: bits that mean nothing are random, so that nobody learns to demand that they be 0.
+#[test]
+fn grease_is_in_the_highest_eight_bits() {
+    assert_eq!(grease(0xFFFF_FFFF_FFFF_FF00_u64.rotate_right(8)), 0);
+    assert_eq!(grease(u64::MAX), 0xFF00_0000);
+    assert_eq!(grease(0xA5 << 56), 0xA500_0000);
 }
 
 /// The error for an offer with one field changed.
@@ -156,7 +279,7 @@ fn channels_keep_their_priority_up_to_the_255th() {
             offer: offer.clone(),
             ..connect()
         }
-        .encode_request(b)
+        .encode_request(&[], b)
     });
     let Rest::Request(request) = decode(&form, 0).unwrap().rest else {
         panic!()

@@ -270,8 +270,11 @@ fn offers() -> impl Strategy<Value = Offer> {
     let windows = (4_u8..=16, 4_u8..=16);
     let channels = (1_u8.., prop::collection::vec(any::<u8>(), 0..40));
     let rates = (1_u32.., 1_u32..);
-    (any::<(u64, u32, bool)>(), sizes, windows, rates, channels).prop_map(
-        |((application, features, crc), (max_datagram, max_packet, more), windows, rates, set)| {
+    let optional = (suites(), prop_oneof![Just(0), any::<u32>()]);
+    let flags = any::<(u64, u32, bool)>();
+    (flags, sizes, windows, rates, channels, optional).prop_map(
+        |(flags, (max_datagram, max_packet, more), windows, rates, set, (sealed, timeout))| {
+            let (application, features, crc) = flags;
             let mut channels = Channels::new(set.0);
             set.1
                 .iter()
@@ -293,9 +296,47 @@ fn offers() -> impl Strategy<Value = Offer> {
                 },
                 features,
                 path_mtu: max_datagram.checked_add(set.0.into()).filter(|_| crc),
+                sealed,
+                timeout_ms: core::num::NonZeroU32::new(timeout),
             }
         },
     )
+}
+
+fn suites() -> impl Strategy<Value = Suites> {
+    let numbers = prop::sample::subsequence(vec![1_u8, 2, 3, 200, 255], 0..=4);
+    numbers.prop_shuffle().prop_map(|numbers| {
+        let some = (!numbers.is_empty()).then(|| Suites::decode(&numbers).unwrap());
+        some.unwrap_or_default()
+    })
+}
+
+/// Nothing, or a greeting of any length.
+fn greetings() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        Just(Vec::new()),
+        prop::collection::vec(any::<u8>(), 1..=GREETING_MAX)
+    ]
+}
+
+/// Parameters of types to come, in their order.
+fn unknown() -> impl Strategy<Value = Vec<u8>> {
+    let each = prop::collection::vec(any::<u8>(), 0..20);
+    prop::collection::btree_map(15_u8.., each, 0..3).prop_map(|unknown| {
+        let with_length = |value: &[u8]| [&[u8::try_from(value.len()).unwrap()], value].concat();
+        let parameters = unknown
+            .iter()
+            .map(|(kind, value)| [&[*kind][..], &with_length(value)].concat());
+        parameters.flatten().collect()
+    })
+}
+
+/// A long form with more behind what is known of it.
+fn with_more(mut form: Vec<u8>, more: &[u8]) -> Vec<u8> {
+    form.extend(more);
+    let length = u16::try_from(form.len() - 3).unwrap();
+    form[1..3].copy_from_slice(&length.to_le_bytes());
+    form
 }
 
 fn connects() -> impl Strategy<Value = Connect> {
@@ -319,14 +360,16 @@ pub(super) fn sample() -> impl Strategy<Value = Sample> {
     };
     prop_oneof![
         6 => frame().prop_map(|frame| frame.sample()),
-        1 => (connects(), frame()).prop_map(|(connect, frame)| {
+        1 => (connects(), unknown(), frame()).prop_map(|(connect, unknown, frame)| {
             let mut sample = frame.sample();
-            let mut datagram = bytes_of(|buffer| connect.encode_acknowledge(buffer));
+            let acknowledge = bytes_of(|buffer| connect.encode_acknowledge(buffer));
+            let mut datagram = with_more(acknowledge, &unknown);
             datagram.append(&mut sample.datagram);
             Sample { datagram, ..sample }
         }),
-        1 => (connects(), 0_usize..40).prop_map(move |(connect, padding)| {
-            let mut datagram = bytes_of(|buffer| connect.encode_request(buffer));
+        1 => (connects(), greetings(), unknown(), 0_usize..40).prop_map(move |(connect, greeting, unknown, padding)| {
+            let request = bytes_of(|buffer| connect.encode_request(&greeting, buffer));
+            let mut datagram = with_more(request, &unknown);
             datagram.resize(datagram.len() + padding, 0);
             long(datagram)
         }),
@@ -379,14 +422,24 @@ proptest! {
     }
 
     #[test]
-    fn an_offer_survives_the_handshake(connect in connects(), padding in 0_usize..30) {
-        let mut datagram = bytes_of(|buffer| connect.encode_acknowledge(buffer));
-        datagram.extend(bytes_of(|buffer| connect.encode_request(buffer)));
+    fn an_offer_survives_the_handshake(
+        connect in connects(),
+        greeting in greetings(),
+        unknown in unknown(),
+        padding in 0_usize..30,
+    ) {
+        let acknowledge = bytes_of(|buffer| connect.encode_acknowledge(buffer));
+        prop_assert_eq!(acknowledge.len(), connect.encoded_length(&[]));
+        let mut datagram = with_more(acknowledge, &unknown);
+        let request = bytes_of(|buffer| connect.encode_request(&greeting, buffer));
+        prop_assert_eq!(request.len(), connect.encoded_length(&greeting));
+        datagram.extend(with_more(request, &unknown));
         datagram.resize(datagram.len() + padding, 0);
         let decoded = decode(&datagram, 0).unwrap();
         prop_assert_eq!(decoded.acknowledge.as_ref(), Some(&connect));
         let Rest::Request(request) = decoded.rest else { panic!("not a request") };
         prop_assert_eq!(request.connect, connect);
+        prop_assert_eq!(request.greeting, &greeting);
         prop_assert_eq!(request.datagram_length, datagram.len());
     }
 }

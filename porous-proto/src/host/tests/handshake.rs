@@ -6,6 +6,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use super::*;
 use crate::doc::carry;
 use crate::frame::{Connect, ConnectionId};
+use crate::peer::{Handshake, Peer};
 use crate::{
     AnswerError, ConnectError, ConnectionIds, ConnectionIdsError, DisconnectReason, Refusal,
 };
@@ -39,7 +40,7 @@ fn acknowledge(connect: &Connect) -> Vec<u8> {
 
 fn request(connect: &Connect) -> Vec<u8> {
     let mut buf = [0; 1200];
-    connect.encode_request(&mut buf).unwrap();
+    connect.encode_request(&[], &mut buf).unwrap();
     buf.to_vec()
 }
 
@@ -60,7 +61,7 @@ fn an_acknowledgement_of_another_application_ends_the_attempt() {
     handle(&mut host, &request(&theirs(0, 0)));
     handle(&mut host, &acknowledge(&theirs(nonce, 9)));
     assert_eq!(state(&host, peer), Some(PeerState::Disconnected));
-    let refused = DisconnectReason::Refused(Refusal::Incompatible);
+    let refused = DisconnectReason::Refused(Refusal::Incompatible { application_id: 9 });
     assert_eq!(reason(&mut host), Some(refused));
 }
 
@@ -117,7 +118,12 @@ fn who_cannot_be_given_a_connection_id_is_refused_as_by_a_full_host() {
         let id = ConnectionId::new(&[n]).unwrap();
         if host.peers.by_connection_id(id).is_none() {
             let config = Config::new().connection_id_len(1).unwrap();
-            let peer = crate::peer::Peer::outgoing(Instant::ZERO, host.identity(1, id), &config, 1);
+            let peer = Peer::outgoing(
+                Instant::ZERO,
+                host.identity(1, id),
+                &config,
+                Handshake::new(1, &[]),
+            );
             host.peers.insert(2000 + u32::from(n), peer);
         }
     }
@@ -245,7 +251,7 @@ fn a_request_of_another_application_proves_nothing_unless_it_brings_a_cookie() {
     cookie.cookie = true;
     cookie.connection_id = ConnectionId::EMPTY;
     handle(&mut host, &request(&cookie));
-    let refused = DisconnectReason::Refused(Refusal::Incompatible);
+    let refused = DisconnectReason::Refused(Refusal::Incompatible { application_id: 9 });
     assert_eq!(reason(&mut host), Some(refused));
 }
 
@@ -262,7 +268,7 @@ fn a_host_that_was_started_again_takes_the_place_of_its_old_connection() {
     talk(&mut new, &mut server);
     assert_eq!(state(&new, peer), Some(PeerState::Connected));
     assert_eq!(state(&server, before), Some(PeerState::Disconnected));
-    let live = |(_, peer): &(PeerId, &crate::Peer)| peer.state().is_live();
+    let live = |(_, peer): &(PeerId, &Peer)| peer.state().is_live();
     let live: Vec<_> = server.peers().filter(live).collect();
     assert_eq!(live.len(), 1);
     assert_eq!(live[0].1.state(), PeerState::Connected);

@@ -21,7 +21,7 @@ fn request(nonce_self: u64, nonce_peer: u64, connection_id: u32) -> Connect {
 
 fn ask(host: &mut Host<ExampleRng, u32>, from: u32, request: &Connect) -> Disposition {
     let mut buf = [0; 1200];
-    request.encode_request(&mut buf).unwrap();
+    request.encode_request(&[], &mut buf).unwrap();
     host.handle_datagram(Instant::ZERO, from, Ecn::NotEct, &buf)
 }
 

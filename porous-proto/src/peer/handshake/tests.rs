@@ -17,22 +17,22 @@ fn retry(handshake: &mut Handshake, now: Instant) -> Instant {
     request.unwrap().retry.unwrap()
 }
 
-fn cookie(nonce_self: u64) -> Connect {
-    Connect {
+fn cookie(nonce_self: u64) -> Request<'static> {
+    Request::unpadded(Connect {
         cookie: true,
         nonce_self,
         nonce_peer: OURS,
         connection_id: ConnectionId::EMPTY,
         offer: Config::new().offer(),
-    }
+    })
 }
 
-fn plain(nonce_self: u64) -> Connect {
-    Connect {
+fn plain(nonce_self: u64) -> Request<'static> {
+    Request::unpadded(Connect {
         cookie: false,
         nonce_peer: 0,
-        ..cookie(nonce_self)
-    }
+        ..cookie(nonce_self).connect
+    })
 }
 
 /// The addresses that are asked now, and with which cookies.
@@ -45,7 +45,7 @@ fn asked(handshake: &mut Handshake, now: Instant) -> Vec<(usize, Option<u64>)> {
 #[test]
 fn requests_are_repeated_ever_less_often() {
     for ways in [1, 8] {
-        let mut handshake = Handshake::new(ways);
+        let mut handshake = Handshake::new(ways, &[]);
         let intervals: [u64; 8] =
             core::array::from_fn(|_| retry(&mut handshake, Instant::ZERO).as_micros() / 1000);
         assert_eq!(intervals, [100, 150, 225, 337, 506, 759, 1000, 1000]); // C17
@@ -54,7 +54,7 @@ fn requests_are_repeated_ever_less_often() {
 
 #[test]
 fn for_a_second_requests_that_meet_are_repeated_often() {
-    let mut handshake = Handshake::new(1);
+    let mut handshake = Handshake::new(1, &[]);
     let mut now = at(5000);
     assert_eq!(handshake.begin_to_punch(now), Some(at(5050)));
     for n in 1..=20 {
@@ -67,7 +67,7 @@ fn for_a_second_requests_that_meet_are_repeated_often() {
 
 #[test]
 fn a_round_goes_to_every_address_once() {
-    let mut handshake = Handshake::new(3);
+    let mut handshake = Handshake::new(3, &[]);
     let all = [(0, None), (1, None), (2, None)];
     assert_eq!(asked(&mut handshake, at(0)), all);
     assert_eq!(asked(&mut handshake, at(0)), []);
@@ -77,7 +77,7 @@ fn a_round_goes_to_every_address_once() {
 
 #[test]
 fn the_first_cookie_goes_back_alone_for_a_while() {
-    let mut handshake = Handshake::new(3);
+    let mut handshake = Handshake::new(3, &[]);
     asked(&mut handshake, at(0));
     handshake.on_request(2, &cookie(102), OURS, at(30));
     handshake.on_request(0, &cookie(100), OURS, at(31));
@@ -92,7 +92,7 @@ fn the_first_cookie_goes_back_alone_for_a_while() {
 
 #[test]
 fn a_refusal_of_the_first_sets_the_others_free() {
-    let mut handshake = Handshake::new(2);
+    let mut handshake = Handshake::new(2, &[]);
     handshake.on_request(1, &cookie(101), OURS, at(30));
     handshake.on_request(0, &cookie(100), OURS, at(31));
     assert!(!handshake.strike(1, None));
@@ -104,7 +104,7 @@ fn a_refusal_of_the_first_sets_the_others_free() {
 
 #[test]
 fn who_gives_up_is_struck_off_wherever_it_was_seen_until_it_asks_again() {
-    let mut handshake = Handshake::new(3);
+    let mut handshake = Handshake::new(3, &[]);
     handshake.on_request(0, &plain(50), OURS, at(0));
     handshake.on_request(1, &plain(50), OURS, at(0));
     handshake.on_request(2, &plain(60), OURS, at(0));
@@ -118,11 +118,11 @@ fn who_gives_up_is_struck_off_wherever_it_was_seen_until_it_asks_again() {
 
 #[test]
 fn the_address_that_acknowledges_wins_wherever_the_request_came_from() {
-    let mut handshake = Handshake::new(3);
+    let mut handshake = Handshake::new(3, &[]);
     handshake.on_request(0, &plain(50), OURS, at(0));
     handshake.on_request(2, &plain(60), OURS, at(0));
     assert_eq!(handshake.established(), None);
-    handshake.on_acknowledge(1, &plain(50));
+    handshake.on_acknowledge(1, &plain(50).connect);
     let (way, remote) = handshake.established().unwrap();
     assert_eq!((way, remote.nonce_self), (1, 50));
     let heard: Vec<bool> = (0..3).map(|way| handshake.has_heard(way, 50)).collect();

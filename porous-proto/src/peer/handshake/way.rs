@@ -1,8 +1,10 @@
 //! What a connection attempt knows of one of the addresses that it tries.
 
+use alloc::boxed::Box;
+
 use arrayvec::ArrayVec;
 
-use crate::frame::Connect;
+use crate::frame::{Connect, Request};
 
 /// Remote hosts that may be remembered at a time.
 pub(super) const CANDIDATES_MAX: usize = 4;
@@ -11,6 +13,7 @@ pub(super) const CANDIDATES_MAX: usize = 4;
 #[derive(Debug)]
 struct Candidate {
     request: Connect,
+    greeting: Box<[u8]>,
     /// It echoes our own nonce: whoever sent it has seen our request.
     echoed: bool,
 }
@@ -62,8 +65,9 @@ impl Way {
     }
 
     /// What echoes our nonce is never evicted by what does not.
-    pub(super) fn remember(&mut self, request: &Connect, echoed: bool) {
-        if self.has_seen(request.nonce_self) {
+    pub(super) fn remember(&mut self, request: &Request<'_>, echoed: bool) {
+        let nonce = request.connect.nonce_self;
+        if self.has_seen(nonce) {
             return;
         }
         if self.candidates.is_full() {
@@ -73,13 +77,13 @@ impl Way {
             };
             self.candidates.remove(victim);
         }
-        let nonce = request.nonce_self;
         self.contested |= self
             .locked
             .as_ref()
             .is_some_and(|ack| ack.nonce_self != nonce);
         self.candidates.push(Candidate {
-            request: request.clone(),
+            request: request.connect.clone(),
+            greeting: request.greeting.into(),
             echoed,
         });
     }
@@ -89,6 +93,13 @@ impl Way {
         self.candidates
             .iter()
             .any(|candidate| candidate.request.nonce_self == nonce)
+    }
+
+    /// The greeting of the request with this nonce, if there is such a request.
+    pub(super) fn take_greeting(&mut self, nonce: u64) -> Option<Box<[u8]>> {
+        let mut candidates = self.candidates.iter_mut();
+        let candidate = candidates.find(|it| it.request.nonce_self == nonce)?;
+        Some(core::mem::take(&mut candidate.greeting))
     }
 
     /// Whether a request has come in which this was a cookie.
@@ -132,12 +143,14 @@ mod tests {
 
     #[test]
     fn what_echoes_us_is_not_forgotten_for_what_does_not() {
-        let request = |nonce_self| Connect {
-            cookie: false,
-            nonce_self,
-            nonce_peer: 0,
-            connection_id: ConnectionId::EMPTY,
-            offer: Config::new().offer(),
+        let request = |nonce_self| {
+            Request::unpadded(Connect {
+                cookie: false,
+                nonce_self,
+                nonce_peer: 0,
+                connection_id: ConnectionId::EMPTY,
+                offer: Config::new().offer(),
+            })
         };
         let mut way = Way::new();
         way.remember(&request(1), false);

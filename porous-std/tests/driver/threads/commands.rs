@@ -143,6 +143,34 @@ fn who_asks_is_answered() {
 }
 
 #[test]
+fn a_greeting_is_read_before_the_answer_and_after() {
+    let mut server = spawn(Config::new());
+    server.listen(Listen::Ask).unwrap();
+    let mut client = spawn(Config::client());
+    let to = server.local_addr();
+    client.connect_with(&[to], &[0; 256]).unwrap();
+    let refused = next(&mut client);
+    let Output::NotConnecting { address, error } = refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!((address, error), (to, ConnectError::TooLong));
+
+    client.connect_with(&[to], b"name=Ada").unwrap();
+    let peer = wait_request(&mut server);
+    assert_eq!(server.greeting(peer), b"name=Ada");
+    server.accept(peer).unwrap();
+    assert_eq!(wait_connected(&mut server).0, peer);
+    assert_eq!(server.greeting(peer), b"name=Ada");
+    let (there, _) = wait_connected(&mut client);
+    assert_eq!(client.greeting(there), b"");
+    client
+        .disconnect(there, Disconnect::Now { reason: 0 })
+        .unwrap();
+    wait_disconnected(&mut server);
+    assert_eq!(server.greeting(peer), b"");
+}
+
+#[test]
 fn what_was_counted_can_be_asked_for() {
     let mut pair = Pair::new(Config::new(), Config::client());
     pair.client.ask_stats().unwrap();

@@ -29,6 +29,8 @@ fn offer() -> Offer {
         integrity: 0,
         extensions: 0,
         path_mtu: None,
+        sealed: &[],
+        timeout: None,
     }
 }
 

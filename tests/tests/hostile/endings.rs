@@ -95,7 +95,7 @@ fn connections_that_come_and_go_leave_two_for_each_place() {
 #[test]
 fn what_an_address_has_left_behind_is_little_work() {
     let cost = Cost {
-        bytes: 1_200_000,
+        bytes: 1_210_000,
         steps: 5400,
     };
     case_with(config().max_peers(1024), cost, |scene| {
@@ -115,7 +115,7 @@ fn what_an_address_has_left_behind_is_little_work() {
 #[test]
 fn one_who_comes_back_without_end_has_one_connection() {
     let cost = Cost {
-        bytes: 42_000,
+        bytes: 43_000,
         steps: 160,
     };
     case(cost, |scene| {

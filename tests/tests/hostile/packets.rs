@@ -55,7 +55,7 @@ fn packets_beyond_the_window_are_not_kept() {
 #[test]
 fn packets_leap_a_window_at_a_time_around_the_id_space() {
     let cost = Cost {
-        bytes: 100_000,
+        bytes: 102_000,
         steps: 140,
     };
     case(cost, |scene| {

@@ -184,7 +184,7 @@ fn silent_ones_leave_their_places() {
 #[test]
 fn attempts_take_no_places() {
     let cost = Cost {
-        bytes: 220_000,
+        bytes: 224_000,
         steps: 880,
     };
     case(cost, |scene| {

@@ -7,7 +7,7 @@ use porous_tests::encoder;
 /// Bytes that choose an agreement.
 pub type Choice = [u8; 3];
 
-/// Any agreement that two hosts could come to, and some with short fragments, which they could not.
+/// Any agreement that two hosts could come to.
 #[must_use]
 pub fn agreement([length, window, rest]: Choice) -> Agreement {
     let log = 4 + window % 13;
@@ -16,7 +16,6 @@ pub fn agreement([length, window, rest]: Choice) -> Agreement {
         connection_id_len: usize::from(length % 21),
         id_bytes: if log <= 14 { 2 } else { 3 },
         window: 1 << log,
-        fragment_size: [4, 16, 512 - 48, 1200 - 48, 65_535 - 48][usize::from(rest % 5)],
         check: (rest & 0x80 != 0).then_some(Check {
             integrity: if length / 21 % 2 == 0 {
                 Integrity::Header
@@ -203,12 +202,12 @@ fn check_message(message: &Message, agreement: &Agreement) {
             } = packet;
             check_low((*id, agreement.id_bytes));
             assert!(*dependency < window);
-            if let Some((index, count)) = *fragment {
-                assert!(count >= 2 && index < count);
-                let size = agreement.fragment_size;
-                let is_last = index + 1 == count;
-                assert!(!payload.is_empty() && payload.len() <= size);
-                assert!(is_last || payload.len() == size);
+            if let Some((offset, whole)) = *fragment {
+                let end = u64::from(offset) + payload.len() as u64;
+                let is_end = end == u64::from(whole);
+                assert!(offset == 0 || offset >= 256);
+                assert!(!payload.is_empty() && end <= u64::from(whole));
+                assert!(is_end && offset > 0 || !is_end && payload.len() >= 256);
             }
         }
         Message::Control(4 | 5, fields) => {

@@ -212,11 +212,17 @@ fn message(message: &Message, stride: u32, id_bytes: usize) -> encoder::Message 
         Message::Packet(ref of, len)
         | Message::Packet2(ref of, len)
         | Message::Packet3(ref of, len) => packet(of, None, len.into()),
-        Message::Fragment(ref of, index, count, wrong) => {
-            let index = index % count;
-            let is_last = index + 1 == count;
-            let len = if is_last { 100 } else { FRAGMENT } + usize::from(wrong == 0);
-            packet(of, Some((index.into(), count.into())), len)
+        Message::Fragment(ref of, place, pieces, wrong) => {
+            // Half of them are cut elsewhere, so that they overlap the others.
+            let place = u32::from(place);
+            let whole = 232 * u32::from(pieces) + 100;
+            let offset = match place % u32::from(pieces) {
+                0 => 0,
+                index => 232 * index + 24 + place / 64 * 8,
+            };
+            let full = FRAGMENT.min(256 + place as usize);
+            let len = full.min((whole - offset) as usize) + usize::from(wrong == 0);
+            packet(of, Some((offset, whole)), len)
         }
         Message::Signal(kind, fields) => {
             let lengths = [0, 2, 2, 5, 4, 4, 6, 8, 8, 8, 3, 7];

@@ -235,7 +235,7 @@ pub enum Message {
     Packet2(Packet, u8),
     /// Another.
     Packet3(Packet, u8),
-    /// A fragment: index, count, and how much longer than it should be.
+    /// A fragment: where it begins and how long it is, that of its packet, and 0 for what cannot be.
     Fragment(
         Packet,
         u8,

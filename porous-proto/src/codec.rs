@@ -20,8 +20,6 @@ pub struct Agreement {
     pub id_bytes: u8,
     /// `N_Q`.
     pub window: u32,
-    /// The length of every fragment but a packet's last.
-    pub fragment_size: usize,
     /// What the check at the end is made from, if there is one.
     pub check: Option<Check>,
 }
@@ -44,7 +42,6 @@ impl Agreement {
         Context {
             id_bytes: self.id_bytes,
             window: self.window,
-            fragment_size: self.fragment_size,
             tag: if self.check.is_some() { frame::TAG } else { 0 },
         }
     }
@@ -198,8 +195,8 @@ impl From<frame::Message<&[u8]>> for Message {
                 mode: packet.mode,
                 channel: packet.channel,
                 id: packet.id,
-                dependency: packet.dependency,
-                fragment: packet.fragment.map(|part| (part.index, part.count)),
+                dependency: packet.dependency.into(),
+                fragment: packet.fragment.map(|part| (part.offset, part.len())),
                 receipt: packet.receipt,
                 payload: packet.payload.to_vec(),
             }),

@@ -285,6 +285,30 @@ impl Config {
         Ok(self)
     }
 
+    /// The largest packet to send or receive, in bytes, with the
+    /// [receive budget](Self::receive_budget) as it is: a larger one is refused by
+    /// [`send`](crate::Host::send), and by this host if it comes. The smaller one of both hosts counts
+    /// ([`Peer::max_packet`](crate::Peer::max_packet)). Default 1 MiB.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Zero`] if it is zero, [`ConfigError::ReceiveBudget`] if it is not at least 64
+    /// bytes less than the receive budget: that is to be raised before, with
+    /// [`receive_budget`](Self::receive_budget).
+    ///
+    /// ```
+    /// use porous_proto::Config;
+    ///
+    /// assert!(Config::new().max_packet(64 * 1024).is_ok());
+    /// assert!(Config::new().max_packet(4 << 20).is_err()); // 64 bytes too many
+    /// let _large = Config::new().receive_budget(1 << 20, 64 << 20)?.max_packet(16 << 20)?;
+    /// # Ok::<(), porous_proto::ConfigError>(())
+    /// ```
+    pub const fn max_packet(self, bytes: u32) -> Result<Self, ConfigError> {
+        let budget = self.receive_budget;
+        self.receive_budget(bytes, budget)
+    }
+
     /// The windows N_P of frames (1) and N_Q of packets (16): powers of two from 16 to 65,536.
     /// The smaller of both hosts' counts. Default 4096 and 4096; the paper's are 65536.
     ///

@@ -72,6 +72,9 @@ pub struct PeerStats {
     /// The largest UDP payload that is sent now, in bytes; 0 while connecting. It only changes with
     /// [`Config::path_mtu_discovery`](crate::Config::path_mtu_discovery).
     pub path_mtu: u16,
+    /// The largest packet that leaves in one datagram now, in bytes; 0 while connecting:
+    /// [`Peer::max_unfragmented`](crate::Peer::max_unfragmented).
+    pub max_unfragmented: u16,
     /// Bytes accepted by `send` that wait to be sent or acknowledged, 64 a packet included.
     pub queued_bytes: u32,
     /// Datagrams sent.

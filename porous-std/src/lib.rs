@@ -156,6 +156,6 @@ pub use porous_proto::{
     AnswerError, BadAddress, Channel, ChannelId, ChannelStats, Config, ConfigError, ConnectError,
     ConnectionIds, ConnectionIdsError, Disconnect, DisconnectReason, Event, Host, HostStats,
     Ignored, Instant, Integrity, Listen, ListenError, Malformed, Mode, ModeCounts, Order, Outcome,
-    Peer, PeerId, PeerState, PeerStats, Policy, Priority, Received, Refusal, RefusalData,
-    SendError, SendOptions, UnknownPeer,
+    Peer, PeerId, PeerState, PeerStats, Policy, Priority, ReceiveProgress, Received, Refusal,
+    RefusalData, SendError, SendOptions, SendProgress, UnknownPeer,
 };

@@ -506,11 +506,20 @@ fn a_batch_that_fails_is_sent_one_by_one() {
         for _ in 0..errors {
             pair.fail_send(if lost == 0 { Errno::IO } else { Errno::INVAL });
         }
-        pair.send_as(Mode::Unreliable, large()).unwrap();
+        // Datagrams of one length, so that they are a batch.
+        let whole = vec![7; 1000];
+        for _ in 0..6 {
+            let (to, channel) = (pair.to_server, ChannelId(0));
+            let sent = pair
+                .client
+                .send(to, channel, whole.clone(), Mode::Unreliable);
+            assert_eq!(sent, Ok(()));
+        }
+        pair.send_as(Mode::Unreliable, whole.clone()).unwrap();
         let stats = pair.client.socket_stats();
         assert_eq!((stats.send_lost, stats.send_delayed), (lost, 0));
         if lost == 0 {
-            pair.arrive([large()]);
+            pair.arrive([(); 7].map(|()| whole.clone()));
         }
     }
 }

@@ -217,8 +217,8 @@ pub struct Packet {
     pub id: u32,
     /// How far back the reliable packet is that it depends on.
     pub dependency: u32,
-    /// Index and count.
-    pub fragment: Option<(u16, u16)>,
+    /// Where its first byte stands in the packet, and the packet's length.
+    pub fragment: Option<(u32, u32)>,
     /// Its sender wants to be told what becomes of it.
     pub receipt: bool,
     /// What is in it.
@@ -353,9 +353,9 @@ impl Predictor {
         }
         let bytes = length.to_le_bytes();
         out.extend(&bytes[..usize::from(length_form).saturating_sub(1)]);
-        if let Some((index, count)) = packet.fragment {
-            varint(out, index.into());
-            varint(out, count.into());
+        if let Some((offset, len)) = packet.fragment {
+            varint(out, offset);
+            varint(out, len);
         }
         out.extend(&packet.payload);
         (self.channel, self.length) = (packet.channel, Some(length));
@@ -389,10 +389,10 @@ impl Packet {
         }
     }
 
-    /// The same packet as a fragment: its index, and of how many.
+    /// The same bytes as a fragment: where its first byte stands in the packet, and the packet's length.
     #[must_use]
-    pub const fn part(mut self, index: u16, count: u16) -> Self {
-        self.fragment = Some((index, count));
+    pub const fn part(mut self, offset: u32, len: u32) -> Self {
+        self.fragment = Some((offset, len));
         self
     }
 }

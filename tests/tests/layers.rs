@@ -27,16 +27,18 @@ const VOCABULARY: &[&str] = &[
     "error",
     "event",
     "options",
+    "progress",
     "stats",
     "time",
 ];
 
 /// Who refers upwards all the same, and to what. Events and packets name peers and channels in the
 /// words of the application, which the host defines; a refusal is read as the application is told.
-const EXCEPTIONS: [(&str, &str); 5] = [
+const EXCEPTIONS: [(&str, &str); 6] = [
     ("config/channel.rs", "ChannelId"),
     ("event.rs", "PeerId"),
     ("event.rs", "ChannelId"),
+    ("peer/inspect.rs", "ChannelId"),
     ("peer/packets.rs", "ChannelId"),
     ("frame/refuse.rs", "event"),
 ];

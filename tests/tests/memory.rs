@@ -325,7 +325,7 @@ fn what_a_fragment_announces_costs_nothing() {
     let mut remote = remote.expect("it connected");
     let before = host.live;
     for number in 1..WINDOW {
-        let last = Packet::whole(2, 0, number, 0, vec![0]).part(56_422, 56_423);
+        let last = Packet::whole(2, 0, number, 0, vec![0]).part(HUGE - 1, HUGE);
         let frame = remote.short(None, vec![last.into()]);
         let frame = frame.encode(&remote.shape);
         let taken = host.call(|host| host.handle_datagram(Instant::ZERO, 9, Ecn::NotEct, &frame));

@@ -71,7 +71,8 @@ struct Packet {
     far: Option<u32>,
     #[generator(0..300_u16)]
     len: u16,
-    fragment: Option<(u16, u16)>,
+    /// Where it begins, and what follows it.
+    fragment: Option<(u32, u32)>,
     fill: u8,
 }
 
@@ -270,17 +271,22 @@ impl Packet {
         let (channel, id) = self.any.unwrap_or(near);
         let (id, _) = low(id.into(), agreement.id_bytes);
         let dependency = self.far.unwrap_or_else(|| self.dependency.into()) % agreement.window;
-        let size = agreement.fragment_size;
         let mut len = usize::from(self.len);
-        let fragment = self.fragment.map(|(index, count)| {
-            let count = count.max(2);
-            let mut index = index % count;
-            if size > 2000 {
-                index = count - 1;
-            }
-            let is_last = index + 1 == count;
-            len = if is_last { 1 + len % size } else { size };
-            (index, count)
+        let fragment = self.fragment.map(|(offset, rest)| {
+            let offset = if offset % 4 == 0 { 0 } else { offset / 2 };
+            let offset = if offset < 256 { 0 } else { offset };
+            // Half of them are the end of their packet, if they can be.
+            let rest = if rest % 2 == 0 && offset > 0 {
+                0
+            } else {
+                (rest / 4).max(1)
+            };
+            len = if rest == 0 {
+                len.max(1)
+            } else {
+                256 + len % 900
+            };
+            (offset, offset + u32::try_from(len).unwrap_or(0) + rest)
         });
         let payload = vec![self.fill; len];
         let meant = codec::Packet {

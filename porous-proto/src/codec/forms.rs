@@ -132,8 +132,8 @@ pub struct Packet {
     pub id: u32,
     /// How far back the reliable packet is that it depends on.
     pub dependency: u32,
-    /// Index and count.
-    pub fragment: Option<(u16, u16)>,
+    /// Where its first byte stands in the packet, and the packet's length.
+    pub fragment: Option<(u32, u32)>,
     /// Its sender wants to be told what becomes of it.
     pub receipt: bool,
     /// What is in it.

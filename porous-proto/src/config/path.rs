@@ -43,9 +43,11 @@ impl Config {
     ///
     /// Nothing is tried in the first 5 s of a connection, and nothing as long as there is not more
     /// to send at once than fits into a datagram. What is found serves small packets, more of which
-    /// then share a datagram; fragments keep the size that every path carries. If the path changes
-    /// and large datagrams vanish, [`max_datagram`](Self::max_datagram) holds again until a search a
-    /// minute later. [`PeerStats::path_mtu`](crate::PeerStats::path_mtu) tells the size.
+    /// then share a datagram, and the rest of large ones that have begun. If the path changes
+    /// and large datagrams vanish, what they carried is cut anew, and
+    /// [`max_datagram`](Self::max_datagram) holds again until a search a minute later.
+    /// [`PeerStats::path_mtu`](crate::PeerStats::path_mtu) tells the size, and
+    /// [`Peer::max_unfragmented`](crate::Peer::max_unfragmented) what that means for packets.
     ///
     /// The driver must be able to forbid routers to fragment what says
     /// [`Transmit::dont_fragment`](crate::Transmit::dont_fragment); one that is not must leave this

@@ -90,6 +90,16 @@ fn what_must_not_be_zero_is_an_error_that_names_it() {
 }
 
 #[test]
+fn the_largest_packet_is_set_alone_within_the_budget() {
+    let config = Config::new().receive_budget(100, 1064).unwrap();
+    let larger = config.clone().max_packet(1000).unwrap();
+    assert_eq!((larger.max_packet, larger.receive_budget), (1000, 1064));
+    let refused = |bytes| config.clone().max_packet(bytes).unwrap_err();
+    assert_eq!(refused(1001), ConfigError::ReceiveBudget);
+    assert_eq!(refused(0), ConfigError::Zero("max_packet"));
+}
+
+#[test]
 fn the_receive_budget_holds_the_largest_packet_and_its_overhead() {
     let budgets = [
         (0, 1000),

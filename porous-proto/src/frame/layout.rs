@@ -5,7 +5,7 @@ use arrayvec::ArrayVec;
 
 use crate::wire::varint_length;
 
-use super::{Fragment, MAX_MESSAGES, Message, Mode, Packet};
+use super::{MAX_MESSAGES, Message, Mode, Packet};
 
 /// What a connection agreed on that shapes its short datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,8 +14,6 @@ pub(crate) struct Context {
     pub(crate) id_bytes: u8,
     /// N_Q: every dependency is below it.
     pub(crate) window: u32,
-    /// The length of every fragment but a packet's last.
-    pub(crate) fragment_size: usize,
     /// The number of bytes at the end that belong to the checksum.
     pub(crate) tag: usize,
 }
@@ -34,7 +32,7 @@ impl Context {
 #[derive(Clone, Copy, Debug)]
 struct Last {
     id: u32,
-    dependency: u32,
+    dependency: u16,
     reliable: bool,
 }
 
@@ -83,9 +81,9 @@ impl Layout {
     }
 
     /// The dependency of a packet with this id.
-    pub(super) fn dependency(&self, channel: u8, mode: Mode, id: u32) -> u32 {
+    pub(super) fn dependency(&self, channel: u8, mode: Mode, id: u32) -> u16 {
         let Some(last) = self.last(channel) else {
-            return u32::from(mode == Mode::Reliable);
+            return u16::from(mode == Mode::Reliable);
         };
         // A step back is a huge step forward here, far beyond the window.
         let step = id.wrapping_sub(last.id) & self.context.id_mask();
@@ -93,13 +91,14 @@ impl Layout {
             _ if step == 0 => 0,
             (true, _) => step,
             (false, 0) => 0,
-            (false, before) => before.saturating_add(step),
+            (false, before) => u32::from(before).saturating_add(step),
         };
-        if dependency < self.context.window {
-            dependency
-        } else {
-            0
-        }
+        // No window is larger than 2^16.
+        let known = dependency < self.context.window;
+        u16::try_from(dependency)
+            .ok()
+            .filter(|_| known)
+            .unwrap_or(0)
     }
 
     fn last(&self, channel: u8) -> Option<&Last> {
@@ -161,15 +160,15 @@ impl Layout {
         let dependency = if predicted == packet.dependency {
             0
         } else {
-            varint_length(packet.dependency)
+            varint_length(packet.dependency.into())
         };
         let length = match self.length {
             Some(length) if length == payload => 0,
             _ if payload <= 0xFF => 1,
             _ => 2,
         };
-        let fragment = packet.fragment.map_or(0, |Fragment { index, count }| {
-            varint_length(index.into()).saturating_add(varint_length(count.into()))
+        let fragment = packet.fragment.map_or(0, |fragment| {
+            varint_length(fragment.offset).saturating_add(varint_length(fragment.len()))
         });
         let receipt = usize::from(packet.receipt);
         let fields = [
@@ -187,11 +186,10 @@ mod tests {
     const CONTEXT: Context = Context {
         id_bytes: 2,
         window: 16,
-        fragment_size: 464,
         tag: 0,
     };
 
-    fn packet(mode: Mode, id: u32, dependency: u32) -> Packet<&'static [u8]> {
+    fn packet(mode: Mode, id: u32, dependency: u16) -> Packet<&'static [u8]> {
         Packet {
             mode,
             channel: 3,
@@ -204,7 +202,7 @@ mod tests {
     }
 
     /// The dependency predicted on channel 3 after one message.
-    fn after(mode: Mode, id: u32, dependency: u32, next: u32) -> u32 {
+    fn after(mode: Mode, id: u32, dependency: u16, next: u32) -> u16 {
         let mut layout = Layout::new(CONTEXT);
         layout.push_packet(&packet(mode, id, dependency));
         layout.dependency(3, Mode::Unreliable, next)

@@ -1,5 +1,7 @@
 //! The messages inside a data frame (§3.1, §3.2): packets, fragments of packets, and control.
 
+use core::num::NonZeroU32;
+
 /// The largest number of messages in one frame. It bounds the work that a datagram can cause, and
 /// keeps packet ids unambiguous (`docs/wire.md`, "Packet ids").
 pub(crate) const MAX_MESSAGES: usize = 128;
@@ -37,7 +39,7 @@ pub(crate) struct Packet<P> {
     /// The low 16 or 24 bits of the packet's sequence id (Y of (16) and (17)).
     pub(crate) id: u32,
     /// Distance to the reliable packet that must be delivered before, 0 for none (§3.2.3).
-    pub(crate) dependency: u32,
+    pub(crate) dependency: u16,
     /// `None`: the packet is whole.
     pub(crate) fragment: Option<Fragment>,
     /// Its sender wants to be told what becomes of it, and has not seen [`Control::Fates`] yet.
@@ -45,12 +47,44 @@ pub(crate) struct Packet<P> {
     pub(crate) payload: P,
 }
 
+/// No fragment is shorter, but for the end of a packet (`docs/wire.md`, "Messages").
+pub(crate) const LEAST_FRAGMENT: usize = 256;
+
 /// Which part of a packet a fragment is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fragment {
-    pub(crate) index: u16,
-    /// At least 2.
-    pub(crate) count: u16,
+    /// Where its first byte stands in the packet.
+    pub(crate) offset: u32,
+    len: NonZeroU32,
+}
+
+impl Fragment {
+    /// None of a packet of no bytes.
+    pub(crate) const fn new(offset: u32, len: u32) -> Option<Self> {
+        match NonZeroU32::new(len) {
+            Some(len) => Some(Self { offset, len }),
+            None => None,
+        }
+    }
+
+    /// The length of the whole packet.
+    pub(crate) const fn len(self) -> u32 {
+        self.len.get()
+    }
+}
+
+impl<P: AsRef<[u8]>> Packet<P> {
+    /// Where the first of these bytes stands in the packet, and how long that is.
+    pub(crate) fn part(&self) -> (u32, u32) {
+        match self.fragment {
+            Some(fragment) => (fragment.offset, fragment.len()),
+            // Packets are at most 2^32 - 1 bytes long by `Config`.
+            None => (
+                0,
+                u32::try_from(self.payload.as_ref().len()).unwrap_or(u32::MAX),
+            ),
+        }
+    }
 }
 
 /// What became of packets in a row.

@@ -5,7 +5,7 @@ use crate::wire::{NoRoom, Reader, Writer};
 
 use super::control::{self, Decoded};
 use super::layout::Layout;
-use super::{Control, Fragment, Malformed, Message, Mode, Packet};
+use super::{Control, Fragment, LEAST_FRAGMENT, Malformed, Message, Mode, Packet};
 
 /// The channel is not that of the packet before.
 const CHANNEL: u8 = 1 << 4;
@@ -65,7 +65,7 @@ fn encode_packet<P: AsRef<[u8]>>(
     writer: &mut Writer<'_>,
 ) -> Result<(), NoRoom> {
     debug_assert!(packet.id <= layout.context().id_mask());
-    debug_assert!(packet.dependency < layout.context().window);
+    debug_assert!(u32::from(packet.dependency) < layout.context().window);
     let payload = packet.payload.as_ref();
     let form = length_form(payload.len(), last, layout);
     let mode = match packet.mode {
@@ -96,16 +96,16 @@ fn encode_packet<P: AsRef<[u8]>>(
         writer.uint(packet.id, layout.context().id_bytes)?;
     }
     if dependency {
-        writer.varint(packet.dependency)?;
+        writer.varint(packet.dependency.into())?;
     }
     match form {
         IN_ONE_BYTE => writer.u8(u8::try_from(payload.len()).map_err(|_| NoRoom)?)?,
         IN_TWO_BYTES => writer.u16(u16::try_from(payload.len()).map_err(|_| NoRoom)?)?,
         _ => {}
     }
-    if let Some(Fragment { index, count }) = packet.fragment {
-        writer.varint(index.into())?;
-        writer.varint(count.into())?;
+    if let Some(fragment) = packet.fragment {
+        writer.varint(fragment.offset)?;
+        writer.varint(fragment.len())?;
     }
     writer.bytes(payload)
 }
@@ -165,7 +165,7 @@ fn decode_packet<'a>(
         }
     };
     if let Some(fragment) = fragment {
-        check_fragment(fragment, payload.len(), layout.context().fragment_size)?;
+        check_fragment(fragment, payload.len())?;
     }
     Ok(Packet {
         mode,
@@ -210,21 +210,22 @@ fn decode_id(
 
 fn decode_dependency(
     head: u8,
-    expected: u32,
+    expected: u16,
     reader: &mut Reader<'_>,
     layout: &Layout,
-) -> Result<u32, Malformed> {
+) -> Result<u16, Malformed> {
     if head & DEPENDENCY == 0 {
         return Ok(expected);
     }
     let dependency = reader.varint()?;
-    if dependency == expected {
+    if dependency == expected.into() {
         return Err(Malformed::NotCanonical);
     }
     if dependency >= layout.context().window {
         return Err(Malformed::BadValue);
     }
-    Ok(dependency)
+    // No window is larger than 2^16.
+    u16::try_from(dependency).map_err(|_| Malformed::BadValue)
 }
 
 /// The length of the payload; `None`: all that is left.
@@ -247,24 +248,24 @@ fn decode_length(
 }
 
 fn decode_fragment(reader: &mut Reader<'_>) -> Result<Fragment, Malformed> {
-    let index = u16::try_from(reader.varint()?).map_err(|_| Malformed::BadValue)?;
-    let count = u16::try_from(reader.varint()?).map_err(|_| Malformed::BadValue)?;
-    Ok(Fragment { index, count })
+    let offset = reader.varint()?;
+    let len = reader.varint()?;
+    Fragment::new(offset, len).ok_or(Malformed::BadValue)
 }
 
-/// All fragments of a packet have the same size but for the last, which is not empty: so an index
-/// is a place.
-fn check_fragment(fragment: Fragment, length: usize, size: usize) -> Result<(), Malformed> {
-    let Fragment { index, count } = fragment;
-    let is_last = index.checked_add(1) == Some(count);
-    let fits = if is_last {
-        (1..=size).contains(&length)
-    } else {
-        length == size
+/// Nothing is left of a packet but what more than one fragment has, each but the last of them long
+/// enough that a receiver need not keep in mind many places for few bytes.
+fn check_fragment(fragment: Fragment, length: usize) -> Result<(), Malformed> {
+    let (offset, is_first) = (fragment.offset as usize, fragment.offset == 0);
+    let left = (fragment.len() as usize).checked_sub(offset);
+    let is_long = match left {
+        Some(left) if left == length => length > 0 && !is_first,
+        Some(left) => length >= LEAST_FRAGMENT && length < left,
+        None => false,
     };
-    if count < 2 || index >= count || !fits {
-        Err(Malformed::BadValue)
-    } else {
+    if is_long && (is_first || offset >= LEAST_FRAGMENT) {
         Ok(())
+    } else {
+        Err(Malformed::BadValue)
     }
 }

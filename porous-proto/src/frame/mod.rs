@@ -39,7 +39,7 @@ pub(crate) use layout::{Context, Layout};
 pub(crate) use long::VERSION;
 pub use malformed::Malformed;
 pub use message::Mode;
-pub(crate) use message::{Control, Fates, Fragment, MAX_MESSAGES, Message, Packet};
+pub(crate) use message::{Control, Fates, Fragment, LEAST_FRAGMENT, MAX_MESSAGES, Message, Packet};
 pub(crate) use offer::{Channels, GREETING_MAX, Offer, PACKET_CHARGE, grease};
 #[cfg(any(test, feature = "audit"))]
 pub(crate) use reencode::reencode;

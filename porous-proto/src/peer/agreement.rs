@@ -4,18 +4,15 @@ use core::num::NonZeroU32;
 use core::time::Duration;
 
 use crate::config::Policy;
-use crate::frame::{Channels, Context, Integrity, Offer, TAG};
+use crate::frame::{Channels, ConnectionId, Context, Integrity, Offer, TAG};
 use crate::sequencing::SequencingParams;
 
-/// Bytes of a datagram that are kept free around a full fragment, beside the connection id
-/// (`docs/wire.md`, "Messages").
-const FRAGMENT_RESERVE: usize = 40;
+/// Bytes of a datagram that are kept free around a part of a packet, beside the connection id: 9 around
+/// all messages, 20 for the head of the message, the rest for an acknowledgement.
+const RESERVE: usize = 40;
 
 /// And for the connection id, at least.
 const ID_RESERVE: usize = 8;
-
-/// The largest number of fragments of a packet.
-const FRAGMENTS_MAX: usize = u16::MAX as usize;
 
 /// Packet ids take 2 bytes up to this N_Q, and 3 beyond (`docs/wire.md`, "Packet ids").
 const SHORT_IDS_MAX: u64 = 16_384;
@@ -51,8 +48,11 @@ pub(crate) struct Agreement {
     pub(crate) integrity: Integrity,
     /// How long the remote host stands silence, in milliseconds, if it has said so.
     remote_timeout: Option<NonZeroU32>,
-    /// The room that is kept for a connection id.
-    id_reserve: usize,
+}
+
+/// Bytes of a datagram that are kept free around a part of a packet, where this id leads it.
+pub(crate) fn reserve(connection_id: ConnectionId) -> usize {
+    RESERVE + ID_RESERVE.max(connection_id.len())
 }
 
 impl Agreement {
@@ -64,7 +64,7 @@ impl Agreement {
         let required = |offer: &Offer| offer.integrity == Integrity::Crc32c;
         let crc = required(ours) || required(theirs);
         let most = |offer: &Offer| offer.path_mtu.unwrap_or(offer.max_datagram);
-        let agreement = Self {
+        Some(Self {
             channels: ours.channels.count().min(theirs.channels.count()),
             priorities: ours.channels,
             max_datagram: ours.max_datagram.min(theirs.max_datagram),
@@ -84,27 +84,13 @@ impl Agreement {
                 Integrity::Header
             },
             remote_timeout: theirs.timeout_ms,
-            id_reserve: ID_RESERVE,
-        };
-        Some(agreement.with_ids([0; 2]))
-    }
-
-    /// The same with connection ids of these lengths: fragments must fit beside the longer one.
-    pub(crate) fn with_ids(mut self, [ours, theirs]: [usize; 2]) -> Self {
-        self.id_reserve = ID_RESERVE.max(ours).max(theirs);
-        let largest = u32::try_from(self.fragment_size() * FRAGMENTS_MAX);
-        self.max_packet = self.max_packet.min(largest.unwrap_or(u32::MAX));
-        self
+        })
     }
 
     /// How long the remote host stands silence, if it has said so.
     pub(crate) fn remote_timeout(&self) -> Option<Duration> {
         let timeout = self.remote_timeout?;
         Some(Duration::from_millis(timeout.get().into()))
-    }
-
-    fn fragment_size(&self) -> usize {
-        usize::from(self.max_datagram) - FRAGMENT_RESERVE - self.id_reserve
     }
 
     const fn has_short_ids(&self) -> bool {
@@ -126,7 +112,6 @@ impl Agreement {
             id_bytes: if self.has_short_ids() { 2 } else { 3 },
             // At most 2^16 by `Config` and the handshake.
             window: u32::try_from(self.packet_window).unwrap_or(u32::MAX),
-            fragment_size: self.fragment_size(),
             tag: TAG,
         }
     }
@@ -139,7 +124,6 @@ impl Agreement {
             window: self.packet_window,
             spacing: self.packet_window / 8,
             id_bits: if self.has_short_ids() { 16 } else { 24 },
-            fragment_size: self.fragment_size(),
             max_packet: self.max_packet,
             remote_budget: u64::from(self.remote_budget),
             receive_budget: u64::from(self.receive_budget),

@@ -96,8 +96,8 @@ impl Peer {
         self.remote = Some(Remote {
             nonce: remote.nonce_self,
         });
-        let ids = [self.connection_id, remote.connection_id];
-        self.session = Some(Session::new(agreement, nonces, ids, &self.limits));
+        let id = remote.connection_id;
+        self.session = Some(Session::new(agreement, nonces, id, &self.limits));
     }
 
     pub(super) fn establish(&mut self, now: Instant) {

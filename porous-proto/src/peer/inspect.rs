@@ -3,6 +3,8 @@
 use core::time::Duration;
 
 use super::{Peer, PeerState};
+use crate::ChannelId;
+use crate::progress::{ReceiveProgress, SendProgress};
 use crate::stats::PeerStats;
 
 impl Peer {
@@ -87,6 +89,68 @@ impl Peer {
         session.agreement().remote_timeout()
     }
 
+    /// The largest packet in bytes that leaves as one message in one datagram now, 0 while connecting:
+    /// a longer one is cut, into two datagrams if it is more than some 30 bytes longer. 48 bytes less than the largest datagram that the path is known to
+    /// carry ([`PeerStats::path_mtu`]), and less than that where the remote host's connection id is longer
+    /// than 8 bytes, but no more than [`max_packet`](Self::max_packet). It only changes with
+    /// [`Config::path_mtu_discovery`](crate::Config::path_mtu_discovery), and may shrink as well.
+    ///
+    /// Smaller packets share a datagram. A larger one is not slower than small ones of the same length
+    /// together; but an unreliable one is lost if one of its fragments is.
+    ///
+    /// ```
+    /// # use porous_proto::doc::example_pair;
+    /// let (host, peer) = example_pair();
+    /// assert_eq!(host.peer(peer).map(|peer| peer.max_unfragmented()), Some(1152));
+    /// ```
+    #[must_use]
+    pub fn max_unfragmented(&self) -> usize {
+        self.session.as_ref().map_or(0, |session| {
+            session.transfer().most_of_packet().min(self.max_packet())
+        })
+    }
+
+    /// How far the packet with this [receipt](crate::SendOptions::receipt) has come, the oldest one if
+    /// several have it. `None` from when what became of it is known, which
+    /// [`Event::Receipt`](crate::Event::Receipt) tells, and if there is none.
+    ///
+    /// Costs as much as a look into a tree.
+    ///
+    /// ```
+    /// # use porous_proto::doc::example_pair;
+    /// use porous_proto::{ChannelId, Mode, SendOptions};
+    ///
+    /// # let (mut host, peer) = example_pair();
+    /// let options = SendOptions::new(Mode::Reliable).receipt(7);
+    /// host.send(peer, ChannelId(0), vec![1; 100_000], options)?;
+    /// let progress = host.peer(peer).and_then(|peer| peer.send_progress(ChannelId(0), 7));
+    /// assert!(progress.is_some_and(|all| (all.len, all.acknowledged) == (100_000, 0)));
+    /// # Ok::<(), porous_proto::SendError>(())
+    /// ```
+    #[must_use]
+    pub fn send_progress(&self, channel: ChannelId, receipt: u64) -> Option<SendProgress> {
+        self.session.as_ref()?.send_progress(channel.0, receipt)
+    }
+
+    /// How much has come of the next packet of a channel that came in part: of several the one that was
+    /// sent first. `None` if there is none: packets that have come whole are
+    /// [received](crate::Host::receive).
+    ///
+    /// Looks at the packets before it that have come and wait, at most `N_Q`.
+    ///
+    /// ```
+    /// # use porous_proto::doc::example_pair;
+    /// use porous_proto::ChannelId;
+    ///
+    /// # let (host, peer) = example_pair();
+    /// let progress = host.peer(peer).and_then(|peer| peer.receive_progress(ChannelId(0)));
+    /// assert_eq!(progress, None, "nothing has come");
+    /// ```
+    #[must_use]
+    pub fn receive_progress(&self, channel: ChannelId) -> Option<ReceiveProgress> {
+        self.session.as_ref()?.receive_progress(channel.0)
+    }
+
     /// Bytes accepted by `send` that wait to be sent or acknowledged, 64 a packet included.
     ///
     /// ```
@@ -141,6 +205,7 @@ impl Peer {
             stats.flight = transfer.flight();
             stats.window = transfer.window();
             stats.path_mtu = transfer.path_mtu();
+            stats.max_unfragmented = u16::try_from(self.max_unfragmented()).unwrap_or(u16::MAX);
             let (ecn, marked) = transfer.marks();
             (stats.ecn, stats.frames_marked) = (ecn, marked.into());
             stats.queued_bytes = u32::try_from(session.queued()).unwrap_or(u32::MAX);

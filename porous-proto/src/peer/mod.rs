@@ -275,12 +275,8 @@ impl Peer {
         // The request may be forged, and the connection id guessed: what proves that the sender knows
         // our nonce is the check over both, which is looked at before anything else of the datagram.
         // This session only tries that, and is gone before the real one is made.
-        let ids = [self.connection_id, remote.connection_id];
-        Session::new(agreement, nonces, ids, &self.limits).handle_short(
-            short,
-            Ecn::NotEct,
-            tick,
-        )?;
+        let id = remote.connection_id;
+        Session::new(agreement, nonces, id, &self.limits).handle_short(short, Ecn::NotEct, tick)?;
         self.accept_remote(way, &remote, ours, tick.now);
         Ok(())
     }

@@ -9,7 +9,7 @@ use alloc::boxed::Box;
 use bytes::Bytes;
 
 use self::upward::Upward;
-use super::agreement::Agreement;
+use super::agreement::{self, Agreement};
 use super::limits::Limits;
 use super::tick::Tick;
 use crate::canary::{Bug, strikes};
@@ -18,6 +18,7 @@ use crate::frame::{
     Body, Check, ConnectionId, Context, Control, Ids, MAX_MESSAGES, Message, Mode, Short,
 };
 use crate::options::SendOptions;
+use crate::progress::{ReceiveProgress, SendProgress};
 use crate::sequencing::{Delivered, Receipt, Receipts, Sequencing, Totals, cost};
 use crate::stats::{ChannelStats, ModeCounts};
 use crate::time::Instant;
@@ -51,15 +52,14 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// With the connection ids of ours and of theirs. In its box at once: it is large, and a
+    /// With the connection id of the remote host. In its box at once: it is large, and a
     /// microcontroller's stack is not.
     pub(crate) fn new(
         agreement: Agreement,
         nonces: [u64; 2],
-        [ours, theirs]: [ConnectionId; 2],
+        connection_id: ConnectionId,
         limits: &Limits,
     ) -> Box<Self> {
-        let agreement = agreement.with_ids([ours.len(), theirs.len()]);
         let [own, remote] = nonces;
         let check = Check {
             integrity: agreement.integrity,
@@ -73,11 +73,12 @@ impl Session {
         let remote_timeout = agreement.remote_timeout();
         let timeout = remote_timeout.map_or(limits.timeout, |it| it.min(limits.timeout));
         let params = TransferParams {
-            connection_id: theirs,
+            connection_id,
             context,
             check,
             max_datagram: agreement.max_datagram,
             path_mtu: agreement.path_mtu,
+            reserve: agreement::reserve(connection_id),
             window: agreement.frame_window,
             behind: agreement.behind(),
             send_rate: agreement.send_rate,
@@ -115,7 +116,8 @@ impl Session {
     #[cfg(any(test, feature = "audit"))]
     pub(super) fn audit(&self, audit: &mut crate::audit::Audit) {
         self.transfer.audit(audit);
-        self.sequencing.audit(audit);
+        let longest = u64::from(self.agreement.path_mtu);
+        self.sequencing.audit(audit, longest);
     }
 
     /// The remote host may have forgotten the connection.
@@ -186,6 +188,16 @@ impl Session {
 
     pub(crate) fn channel_stats(&self, channel: u8) -> ChannelStats {
         self.sequencing.channel_stats(channel)
+    }
+
+    /// See [`Sequencing::send_progress`].
+    pub(crate) fn send_progress(&self, channel: u8, token: u64) -> Option<SendProgress> {
+        self.sequencing.send_progress(channel, token)
+    }
+
+    /// See [`Sequencing::receive_progress`].
+    pub(crate) fn receive_progress(&self, channel: u8) -> Option<ReceiveProgress> {
+        self.sequencing.receive_progress(channel)
     }
 
     /// Changes the cap of a channel.

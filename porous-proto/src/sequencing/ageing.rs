@@ -63,7 +63,7 @@ impl Sequencing {
         let Message::Packet(packet) = message else {
             return false;
         };
-        let begins = packet.fragment.is_none_or(|fragment| fragment.index == 0);
+        let begins = packet.fragment.is_none_or(|fragment| fragment.offset == 0);
         if packet.mode != Mode::Unreliable || !begins {
             return false;
         }
@@ -93,7 +93,7 @@ impl Sequencing {
             return; // the receive window has passed it
         }
         if let Message::Packet(packet) = message {
-            let (channel, which) = (packet.channel, (packet.id, packet.dependency));
+            let (channel, which) = (packet.channel, (packet.id, packet.dependency.into()));
             if let Some((made, params, totals)) = self.get_mut(channel) {
                 made.sender.give_up(channel, which, params, totals);
             }

@@ -7,10 +7,12 @@ use crate::audit::Audit;
 use crate::frame::Mode;
 
 impl Sequencing {
+    /// No message counts more than `longest`.
+    ///
     /// # Panics
     ///
     /// If a budget does not say what is there, or a channel waits for a turn that never comes.
-    pub(crate) fn audit(&self, audit: &mut Audit) {
+    pub(crate) fn audit(&self, audit: &mut Audit, longest: u64) {
         let mut found = Totals {
             room: self.totals.room.empty(),
             ..Totals::default()
@@ -54,7 +56,7 @@ impl Sequencing {
             let number = |&other: &u8| usize::from(other) == channel;
             let turns = self.lanes.channels().filter(number).count();
             assert_eq!(turns, usize::from(made.in_turn), "channel {channel}");
-            made.lane.bucket.audit(super::lanes::longest(&self.params));
+            made.lane.bucket.audit(longest);
             let ready = made.receiver.is_ready(&self.params);
             assert_eq!(made.ready, ready, "channel {channel}");
             assert!(made.arrived || !ready, "channel {channel} is not offered");

@@ -273,6 +273,13 @@ impl Backlog {
         self.remove(place)
     }
 
+    /// The packet with this receipt that was sent first.
+    pub(crate) fn with_receipt(&self, token: u64) -> Option<&Waiting> {
+        let receipts = &self.others.as_ref()?.receipts;
+        let &(_, place) = receipts.range((token, 0)..=(token, u64::MAX)).next()?;
+        self.queue[self.index(place)?].waiting.as_ref()
+    }
+
     /// Takes out a packet with this receipt.
     pub(crate) fn pop_receipt(&mut self, token: u64) -> Option<Waiting> {
         let receipts = &self.others.as_ref()?.receipts;

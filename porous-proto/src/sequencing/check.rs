@@ -33,15 +33,7 @@ impl Sequencing {
 
     /// Whether the packet as a whole is within the agreed maximum.
     fn fits(&self, packet: &Packet<&[u8]>) -> bool {
-        let max = u64::from(self.params.max_packet);
-        let size = self.params.fragment_size as u64;
-        match packet.fragment {
-            None => packet.payload.len() as u64 <= max,
-            Some(part) if part.index + 1 == part.count => {
-                u64::from(part.index) * size + packet.payload.len() as u64 <= max
-            }
-            Some(part) => u64::from(part.count - 1) * size < max,
-        }
+        packet.part().1 <= self.params.max_packet
     }
 
     /// Checks a sentinel packet: only marked ids (18) have one.

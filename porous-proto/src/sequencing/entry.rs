@@ -53,20 +53,23 @@ impl Entry {
     }
 
     /// Adds a message that was checked.
-    pub(crate) fn add(&mut self, packet: &Packet<&[u8]>, fragment_size: usize) {
-        let Some(part) = packet.fragment else {
-            self.content = Content::Complete(Bytes::copy_from_slice(packet.payload));
-            return;
-        };
+    pub(crate) fn add(&mut self, packet: &Packet<&[u8]>) {
+        let (offset, len) = packet.part();
         if matches!(self.content, Content::Sentinel) {
-            self.content = Content::Partial(Box::new(Reassembly::new(part.count)));
+            self.content = match packet.fragment {
+                None => Content::Complete(Bytes::copy_from_slice(packet.payload)),
+                Some(_) => Content::Partial(Box::new(Reassembly::new(len))),
+            };
         }
         let Content::Partial(parts) = &mut self.content else {
             return;
         };
-        if parts.add(part, packet.payload, fragment_size) {
+        let Some(news) = parts.news(offset, packet.payload) else {
+            return;
+        };
+        if parts.add(offset, packet.payload, news) {
             let parts = core::mem::replace(&mut **parts, Reassembly::new(0));
-            self.content = Content::Complete(parts.finish(fragment_size));
+            self.content = Content::Complete(parts.finish());
         }
     }
 

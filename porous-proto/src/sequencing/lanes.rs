@@ -32,12 +32,6 @@ pub(super) fn cost<B: AsRef<[u8]>>(message: &Message<B>) -> u64 {
     }
 }
 
-/// What the longest message counts.
-#[cfg(any(test, feature = "audit"))]
-pub(super) const fn longest(params: &super::SequencingParams) -> u64 {
-    params.fragment_size as u64 + HEAD
-}
-
 /// What the scheduler knows of a channel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lane {

@@ -8,6 +8,7 @@ mod audit;
 mod backlog;
 mod channel;
 mod check;
+mod cuts;
 mod dependency;
 mod dispute;
 mod entry;
@@ -48,6 +49,7 @@ use self::send_room::{Refusal, SendRoom};
 use crate::config::{Channel as Settings, Policy, Priority};
 use crate::frame::{Channels, Control, Message, Mode, PACKET_CHARGE, Packet};
 use crate::options::SendOptions;
+use crate::progress::{ReceiveProgress, SendProgress};
 use crate::time::Instant;
 use crate::work;
 
@@ -65,8 +67,6 @@ pub(crate) struct SequencingParams {
     pub(crate) spacing: u64,
     /// 16 or 24: Y of (16) and (17) is two to the power of this.
     pub(crate) id_bits: u32,
-    /// F: the length of all fragments but the last.
-    pub(crate) fragment_size: usize,
     pub(crate) max_packet: u32,
     /// What the remote host keeps for us at most.
     pub(crate) remote_budget: u64,
@@ -234,14 +234,43 @@ impl Sequencing {
         }
     }
 
+    /// The message was cut off another one, which ends where it begins.
+    pub(crate) fn cut(&mut self, message: &Message<Bytes>) {
+        let Message::Packet(packet) = message else {
+            return;
+        };
+        if let Some((made, params, _)) = self.get_mut(packet.channel) {
+            made.sender.cut(packet.id, packet.part().0, params);
+        }
+    }
+
+    /// How far the oldest packet with this receipt has come, until that is told.
+    pub(crate) fn send_progress(&self, channel: u8, token: u64) -> Option<SendProgress> {
+        self.get(channel)?.sender.progress(token)
+    }
+
+    /// How much has come of the oldest packet that came in part, and is no suspect.
+    pub(crate) fn receive_progress(&self, channel: u8) -> Option<ReceiveProgress> {
+        let receiver = &self.get(channel)?.receiver;
+        let parts = receiver.queue.first_partial(receiver.believed_end())?;
+        Some(ReceiveProgress {
+            len: parts.whole(),
+            received: u32::try_from(parts.len()).unwrap_or(u32::MAX),
+        })
+    }
+
     /// A message arrived at the remote host.
     pub(crate) fn acknowledged(&mut self, message: &Message<Bytes>) {
         match *message {
             Message::Packet(Packet {
-                channel, id, mode, ..
+                channel,
+                id,
+                mode,
+                fragment,
+                ..
             }) => {
                 if let Some((made, params, totals)) = self.get_mut(channel) {
-                    made.sender.acknowledged(id, params, totals);
+                    made.sender.acknowledged(id, fragment, params, totals);
                 }
                 if mode == Mode::Unreliable {
                     self.unblock_senders();

@@ -290,6 +290,16 @@ impl Promises {
         those.map(|&(_, id)| id).next()
     }
 
+    /// The oldest packet with this receipt of which nobody knows what becomes of it.
+    pub(super) fn open(&self, token: u64) -> Option<u64> {
+        let those = self.receipts.range((token, 0)..=(token, u64::MAX));
+        let is_open = |id: &u64| {
+            let promise = self.by_id.get(id);
+            promise.is_some_and(|promise| promise.told.is_none() && promise.given_up.is_none())
+        };
+        those.map(|&(_, id)| id).find(is_open)
+    }
+
     /// The connection has ended: what no receipt has told of is lost.
     fn close(&mut self, receipts: &mut Receipts) {
         for mut promise in core::mem::take(&mut self.by_id).into_values() {
@@ -392,7 +402,7 @@ impl Sender {
             return;
         };
         match sent.mode {
-            Mode::Unreliable => totals.charged -= u64::from(core::mem::take(&mut sent.charged)),
+            Mode::Unreliable => totals.charged -= sent.discharge(),
             Mode::Reliable | Mode::Passive => self.controls.push_back(Control::Tombstone {
                 channel,
                 id: serial::truncate(id, params.id_bits),

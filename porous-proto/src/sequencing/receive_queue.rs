@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 
 use super::dependency::is_satisfied;
 use super::entry::{Content, Entry};
+use super::fragment::Reassembly;
 use crate::frame::Mode;
 use crate::serial::Bits;
 use crate::work;
@@ -214,6 +215,19 @@ impl ReceiveQueue {
     /// The first entry from this id on, which is not before m_b.
     pub(crate) fn next(&self, from: u64) -> Option<u64> {
         self.index.present.first(from..self.end, true)
+    }
+
+    /// The first packet before `limit` that came in part.
+    pub(crate) fn first_partial(&self, limit: u64) -> Option<&Reassembly> {
+        let mut from = self.base;
+        while let Some(id) = self.index.present.first(from..limit, true) {
+            work::count(1);
+            if let Content::Partial(parts) = &self.get(id)?.content {
+                return Some(parts);
+            }
+            from = id + 1;
+        }
+        None
     }
 
     /// The first complete packet that is before `limit`.

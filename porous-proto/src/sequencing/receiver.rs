@@ -24,8 +24,8 @@ use crate::time::Instant;
 pub(crate) enum Verdict {
     /// It begins a packet: its bytes count in the receive budget, and the packet does.
     Begin,
-    /// It adds to a packet that is there: its bytes count.
-    Join,
+    /// It adds so many bytes to a packet that is there: they count.
+    Join(usize),
     /// Its packet was passed, or it is a duplicate: nothing to do.
     Stale,
     /// No honest sender sends this.
@@ -112,18 +112,16 @@ impl Receiver {
         let Some(entry) = self.queue.get(id) else {
             return Verdict::Begin;
         };
-        match (&entry.content, packet.fragment) {
-            (Content::Sentinel, _) => Verdict::Begin,
-            (Content::Partial(parts), Some(part)) if !parts.has(part.index) => Verdict::Join,
+        match &entry.content {
+            Content::Sentinel => Verdict::Begin,
+            Content::Partial(parts) => match parts.news(packet.part().0, packet.payload) {
+                None | Some(0) => Verdict::Stale,
+                Some(news) => Verdict::Join(news),
+            },
             // The packet of a tombstone is late, in whatever mode.
-            (
-                Content::Partial(_)
-                | Content::Complete(_)
-                | Content::Tombstone
-                | Content::Delivered
-                | Content::Buried,
-                _,
-            ) => Verdict::Stale,
+            Content::Complete(_) | Content::Tombstone | Content::Delivered | Content::Buried => {
+                Verdict::Stale
+            }
         }
     }
 
@@ -135,14 +133,18 @@ impl Receiver {
         packet: &Packet<&[u8]>,
         params: &SequencingParams,
     ) -> Option<u64> {
-        let id = self.place(packet.id, packet.dependency, params)?;
+        let id = self.place(packet.id, packet.dependency.into(), params)?;
         if let Some(entry) = self.queue.get(id) {
-            let is_other = entry.mode != packet.mode || entry.dependency != packet.dependency;
-            let cannot_be = match (&entry.content, packet.fragment) {
-                (Content::Tombstone | Content::Buried, _) => false,
-                (Content::Partial(parts), Some(part)) => is_other || parts.count() != part.count,
-                (Content::Partial(_), None) => true,
-                (Content::Sentinel | Content::Complete(_) | Content::Delivered, _) => is_other,
+            let (offset, len) = packet.part();
+            let dependency = u32::from(packet.dependency);
+            let is_other = entry.mode != packet.mode || entry.dependency != dependency;
+            let cannot_be = match &entry.content {
+                Content::Tombstone | Content::Buried => false,
+                Content::Partial(parts) => {
+                    let agrees = || parts.news(offset, packet.payload).is_some();
+                    is_other || parts.whole() != len || !agrees()
+                }
+                Content::Sentinel | Content::Complete(_) | Content::Delivered => is_other,
             };
             if cannot_be {
                 return Some(id);
@@ -170,10 +172,10 @@ impl Receiver {
         }
         let more = match self.check(packet, params) {
             Verdict::Begin => cost(packet.payload.len()),
-            Verdict::Join => packet.payload.len() as u64,
+            Verdict::Join(news) => news as u64,
             Verdict::Stale | Verdict::Violation => return,
         };
-        let (mode, dependency) = (packet.mode, packet.dependency);
+        let (mode, dependency) = (packet.mode, packet.dependency.into());
         // The packet that it was to join may have made room for others of the datagram.
         if mode == Mode::Unreliable && totals.kept + more > params.receive_budget {
             return;
@@ -185,7 +187,7 @@ impl Receiver {
             self.open(id, mode, dependency, false, Content::Sentinel, totals);
         }
         let complete = self.queue.change(id, |entry| {
-            entry.add(packet, params.fragment_size);
+            entry.add(packet);
             entry.is_complete()
         });
         totals.keep(mode, more);

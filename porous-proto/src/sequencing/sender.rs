@@ -1,14 +1,15 @@
 //! The sending half of a channel: the transfer window Q_t (16), and packets becoming messages.
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use core::time::Duration;
 
 use bytes::Bytes;
 
 use super::backlog::{Backlog, Waiting};
+use super::cuts::Cuts;
 use super::dependency::dependency;
 use super::fates::Passed;
-use super::fragment::fragment_count;
 use super::promises::Promises;
 use super::send_room::Held;
 use super::sentinel::is_marked;
@@ -16,6 +17,7 @@ use super::{SequencingParams, Totals, cost};
 use crate::event::Outcome;
 use crate::frame::{Control, Fragment, Message, Mode, Packet};
 use crate::options::SendOptions;
+use crate::progress::SendProgress;
 use crate::serial::{self, SendWindow};
 use crate::time::Instant;
 
@@ -26,22 +28,40 @@ pub(super) struct Current {
     options: SendOptions,
     pub(super) id: u64,
     pub(super) dependency: u32,
-    /// 1 for a whole packet.
-    count: u16,
-    next: u16,
+    /// So many bytes of it were cut off.
+    offset: u32,
 }
 
 /// A packet in the transfer window, sent in part at least.
 #[derive(Debug)]
 pub(super) struct Sent {
     pub(super) mode: Mode,
-    /// What it is charged to the remote's budget. Unreliable packets are charged while they are on
-    /// their way only: the remote may throw them out for others, and never says so.
-    pub(super) charged: u32,
-    /// What it counts in our own send budget.
-    pub(super) queued: u32,
-    /// Messages that are not acknowledged yet.
-    pub(super) open: u16,
+    /// It is charged to the remote's budget. Unreliable packets are charged while they are on their
+    /// way only: the remote may throw them out for others, and never says so.
+    is_charged: bool,
+    /// It counts in our own send budget.
+    is_queued: bool,
+    len: u32,
+    /// Bytes that are not acknowledged yet; of a packet of none (`deviations.md` Q14), 1.
+    pub(super) open: u32,
+}
+
+impl Sent {
+    fn cost(&self) -> u64 {
+        cost(self.len as usize)
+    }
+
+    /// It is not charged to the remote's budget any more: what it was.
+    pub(super) fn discharge(&mut self) -> u64 {
+        let was_charged = core::mem::take(&mut self.is_charged);
+        if was_charged { self.cost() } else { 0 }
+    }
+
+    /// It does not count in our own budget any more: what it did.
+    fn give_back(&mut self) -> u64 {
+        let was_queued = core::mem::take(&mut self.is_queued);
+        if was_queued { self.cost() } else { 0 }
+    }
 }
 
 /// The newest reliable packet that was begun.
@@ -74,6 +94,8 @@ pub(crate) struct Sender {
     pub(super) controls: VecDeque<Control>,
     /// The packets from n_b to the newest that was begun.
     sent: VecDeque<Sent>,
+    /// Which bytes of them are acknowledged, of those in fragments that are not acknowledged whole.
+    cuts: Option<Box<Cuts>>,
     pub(super) promises: Promises,
     /// What it takes of the send budget.
     pub(super) held: Held,
@@ -95,6 +117,7 @@ impl Sender {
             current: None,
             controls: VecDeque::new(),
             sent: VecDeque::new(),
+            cuts: None,
             promises: Promises::default(),
             held: Held::default(),
             last_reliable: None,
@@ -135,11 +158,11 @@ impl Sender {
         self.waiting.look(now);
     }
 
-    /// The next message, and how it is sent: fragments of reliable and passive packets reliably,
+    /// The next message, with `most` bytes of a packet at most, and how it is sent: fragments of reliable and passive packets reliably,
     /// those of unreliable ones not (§3.2).
     pub(crate) fn next_message(
         &mut self,
-        channel: u8,
+        (channel, most): (u8, usize),
         params: &SequencingParams,
         totals: &mut Totals,
     ) -> Option<(Message<Bytes>, SendOptions)> {
@@ -151,9 +174,14 @@ impl Sender {
         }
         let current = self.current.as_mut()?;
         let receipt = current.options.receipt.is_some() && !self.fates_told;
-        let packet = next_part((channel, receipt), current, params);
+        let packet = next_part((channel, receipt), current, most, params);
         let (id, options) = (current.id, current.options);
-        if current.next == current.count {
+        let offset = current.offset;
+        let is_over = offset as usize == current.payload.len();
+        if packet.fragment.is_some() {
+            self.cut_at(id, offset);
+        }
+        if is_over {
             self.current = None;
             totals.unsent -= 1;
             if options.mode == Mode::Unreliable {
@@ -187,7 +215,6 @@ impl Sender {
         let mode = options.mode;
         (self.begun, self.unsent) = (since, true);
         self.promises.begin(id, &options, ends);
-        let count = fragment_count(payload.len(), params.fragment_size);
         // Nobody waits for what is outdated as soon as this leaves.
         let same_key = |last: &LastReliable| last.key.is_some() && last.key == options.key;
         if let Some(last) = self.last_reliable.filter(same_key) {
@@ -209,20 +236,20 @@ impl Sender {
         }
         totals.charged += cost;
         // A packet is at most 4 GiB long by `Config`.
-        let cost = u32::try_from(cost).unwrap_or(u32::MAX);
+        let len = u32::try_from(payload.len()).unwrap_or(u32::MAX);
         self.sent.push_back(Sent {
             mode,
-            charged: cost,
-            queued: cost,
-            open: count,
+            is_charged: true,
+            is_queued: true,
+            len,
+            open: len.max(1),
         });
         self.current = Some(Current {
             payload,
             options,
             id,
             dependency,
-            count,
-            next: 0,
+            offset: 0,
         });
     }
 
@@ -234,8 +261,8 @@ impl Sender {
     /// The packet does not count in the send budget any more.
     pub(super) fn give_back(&mut self, id: u64, totals: &mut Totals) {
         if let Some(sent) = self.sent_mut(id) {
-            let (mode, queued) = (sent.mode, core::mem::take(&mut sent.queued));
-            (totals.room).give_back(&mut self.held, mode, u64::from(queued));
+            let (mode, queued) = (sent.mode, sent.give_back());
+            totals.room.give_back(&mut self.held, mode, queued);
         }
     }
 
@@ -271,35 +298,92 @@ impl Sender {
         Some(self.begun)
     }
 
+    /// How far the oldest packet with this receipt has come.
+    pub(super) fn progress(&self, token: u64) -> Option<SendProgress> {
+        let Some(id) = self.promises.open(token) else {
+            let waiting = self.waiting.with_receipt(token)?;
+            // A packet is at most 4 GiB long by `Config`.
+            return Some(SendProgress {
+                len: u32::try_from(waiting.payload.len()).unwrap_or(u32::MAX),
+                sent: 0,
+                acknowledged: 0,
+            });
+        };
+        let index = usize::try_from(id.checked_sub(self.window.base())?).ok()?;
+        let packet = self.sent.get(index)?;
+        let current = self.current.as_ref().filter(|current| current.id == id);
+        Some(SendProgress {
+            len: packet.len,
+            sent: current.map_or(packet.len, |current| current.offset),
+            acknowledged: packet.len.saturating_sub(packet.open),
+        })
+    }
+
     /// Packets of which nothing was sent.
     pub(super) fn waiting_count(&self) -> u32 {
         let waiting = self.waiting.len() + usize::from(self.unsent && !self.sent.is_empty());
         u32::try_from(waiting).unwrap_or(u32::MAX)
     }
 
-    /// One message of the packet arrived.
-    pub(crate) fn acknowledged(&mut self, id: u32, params: &SequencingParams, totals: &mut Totals) {
+    /// A piece of a packet ends, and another one begins.
+    fn cut_at(&mut self, id: u64, start: u32) {
+        let Some(len) = self
+            .sent_mut(id)
+            .filter(|sent| sent.open > 0)
+            .map(|sent| sent.len)
+        else {
+            return;
+        };
+        let cuts = self.cuts.get_or_insert_default();
+        cuts.cut(id, len, start);
+    }
+
+    /// Nobody asks any more which bytes of the packet are acknowledged.
+    fn forget_cuts(&mut self, id: u64) {
+        if let Some(cuts) = &mut self.cuts {
+            cuts.forget(id);
+        }
+        self.cuts.take_if(|cuts| cuts.is_empty());
+    }
+
+    /// A message of the packet is sent in two, of which the second begins there.
+    pub(super) fn cut(&mut self, id: u32, start: u32, params: &SequencingParams) {
+        if let Some(id) = self.expand(id, params) {
+            self.cut_at(id, start);
+        }
+    }
+
+    /// One message of the packet arrived: all of it, or a fragment.
+    pub(crate) fn acknowledged(
+        &mut self,
+        id: u32,
+        fragment: Option<Fragment>,
+        params: &SequencingParams,
+        totals: &mut Totals,
+    ) {
         let Some(id) = self.expand(id, params) else {
             return;
         };
-        let Some(sent) = self.sent_mut(id) else {
+        let arrived = fragment.map_or(u32::MAX, |part| {
+            let cuts = self.cuts.as_mut();
+            cuts.map_or(0, |cuts| cuts.acknowledge(id, part.offset))
+        });
+        let Some(sent) = self.sent_mut(id).filter(|sent| sent.open > 0) else {
             return;
         };
-        let Some(open) = sent.open.checked_sub(1) else {
-            return;
-        };
-        sent.open = open;
-        if open > 0 {
+        sent.open = sent.open.saturating_sub(arrived);
+        if sent.open > 0 {
             return;
         }
         let mode = sent.mode;
         match mode {
-            Mode::Unreliable => totals.charged -= u64::from(core::mem::take(&mut sent.charged)),
+            Mode::Unreliable => totals.charged -= sent.discharge(),
             Mode::Reliable | Mode::Passive => {
                 totals.undelivered -= 1;
                 self.give_back(id, totals);
             }
         }
+        self.forget_cuts(id);
         self.promises.arrived(id, mode, &mut totals.receipts);
     }
 
@@ -310,7 +394,7 @@ impl Sender {
             return false;
         };
         if let Some(sent) = self.sent_mut(id) {
-            totals.charged -= u64::from(core::mem::take(&mut sent.charged));
+            totals.charged -= sent.discharge();
         }
         self.promises.lost(id, &mut totals.receipts)
     }
@@ -320,15 +404,16 @@ impl Sender {
     /// is not used, or what is sent under it would be stale.
     pub(crate) fn advance_past(&mut self, id: u64, how: Passed, totals: &mut Totals) {
         while self.window.base() <= id {
-            let Some(sent) = self.sent.pop_front() else {
+            let Some(mut sent) = self.sent.pop_front() else {
                 self.window.advance_to(id + 1);
                 break;
             };
-            totals.charged -= u64::from(sent.charged);
-            let queued = u64::from(sent.queued);
+            totals.charged -= sent.discharge();
+            let queued = sent.give_back();
             totals.room.give_back(&mut self.held, sent.mode, queued);
             totals.undelivered -= u32::from(sent.open > 0 && sent.mode != Mode::Unreliable);
             let passed = self.window.base();
+            self.forget_cuts(passed);
             let receipts = &mut totals.receipts;
             let later = self.promises.passed(passed, (sent.mode, how), receipts);
             totals.unsettled += u32::from(later);
@@ -363,7 +448,8 @@ impl Sender {
     /// budget, and whether messages of it are not acknowledged.
     pub(super) fn sent(&self) -> impl Iterator<Item = (Mode, u64, u64, bool)> {
         let numbers = |sent: &Sent| {
-            let (charged, queued) = (u64::from(sent.charged), u64::from(sent.queued));
+            let charged = if sent.is_charged { sent.cost() } else { 0 };
+            let queued = if sent.is_queued { sent.cost() } else { 0 };
             (sent.mode, charged, queued, sent.open > 0)
         };
         self.sent.iter().map(numbers)
@@ -380,33 +466,32 @@ impl Sender {
     }
 }
 
-/// The next fragment of a packet, or the whole of it.
+/// The next fragment of a packet, with `most` bytes at most, or the whole of it.
 fn next_part(
     (channel, receipt): (u8, bool),
     current: &mut Current,
+    most: usize,
     params: &SequencingParams,
 ) -> Packet<Bytes> {
-    let index = current.next;
-    current.next += 1;
-    let (fragment, payload) = if current.count == 1 {
+    let (start, len) = (current.offset as usize, current.payload.len());
+    let end = start.saturating_add(most).min(len);
+    // A packet is at most 4 GiB long by `Config`.
+    let [offset, next, whole] = [start, end, len].map(|at| u32::try_from(at).unwrap_or(u32::MAX));
+    current.offset = next;
+    let (fragment, payload) = if start == 0 && end == len {
         (None, current.payload.clone())
     } else {
-        let start = usize::from(index) * params.fragment_size;
-        let end = (start + params.fragment_size).min(current.payload.len());
-        let fragment = Fragment {
-            index,
-            count: current.count,
-        };
         // A copy: what the receive window passes leaves the budget, and must not be held whole by one
         // fragment that is not acknowledged.
         let part = Bytes::copy_from_slice(&current.payload[start..end]);
-        (Some(fragment), part)
+        (Fragment::new(offset, whole), part)
     };
     Packet {
         mode: current.options.mode,
         channel,
         id: serial::truncate(current.id, params.id_bits),
-        dependency: current.dependency,
+        // It is below N_Q, which is 2^16 at most.
+        dependency: u16::try_from(current.dependency).unwrap_or(u16::MAX),
         fragment,
         receipt,
         payload,

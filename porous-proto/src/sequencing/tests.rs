@@ -22,6 +22,12 @@ use super::*;
 const NOW: Instant = Instant::ZERO;
 const AGE: Duration = Duration::from_secs(2);
 
+/// Packets are cut into so many bytes.
+const FRAGMENT: usize = 10;
+
+/// No message counts more for the cap of a channel.
+const LONGEST: u64 = 1008;
+
 pub(super) fn params(window: u64, spacing: u64) -> SequencingParams {
     SequencingParams {
         channels: 2,
@@ -30,7 +36,6 @@ pub(super) fn params(window: u64, spacing: u64) -> SequencingParams {
         window,
         spacing,
         id_bits: 16,
-        fragment_size: 10,
         max_packet: 1000,
         remote_budget: 100_000,
         receive_budget: 100_000,
@@ -79,7 +84,7 @@ impl Wire {
             self.sender
                 .send(0, Bytes::copy_from_slice(name.as_bytes()), mode);
         }
-        while let Some((message, _)) = self.sender.next_message(Priority::Low) {
+        while let Some((message, _)) = self.sender.next_message(Priority::Low, FRAGMENT) {
             self.messages.push(message);
         }
     }

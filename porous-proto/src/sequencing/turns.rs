@@ -21,11 +21,12 @@ impl Sequencing {
         }
     }
 
-    /// The next new message of this priority, and how it is to be sent. A channel that had its turn
-    /// waits for the others.
+    /// The next new message of this priority, with `most` bytes of a packet at most, and how it is to be
+    /// sent. A channel that had its turn waits for the others.
     pub(crate) fn next_message(
         &mut self,
         priority: Priority,
+        most: usize,
     ) -> Option<(Message<Bytes>, SendOptions)> {
         let now = self.ageing.now;
         while let Some(channel) = self.lanes.pop(priority) {
@@ -35,7 +36,8 @@ impl Sequencing {
                 self.lanes.hold(channel, until);
                 continue;
             }
-            let next = (made.sender).next_message(channel, &self.params, &mut self.totals);
+            let part = (channel, most);
+            let next = (made.sender).next_message(part, &self.params, &mut self.totals);
             if let Some((message, options)) = next {
                 let cost = lanes::cost(&message);
                 self.lanes.sent(priority, channel, &mut made.lane, cost);

@@ -55,6 +55,23 @@ impl Plan {
         self.ack = Some((block, largest));
     }
 
+    /// Its bytes but for the block.
+    fn len_beside_ack(&self) -> usize {
+        let block = self.ack.as_ref().map_or(0, |(block, _)| block.length());
+        self.len - block
+    }
+
+    /// Leaves the block out that is all there is, if a message of this length would find room without it.
+    /// Whether it did.
+    fn gives_way(&mut self, message: usize, limit: usize) -> bool {
+        let len = self.len_beside_ack();
+        let gives_way = self.messages == 0 && self.ack.is_some() && len + message <= limit;
+        if gives_way {
+            (self.ack, self.len) = (None, len);
+        }
+        gives_way
+    }
+
     pub(super) fn control(&mut self, control: Control) {
         let message = Message::<&[u8]>::Control(control);
         self.len += self.layout.length(&message);
@@ -123,7 +140,8 @@ impl Transfer {
         if let (true, Recovery::Modern(modern)) = (tracked, &mut self.recovery) {
             modern.on_sent(now);
         }
-        if !plan.is_aside {
+        let left_out = plan.ack.is_none() && self.received.has_report();
+        if !plan.is_aside && !left_out {
             self.ack_timer.on_sent();
         }
         self.widths.note(self.queue.next(), now);
@@ -149,9 +167,9 @@ impl Transfer {
             plan.acknowledge(block, largest);
         }
         self.plan_control(plan, source, now, max);
-        self.plan_probe(plan, source, now, max);
-        let (repeated, before) = (plan.messages, plan.len);
-        self.plan_data(plan, source, max, now);
+        let max = self.plan_probe(plan, source, now, max);
+        let (repeated, before) = (plan.messages, plan.len_beside_ack());
+        self.plan_data(plan, source, (max, ack_due), now);
         plan.repeats &= plan.messages == repeated;
         if let Recovery::Modern(modern) = &self.recovery {
             let soon = modern.is_lossy(now) && self.store.has_reliable(&plan.contents);
@@ -160,7 +178,7 @@ impl Transfer {
         if plan.messages == 0 && !ack_due {
             return false;
         }
-        let news = plan.len - before;
+        let news = plan.len_beside_ack() - before;
         self.plan_copies(plan, source, now, (news, max));
         if let Some((_, largest)) = &plan.ack {
             self.received.reported(*largest);
@@ -218,7 +236,15 @@ impl Transfer {
     /// Fills the frame from the send queue, high priority first, as far as the transfer window,
     /// the congestion window and the MTU allow. A message that does not fit ends the frame, so
     /// that nothing overtakes it (Figure 5).
-    fn plan_data(&mut self, plan: &mut Plan, source: &mut impl Source, max: usize, now: Instant) {
+    /// What was received is acknowledged in the same frame, unless a message finds no room then, and
+    /// nobody waits for it: it may be long for many round trips.
+    fn plan_data(
+        &mut self,
+        plan: &mut Plan,
+        source: &mut impl Source,
+        (max, ack_due): (usize, bool),
+        now: Instant,
+    ) {
         if !self.queue.has_room() {
             return;
         }
@@ -230,12 +256,16 @@ impl Transfer {
                 if plan.messages >= MAX_MESSAGES {
                     return;
                 }
+                self.cut_front(source, priority);
                 let Some(front) = self.send_queue.front(&mut self.store, priority) else {
                     break;
                 };
                 let len = plan.layout.length(&front.message);
-                if plan.len + len > limit {
-                    self.path.on_full(plan.len + len);
+                let is_long = !ack_due && plan.len + len > max;
+                if plan.len + len > limit && !(is_long && plan.gives_way(len, limit)) {
+                    let is_part =
+                        matches!(&front.message, Message::Packet(p) if p.fragment.is_some());
+                    self.path.on_full(plan.len + len, is_part);
                     self.budget.set_limited(otherwise < max);
                     self.gate.waits = plan.len + len <= otherwise;
                     return;
@@ -262,7 +292,8 @@ impl Transfer {
                 source.skipped(&useless.message);
             }
         }
-        let Some(next) = source.next_message(priority) else {
+        let most = self.most_of_packet();
+        let Some(next) = source.next_message(priority, most) else {
             return false;
         };
         self.send_queue.push_new(

@@ -9,6 +9,7 @@ mod assembly;
 mod audit;
 mod budget;
 mod copies;
+mod cut;
 mod ecn;
 mod figures;
 mod gate;
@@ -86,6 +87,8 @@ pub(crate) struct TransferParams {
     pub(crate) max_datagram: u16,
     /// What it may become, if the path carries it.
     pub(crate) path_mtu: u16,
+    /// Bytes of a datagram that are kept free around a part of a packet.
+    pub(crate) reserve: usize,
     /// N_P.
     pub(crate) window: u64,
     /// B_r: how far behind the newest a frame may come.

@@ -138,10 +138,11 @@ impl PathMtu {
         size
     }
 
-    /// A datagram holds no more, but would with one more message if it could be so long.
-    pub(super) fn on_full(&mut self, needed: usize) {
+    /// A datagram holds no more, but would with one more message if it could be so long. Parts of a packet
+    /// would be fewer.
+    pub(super) fn on_full(&mut self, needed: usize, is_part: bool) {
         let sizes = usize::from(self.current) + 1..=usize::from(self.max);
-        self.is_wanted |= sizes.contains(&needed);
+        self.is_wanted |= sizes.contains(&needed) || is_part && self.current < self.max;
     }
 
     /// The next search begins then.
@@ -191,15 +192,20 @@ impl PathMtu {
 }
 
 impl Transfer {
-    /// How long the next datagram may be. What asks after others that are lost, perhaps because they
-    /// are too large, is not.
+    /// How long the next datagram may be. What has to be answered, as others are lost, perhaps because
+    /// they are too large, is not.
     pub(super) fn largest(&self) -> usize {
-        let is_probe = self.probe.is_some();
-        usize::from(if is_probe {
+        let insists = self.probe.is_some_and(|probe| probe.insists);
+        usize::from(if insists {
             self.path.base
         } else {
             self.path.current
         })
+    }
+
+    /// How long a datagram may be that asks after others, unless a message fits into no such one.
+    pub(super) fn surest(&self) -> usize {
+        self.path.base.into()
     }
 
     /// A ping padded to the size that is to be tried; false if none is. It is outside both windows,
@@ -236,6 +242,8 @@ impl Transfer {
                 size,
                 sent: now,
             });
+            // It is in no window, and much may follow before it is acknowledged.
+            self.queue.keep_next();
             return false;
         }
         size > path.base

@@ -20,7 +20,7 @@ pub(crate) struct Probe {
     /// So many datagrams.
     left: u8,
     /// If there is none, a ping goes out.
-    insists: bool,
+    pub(crate) insists: bool,
     /// Also what a newer frame carries, too.
     is_late: bool,
 }
@@ -69,18 +69,20 @@ impl Transfer {
         }
     }
 
-    /// Repeats in the next frame what fits and is of use, the oldest first.
+    /// Repeats in the next frame what fits and is of use, the oldest first: no more than every path
+    /// carries, or one message that is longer. How long the frame may become.
     pub(super) fn plan_probe(
         &mut self,
         plan: &mut Plan,
         source: &impl Source,
         now: Instant,
         max: usize,
-    ) {
+    ) -> usize {
         let Some(mut probe) = self.probe.take() else {
-            return;
+            return max;
         };
         let before = plan.messages;
+        let sure = max.min(self.surest());
         let mut is_full = false;
         for _ in 0..FRAMES_MAX {
             let Some(id) = self.queue.first_open(probe.from, probe.end - 1) else {
@@ -99,7 +101,8 @@ impl Transfer {
                         return false;
                     }
                     let more = layout.length(message);
-                    is_full |= *len + more > max || *messages >= MAX_MESSAGES;
+                    let limit = if *messages == before { max } else { sure };
+                    is_full |= *len + more > limit || *messages >= MAX_MESSAGES;
                     if !is_full {
                         layout.push(message);
                         *len += more;
@@ -133,5 +136,6 @@ impl Transfer {
         if probe.left > 0 && probe.from < probe.end {
             self.probe = Some(probe);
         }
+        sure.max(plan.len)
     }
 }

@@ -97,6 +97,8 @@ pub(crate) struct TransferQueue {
     flight: u32,
     /// The oldest reliable frame whose fate is open and that no probe has repeated, or the next id.
     unprobed: u64,
+    /// A frame that nobody waits for and that is remembered for longer than others.
+    kept: u64,
 }
 
 impl TransferQueue {
@@ -108,6 +110,7 @@ impl TransferQueue {
             window: SendWindow::new(first, size),
             flight: 0,
             unprobed: first,
+            kept: u64::MAX,
         }
     }
 
@@ -206,6 +209,12 @@ impl TransferQueue {
         self.settle();
     }
 
+    /// The frame that takes the next id is remembered while half of the window follows it, even if nobody
+    /// waits for it.
+    pub(crate) fn keep_next(&mut self) {
+        self.kept = self.next();
+    }
+
     /// The next id is not used.
     pub(crate) fn leave_out(&mut self) {
         let id = self.next();
@@ -300,6 +309,16 @@ impl TransferQueue {
         self.open.first(low.max(self.first)..end, true)
     }
 
+    /// How many frames are remembered if nobody waits for the first one.
+    fn remembered(&self) -> usize {
+        let half = usize::try_from(self.window.size() / 2).unwrap_or(usize::MAX);
+        if self.first == self.kept {
+            half.max(REMEMBERED_MAX)
+        } else {
+            REMEMBERED_MAX
+        }
+    }
+
     /// Moves k_b past what is settled, and forgets what nobody waits for. To be called after a
     /// series of [`take`](Self::take).
     pub(crate) fn settle(&mut self) {
@@ -313,7 +332,7 @@ impl TransferQueue {
             base += 1;
         }
         self.window.advance_to(base);
-        while self.first < self.window.base() && self.records.len() > REMEMBERED_MAX {
+        while self.first < self.window.base() && self.records.len() > self.remembered() {
             self.records.pop_front();
             self.open.clear(self.first);
             self.first += 1;

@@ -78,7 +78,8 @@ impl SendQueue {
         store.shift(self.front_list(priority), contents);
     }
 
-    const fn front_list(&mut self, priority: Priority) -> &mut List {
+    /// Where the message to be sent next at this priority stands.
+    pub(super) const fn front_list(&mut self, priority: Priority) -> &mut List {
         let level = self.level(priority);
         if level.again.is_empty() {
             &mut level.new

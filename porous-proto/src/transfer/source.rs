@@ -21,8 +21,11 @@ pub(crate) trait Source {
     /// Signalling that is due: a window acknowledgement (§3.2.1), or what is asked and told of packets.
     fn next_signal(&mut self) -> Option<Control>;
 
-    /// The next new message of this priority.
-    fn next_message(&mut self, priority: Priority) -> Option<NextMessage>;
+    /// The next new message of this priority, with `most` bytes of a packet at most.
+    fn next_message(&mut self, priority: Priority, most: usize) -> Option<NextMessage>;
+
+    /// The message was cut off another one, which ends where it begins.
+    fn cut(&mut self, message: &Message<Bytes>);
 
     /// Whether a message that waits is still of use (`docs/deviations.md` T8, Q9).
     fn is_current(&self, message: &Message<Bytes>) -> bool;

@@ -161,6 +161,18 @@ impl Store {
         self.ticket_of(index)
     }
 
+    /// Adds a new message to `list` behind its first one.
+    pub(crate) fn push_second(&mut self, list: &mut List, outgoing: Outgoing) {
+        let mut second = List::EMPTY;
+        self.push(&mut second, outgoing);
+        if list.head == list.tail {
+            list.tail = second.tail;
+        }
+        let first = self.nodes.get_mut(list.head as usize);
+        let rest = first.map(|first| core::mem::replace(&mut first.next, second.head));
+        self.nodes[second.head as usize].next = rest.unwrap_or(NIL);
+    }
+
     fn ticket_of(&self, entry: u32) -> Ticket {
         let turn = self.entries[entry as usize].turn;
         Ticket { entry, turn }
@@ -326,6 +338,13 @@ impl Store {
 
     pub(crate) fn front(&self, list: &List) -> Option<&Outgoing> {
         self.iter(list).next()
+    }
+
+    /// The same, to be changed: a message that waits to be sent, which is in no frame.
+    pub(crate) fn front_mut(&mut self, list: &List) -> Option<&mut Outgoing> {
+        let node = self.nodes.get(list.head as usize)?;
+        let entry = self.entries.get_mut(node.entry as usize)?;
+        entry.outgoing.as_mut()
     }
 
     /// How many places there are, by the books of the messages.

@@ -66,12 +66,14 @@ impl Source for Script {
         self.windows.pop_front()
     }
 
-    fn next_message(&mut self, priority: Priority) -> Option<NextMessage> {
+    fn next_message(&mut self, priority: Priority, _: usize) -> Option<NextMessage> {
         match priority {
             Priority::High => self.high.pop_front(),
             Priority::Low => self.low.pop_front(),
         }
     }
+
+    fn cut(&mut self, _: &Message<Bytes>) {}
 
     fn is_current(&self, message: &Message<Bytes>) -> bool {
         !self.stale.contains(&name(message))
@@ -97,7 +99,6 @@ fn context() -> Context {
     Context {
         id_bytes: 2,
         window: 4096,
-        fragment_size: MTU - 48,
         tag: crate::frame::TAG,
     }
 }
@@ -124,6 +125,7 @@ impl Side {
             },
             max_datagram: u16::try_from(MTU).unwrap(),
             path_mtu: u16::try_from(MTU).unwrap(),
+            reserve: 16,
             window: 4096,
             behind: 256,
             send_rate: u32::MAX,

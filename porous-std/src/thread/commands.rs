@@ -8,7 +8,7 @@ use porous_udp::{
 };
 
 use super::known::Known;
-use super::output::{Command, Outgoing, ThreadError, Unsent, UnsentError};
+use super::output::{Command, Outgoing, Question, ThreadError, Unsent, UnsentError};
 use crate::HostThread;
 
 impl HostThread {
@@ -271,7 +271,54 @@ impl HostThread {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn ask_peer_stats(&mut self, peer: PeerId) -> Result<(), ThreadError> {
-        self.command(Command::AskPeerStats(peer))
+        self.command(Command::Ask(peer, Question::Stats))
+    }
+
+    /// Asks how far a packet with this receipt has come
+    /// ([`Peer::send_progress`](crate::Peer::send_progress)):
+    /// [`Output::SendProgress`](crate::Output::SendProgress) tells.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if it was not queued.
+    ///
+    /// ```
+    /// use porous_std::{ChannelId, Config, PeerId, UdpHost};
+    ///
+    /// let mut host = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
+    /// host.ask_send_progress(PeerId::from_u64(u64::MAX).unwrap(), ChannelId(0), 7)?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn ask_send_progress(
+        &mut self,
+        peer: PeerId,
+        channel: ChannelId,
+        receipt: u64,
+    ) -> Result<(), ThreadError> {
+        self.command(Command::Ask(peer, Question::Sent(channel, receipt)))
+    }
+
+    /// Asks how much has come of the next packet of a channel that came in part
+    /// ([`Peer::receive_progress`](crate::Peer::receive_progress)):
+    /// [`Output::ReceiveProgress`](crate::Output::ReceiveProgress) tells.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if it was not queued.
+    ///
+    /// ```
+    /// use porous_std::{ChannelId, Config, PeerId, UdpHost};
+    ///
+    /// let mut host = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
+    /// host.ask_receive_progress(PeerId::from_u64(u64::MAX).unwrap(), ChannelId(0))?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn ask_receive_progress(
+        &mut self,
+        peer: PeerId,
+        channel: ChannelId,
+    ) -> Result<(), ThreadError> {
+        self.command(Command::Ask(peer, Question::Received(channel)))
     }
 
     /// Changes the cap of a channel to a peer, in bytes a second

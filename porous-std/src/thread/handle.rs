@@ -244,6 +244,8 @@ impl HostThread {
             | Output::NotAnswered { .. }
             | Output::Stats { .. }
             | Output::PeerStats { .. }
+            | Output::SendProgress { .. }
+            | Output::ReceiveProgress { .. }
             | Output::Ended(_) => {}
         }
     }

@@ -7,8 +7,8 @@ use std::io;
 use bytes::Bytes;
 use porous_udp::{
     AnswerError, ChannelId, ConnectError, ConnectionIds, Disconnect, Event, HostStats, Listen,
-    ListenError, Peer, PeerId, PeerState, PeerStats, Received, RefusalData, SendError, SendOptions,
-    SocketStats,
+    ListenError, Peer, PeerId, PeerState, PeerStats, ReceiveProgress, Received, RefusalData,
+    SendError, SendOptions, SendProgress, SocketStats,
 };
 
 use super::queue::{Weigh, weight};
@@ -67,6 +67,26 @@ pub enum Output {
         peer: PeerId,
         /// `None` if there is no such peer any more.
         stats: Option<Box<PeerStats>>,
+    },
+    /// The answer to [`ask_send_progress`](crate::HostThread::ask_send_progress).
+    SendProgress {
+        /// To whom the packet was sent.
+        peer: PeerId,
+        /// On which channel.
+        channel: ChannelId,
+        /// Its receipt.
+        receipt: u64,
+        /// `None` if what became of it is known, or there is none.
+        progress: Option<SendProgress>,
+    },
+    /// The answer to [`ask_receive_progress`](crate::HostThread::ask_receive_progress).
+    ReceiveProgress {
+        /// From whom.
+        peer: PeerId,
+        /// On which channel.
+        channel: ChannelId,
+        /// `None` if no packet has come in part.
+        progress: Option<ReceiveProgress>,
     },
     /// The last output: the thread has ended by itself, and with it all connections. The socket is
     /// of no more use, or the thread has panicked. Say goodbye to the player and make a new host.
@@ -164,9 +184,18 @@ pub(crate) enum Command {
     SetHostSendRate(u32),
     SetConnectionIds(ConnectionIds),
     AskStats,
-    AskPeerStats(PeerId),
+    Ask(PeerId, Question),
     /// End: who is still there is disconnected like this.
     Close(Disconnect),
+}
+
+/// What the game asks of a peer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Question {
+    Stats,
+    /// The channel and the receipt of a packet.
+    Sent(ChannelId, u64),
+    Received(ChannelId),
 }
 
 /// What may be sent to a connected peer.
@@ -230,6 +259,8 @@ impl Weigh for Item {
             | Output::NotAnswered { .. }
             | Output::Stats { .. }
             | Output::PeerStats { .. }
+            | Output::SendProgress { .. }
+            | Output::ReceiveProgress { .. }
             | Output::Ended(_) => weight(&[]),
         }
     }

@@ -8,7 +8,7 @@ use std::io;
 use porous_udp::{Conditioner, ConnectError, Disconnect, Event, PeerId, SendError};
 
 use super::bell::Bell;
-use super::output::{Command, Item, Outgoing, Output, Terms, Unsent, UnsentError};
+use super::output::{Command, Item, Outgoing, Output, Question, Terms, Unsent, UnsentError};
 use super::queue::{Consumer, Producer};
 use crate::UdpHost;
 use crate::sleep::sleep;
@@ -183,10 +183,7 @@ impl<C: Conditioner> Worker<C> {
                 host: Box::new(host.stats()),
                 socket: host.socket_stats(),
             }),
-            Command::AskPeerStats(peer) => {
-                let stats = host.peer(peer).map(|peer| Box::new(peer.stats()));
-                Some(Output::PeerStats { peer, stats })
-            }
+            Command::Ask(peer, question) => Some(tell(host, peer, question)),
             Command::Close(how) => {
                 self.close(how);
                 None
@@ -302,5 +299,27 @@ fn begun(address: SocketAddr, result: Result<PeerId, ConnectError>) -> Output {
     match result {
         Ok(peer) => Output::Connecting { peer, address },
         Err(error) => Output::NotConnecting { address, error },
+    }
+}
+
+/// What is known of a peer.
+fn tell<C>(host: &UdpHost<C>, peer: PeerId, question: Question) -> Output {
+    let found = host.peer(peer);
+    match question {
+        Question::Stats => Output::PeerStats {
+            peer,
+            stats: found.map(|peer| Box::new(peer.stats())),
+        },
+        Question::Sent(channel, receipt) => Output::SendProgress {
+            peer,
+            channel,
+            receipt,
+            progress: found.and_then(|peer| peer.send_progress(channel, receipt)),
+        },
+        Question::Received(channel) => Output::ReceiveProgress {
+            peer,
+            channel,
+            progress: found.and_then(|peer| peer.receive_progress(channel)),
+        },
     }
 }

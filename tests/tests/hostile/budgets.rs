@@ -233,8 +233,9 @@ fn a_fragment_whose_packet_makes_room_for_it() {
     };
     case(cost, |scene| {
         let mut enemy = scene.enemy();
-        let part = |index, len| Message::from(packet(UNRELIABLE, 0, 7, len).part(index, 3));
-        assert!(is_taken(scene, &mut enemy, vec![part(2, 9)]));
+        let whole = u32::try_from(2 * FRAGMENT + 9).unwrap();
+        let part = |offset, len| Message::from(packet(UNRELIABLE, 0, 7, len).part(offset, whole));
+        assert!(is_taken(scene, &mut enemy, vec![part(whole - 9, 9)]));
         fill_but(scene, &mut enemy, 20);
         assert_eq!(kept(scene), BUDGET - 20);
         assert!(!is_taken(scene, &mut enemy, vec![part(0, FRAGMENT)]));
@@ -293,7 +294,7 @@ fn packets_of_the_greatest_length_and_a_byte_more() {
                 "{len} {taken:?}"
             );
         }
-        let part = packet(RELIABLE, 1, 0, FRAGMENT).part(0, 2).into();
+        let part = packet(RELIABLE, 1, 0, FRAGMENT).part(0, 2304).into();
         assert_eq!(scene.send(&mut enemy, None, vec![part]), crate::peers::BAD);
         assert_eq!(scene.read(ENEMY), 2);
     });

@@ -32,7 +32,11 @@ fn frames(enemy: &mut Remote<u32>) -> Vec<Short> {
             packet(PASSIVE, 1, 0, 0).into(),
             packet(UNRELIABLE, 3, 7, 300).into(),
         ],
-        vec![packet(RELIABLE, 2, 0, FRAGMENT / 8).part(56, 57).into()],
+        vec![
+            packet(RELIABLE, 2, 0, FRAGMENT / 8)
+                .part(64_512, 64_656)
+                .into(),
+        ],
         vec![Message::Control(vec![9, 0, 0, 0])],
     ];
     let kinds = kinds.into_iter();

@@ -11,7 +11,13 @@ use crate::peers::{
 };
 use crate::scene::{Cost, ENEMY, FRAGMENT, Scene, case, case_with, config, offer};
 
-/// `[X4 R12]` One byte of a packet of 57 fragments is kept as one byte, and not for its packet.
+/// The same as a number of the wire.
+const FULL: u32 = 1200 - 48;
+
+/// The shortest fragment that is not the end of its packet.
+const LEAST: u32 = 256;
+
+/// `[X4 R12]` One byte of a packet of 65,536 is kept as one byte, and not for its packet.
 #[test]
 fn the_end_of_a_great_packet_costs_what_has_come() {
     let cost = Cost {
@@ -21,7 +27,7 @@ fn the_end_of_a_great_packet_costs_what_has_come() {
     case(cost, |scene| {
         let mut enemy = scene.enemy();
         let packet = Packet::whole(RELIABLE, 0, 0, 0, vec![7]);
-        let taken = scene.send(&mut enemy, None, vec![packet.part(56, 57).into()]);
+        let taken = scene.send(&mut enemy, None, vec![packet.part(65_535, 65_536).into()]);
         assert!(matches!(taken, Disposition::Handled(_)), "{taken:?}");
         scene.pass(Duration::from_secs(5));
         assert_eq!(scene.read(ENEMY), 0);
@@ -36,51 +42,68 @@ fn a_fragment_that_announces_too_great_a_packet_is_refused() {
         steps: 100,
     };
     case(cost, |scene| {
-        for (address, (index, count)) in
-            (ENEMY..).zip([(57, 58), (0, 58), (65_534, 65_535), (0, 65_535)])
-        {
+        for (address, (offset, whole)) in (ENEMY..).zip([
+            (65_537 - FULL, 65_537),
+            (0, 65_537),
+            (u32::MAX - FULL, u32::MAX),
+            (0, u32::MAX),
+        ]) {
             let mut enemy = scene.enemy_at(address, &offer());
             let packet = Packet::whole(RELIABLE, 0, 0, 0, vec![7; FRAGMENT]);
-            let message = packet.part(index, count).into();
+            let message = packet.part(offset, whole).into();
             let taken = scene.send(&mut enemy, None, vec![message]);
             let refused = Disposition::Ignored(Ignored::BadMessage);
-            assert_eq!(taken, refused, "{index} of {count}");
+            assert_eq!(taken, refused, "{offset} of {whole}");
         }
     });
 }
 
-/// A fragment of a packet of which all have full size but the last.
-fn part(mode: u8, channel: u8, id: u32, index: u16, count: u16, len: usize) -> Message {
-    packet(mode, channel, id, len).part(index, count).into()
+/// So many bytes from a place in a packet of this length.
+fn part(mode: u8, channel: u8, id: u32, (offset, len): (u32, u32), whole: u32) -> Message {
+    let bytes = packet(mode, channel, id, len as usize);
+    bytes.part(offset, whole).into()
 }
 
-/// `[X5]` An index that equals its count or exceeds it, and counts of nothing and of one.
+/// `[X5]` Fragments that end behind their packet, or begin there, and packets of nothing and of one byte.
 #[test]
-fn fragments_beyond_their_count_are_malformed() {
+fn fragments_beyond_their_packet_are_malformed() {
     let cost = Cost {
         bytes: 500,
         steps: 100,
     };
     case(cost, |scene| {
         let mut enemy = scene.enemy();
-        let edges = [0, 1, 2, 3, 56, 57, 58, 1 << 15, u16::MAX - 1, u16::MAX];
-        for count in edges {
-            for index in edges
-                .into_iter()
-                .filter(|&index| index >= count || count < 2)
-            {
-                let message = part(RELIABLE, 0, 0, index, count, 1);
-                let taken = scene.send(&mut enemy, None, vec![message]);
-                let refused = [Malformed::BadValue, Malformed::NotCanonical].map(malformed);
-                assert!(refused.contains(&taken), "{index} of {count}: {taken:?}");
+        let edges = [
+            0,
+            1,
+            255,
+            256,
+            257,
+            512,
+            65_536,
+            1 << 31,
+            u32::MAX - 1,
+            u32::MAX,
+        ];
+        for whole in edges {
+            for offset in edges {
+                for len in [0, 1, 256, 257] {
+                    if u64::from(offset) + u64::from(len) <= u64::from(whole) {
+                        continue;
+                    }
+                    let message = part(RELIABLE, 0, 0, (offset, len), whole);
+                    let taken = scene.send(&mut enemy, None, vec![message]);
+                    let refused = malformed(Malformed::BadValue);
+                    assert_eq!(taken, refused, "{offset} + {len} of {whole}");
+                }
             }
         }
     });
 }
 
-/// `[X5 X22]` Indices and counts that do not fit into 16 bits, or are spelled longer than needed.
+/// `[X5 X22]` Places and lengths that do not fit into 32 bits, or are spelled longer than needed.
 #[test]
-fn the_numbers_of_fragments_have_16_bits_and_one_spelling() {
+fn the_numbers_of_fragments_have_32_bits_and_one_spelling() {
     let cost = Cost {
         bytes: 1900,
         steps: 100,
@@ -89,13 +112,15 @@ fn the_numbers_of_fragments_have_16_bits_and_one_spelling() {
         let mut enemy = scene.enemy();
         // A reliable fragment with its id and its dependency, to the end of the datagram.
         let head = [0b1000_1100, 9, 0, 0];
-        assert_taken(scene.send_raw(&mut enemy, 0, &[&head[..], &[1, 2, 7]].concat()));
+        let (place, whole) = ([0x80, 2], [0x81, 2]);
+        let taken = [&head[..], &place, &whole, &[7]].concat();
+        assert_taken(scene.send_raw(&mut enemy, 0, &taken));
         for numbers in [
-            &[0x81, 0, 2][..],
-            &[1, 0x82, 0],
-            &[1, 0x80, 0x80, 4],
-            &[0x80, 0x80, 4, 0x81, 0x80, 4],
-            &[1, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F],
+            &[0x80, 0x82, 0, 0x81, 2][..],
+            &[0x80, 2, 0x81, 0x82, 0],
+            &[0x80, 0x82, 0x80, 0x80, 0x10, 0x81, 2],
+            &[0x80, 2, 0x81, 0x82, 0x80, 0x80, 0x10],
+            &[0x80, 2, 0x81, 0x82, 0x80, 0x80, 0x80, 0],
         ] {
             let rest = [&head[..], numbers, &[7]].concat();
             let taken = scene.send_raw(&mut enemy, 0, &rest);
@@ -108,42 +133,50 @@ fn the_numbers_of_fragments_have_16_bits_and_one_spelling() {
     });
 }
 
-/// `[X5]` A fragment of no bytes, a middle one that is short by a byte or long by one, and a last one
-/// that is long.
+/// `[X5]` A fragment of no bytes, one that is too short and not the end, one that begins where no other
+/// one can have ended, and one that is a whole packet.
 #[test]
-fn fragments_have_the_length_that_their_place_implies() {
+fn fragments_have_a_length_and_a_place_that_can_be() {
     let cost = Cost {
-        bytes: 8100,
+        bytes: 9500,
         steps: 100,
     };
     case(cost, |scene| {
         let mut enemy = scene.enemy();
-        for (index, len, is_good) in [
-            (0, FRAGMENT - 1, false),
+        let whole = 2 * FULL + 1;
+        for (offset, len, is_good) in [
+            (0, LEAST - 1, false),
             (0, 1, false),
             (0, 0, false),
-            (0, FRAGMENT + 1, false),
-            (1, FRAGMENT - 1, false),
-            (2, 0, false),
-            (2, FRAGMENT + 1, false),
-            (2, 1, true),
-            (0, FRAGMENT, true),
+            (1, FULL, false),
+            (LEAST - 1, FULL, false),
+            (FULL, LEAST - 1, false),
+            (whole, 0, false),
+            (whole - 1, 2, false),
+            (whole - 1, 1, true),
+            (0, LEAST, true),
+            (LEAST, FULL, true),
         ] {
             for mode in [UNRELIABLE, RELIABLE, PASSIVE] {
-                let message = part(mode, mode, 0, index, 3, len);
+                let message = part(mode, mode, 0, (offset, len), whole);
                 let taken = scene.send(&mut enemy, None, vec![message]);
                 let was_taken = matches!(taken, Disposition::Handled(_));
-                assert_eq!(was_taken, is_good, "{index} {len} {taken:?}");
+                assert_eq!(was_taken, is_good, "{offset} {len} {taken:?}");
             }
         }
-        assert_eq!(scene.host.host.audit().kept, 3 * (64 + 1 + FRAGMENT as u64));
+        let kept = u64::from(64 + 1 + LEAST + FULL);
+        assert_eq!(scene.host.host.audit().kept, 3 * kept);
+        let message = part(RELIABLE, 0, 9, (0, 300), 300);
+        let taken = scene.send(&mut enemy, None, vec![message]);
+        assert_eq!(taken, malformed(Malformed::BadValue));
     });
 }
 
-/// `[X5]` The count changes in the middle of a packet, or it comes whole: the datagram is refused, and
-/// the packet can still be completed. The second such datagram has it forgotten.
+/// `[X5]` The length changes in the middle of a packet, it comes whole with another one, or with other
+/// bytes: the datagram is refused, and the packet can still be completed. The second such datagram has it
+/// forgotten.
 #[test]
-fn a_count_does_not_change_in_the_middle_of_a_packet() {
+fn a_length_does_not_change_in_the_middle_of_a_packet() {
     let cost = Cost {
         bytes: 10_500,
         steps: 100,
@@ -151,14 +184,25 @@ fn a_count_does_not_change_in_the_middle_of_a_packet() {
     case(cost, |scene| {
         let mut enemy = scene.enemy();
         for mode in [UNRELIABLE, RELIABLE, PASSIVE] {
-            let first = part(mode, mode, 0, 0, 2, FRAGMENT);
-            assert_taken(scene.send(&mut enemy, None, vec![first]));
-            let whole = packet(mode, mode, 0, 3).into();
-            let others = [(1, 3), (2, 3), (1, 57), (56, 57)].map(|(index, count)| {
-                let len = if index + 1 == count { 1 } else { FRAGMENT };
-                part(mode, mode, 0, index, count, len)
-            });
-            for other in others.into_iter().chain([whole]) {
+            let first = || part(mode, mode, 0, (0, LEAST), LEAST + 1);
+            assert_taken(scene.send(&mut enemy, None, vec![first()]));
+            let whole = |len, last| {
+                let mut payload = vec![7; len];
+                payload.extend([last]);
+                Message::from(Packet::whole(mode, mode, 0, 0, payload))
+            };
+            let differs = Packet::whole(mode, mode, 0, 0, vec![8; LEAST as usize]);
+            let others = [
+                part(mode, mode, 0, (LEAST, 2), LEAST + 2),
+                part(mode, mode, 0, (0, LEAST), LEAST + 2),
+                part(mode, mode, 0, (LEAST, FULL), 65_000),
+                part(mode, mode, 0, (64_999, 1), 65_000),
+                differs.part(0, LEAST + 1).into(),
+                whole(3, 7),
+                whole(LEAST as usize + 1, 7),
+                whole(LEAST as usize - 1, 8),
+            ];
+            for other in others {
                 for kept in [true, false] {
                     let context = format!("{other:?}");
                     let taken = scene.send(&mut enemy, None, vec![other.clone()]);
@@ -166,10 +210,10 @@ fn a_count_does_not_change_in_the_middle_of_a_packet() {
                     let entries = usize::from(mode) + usize::from(kept);
                     assert_eq!(scene.host.host.audit().entries, entries, "{context}");
                 }
-                let first = part(mode, mode, 0, 0, 2, FRAGMENT);
-                assert_taken(scene.send(&mut enemy, None, vec![first]));
+                assert_taken(scene.send(&mut enemy, None, vec![first()]));
             }
-            let last = part(mode, mode, 0, 1, 2, 1);
+            // All of it is none.
+            let last = whole(LEAST as usize, 9);
             assert_taken(scene.send(&mut enemy, None, vec![last]));
         }
         assert_eq!(scene.read(ENEMY), 3);
@@ -186,8 +230,8 @@ fn mode_and_dependency_do_not_change_in_the_middle_of_a_packet() {
     case(cost, |scene| {
         let mut enemy = scene.enemy();
         let with = |mode, dependency, index| {
-            let len = if index == 1 { 1 } else { FRAGMENT };
-            let packet = packet(mode, 0, 40, len).part(index, 2);
+            let (offset, len) = [(0, FRAGMENT), (FULL, 1)][index];
+            let packet = packet(mode, 0, 40, len).part(offset, FULL + 1);
             Message::from(Packet {
                 dependency,
                 ..packet
@@ -206,29 +250,74 @@ fn mode_and_dependency_do_not_change_in_the_middle_of_a_packet() {
     });
 }
 
-/// `[X5 X16]` Each fragment comes ten times, with other content each time, and in any order: the first
-/// of each counts.
+/// A byte for each place of a packet.
+fn content(offset: u32, len: u32) -> Vec<u8> {
+    let bytes = (offset..offset + len).map(|place| (place / 7).to_le_bytes()[0]);
+    bytes.collect()
+}
+
+/// `[X5 X16]` Each fragment comes ten times, in any order and cut elsewhere each time, so that it overlaps
+/// others: every byte counts once. What has other bytes is refused.
 #[test]
-fn of_copies_of_a_fragment_the_first_counts() {
+fn of_copies_of_a_fragment_every_byte_counts_once() {
     let cost = Cost {
         bytes: 19_000,
         steps: 100,
     };
     case(cost, |scene| {
+        const WHOLE: u32 = 5 * FULL + 9;
+        const HOLE: u32 = 2 * FULL;
         let mut enemy = scene.enemy();
-        for copy in 0..10_u8 {
-            for index in [5, 0, 3, 1, 4] {
-                let len = if index == 5 { 9 } else { FRAGMENT };
-                let packet = Packet::whole(RELIABLE, 0, 0, 0, vec![copy; len]).part(index, 6);
-                assert_taken(scene.send(&mut enemy, None, vec![packet.into()]));
+        let part = |offset, len| {
+            let packet = Packet::whole(RELIABLE, 0, 0, 0, content(offset, len));
+            packet.part(offset, WHOLE)
+        };
+        for copy in 0..10 {
+            for (start, end) in [(3 * FULL, WHOLE), (0, HOLE)] {
+                let mut from = start;
+                while from < end {
+                    let len = (FULL - 80 * copy).min(end - from);
+                    let len = if end == HOLE && len < LEAST { 0 } else { len };
+                    if len == 0 {
+                        from = end - LEAST;
+                        continue;
+                    }
+                    let message = part(from, len);
+                    assert_taken(scene.send(&mut enemy, None, vec![message.into()]));
+                    from += len;
+                }
+            }
+            let kept = u64::from(64 + WHOLE - FULL);
+            assert_eq!(scene.host.host.audit().kept, kept, "{copy}");
+            let mut other = part(3 * FULL, FULL);
+            other.payload[copy as usize] ^= 1;
+            let taken = scene.send(&mut enemy, None, vec![other.into()]);
+            assert_eq!(taken, BAD);
+            if copy % 2 == 1 {
+                // The second one had it forgotten.
+                assert_eq!(scene.host.host.audit().kept, 0);
+                let first = [
+                    (3 * FULL, FULL),
+                    (4 * FULL, FULL),
+                    (5 * FULL, 9),
+                    (0, FULL),
+                    (FULL, FULL),
+                ];
+                for (offset, len) in first {
+                    assert_taken(scene.send(&mut enemy, None, vec![part(offset, len).into()]));
+                }
             }
         }
-        let last = Packet::whole(RELIABLE, 0, 0, 0, vec![0; FRAGMENT]).part(2, 6);
+        let last = part(HOLE - 300, FULL);
+        assert_taken(scene.send(&mut enemy, None, vec![last.into()]));
+        let last = part(3 * FULL - LEAST, LEAST + 40);
+        assert_taken(scene.send(&mut enemy, None, vec![last.into()]));
+        let last = part(HOLE + 300, FULL - 300);
         assert_taken(scene.send(&mut enemy, None, vec![last.into()]));
         let peer = scene.peer();
         let got = scene.host.call(|host| {
             host.receive(peer)
-                .map(|got| got.payload == vec![0; 5 * FRAGMENT + 9])
+                .map(|got| got.payload == content(0, WHOLE))
         });
         assert_eq!(got, Some(true));
     });
@@ -240,7 +329,7 @@ fn ends_of_packets(scene: &mut Scene, mode: u8, count: u32) -> (usize, usize) {
     let mut enemy = scene.enemy();
     for id in 0..count {
         for channel in 0..4 {
-            let message = part(mode, channel, id, 1, 2, 1);
+            let message = part(mode, channel, id, (LEAST, 1), LEAST + 1);
             assert_taken(scene.send(&mut enemy, None, vec![message]));
         }
         scene.said.clear();
@@ -299,7 +388,7 @@ fn incomplete_reliable_packets_are_kept_within_the_budget() {
         let (mut kept, mut refused) = (0, 0);
         for id in 0..256 {
             for mode in [RELIABLE, PASSIVE] {
-                let message = part(mode, mode, id, 0, 2, FRAGMENT);
+                let message = part(mode, mode, id, (0, FULL), 2 * FULL);
                 if fits(scene.send(&mut enemy, None, vec![message])) {
                     kept += 1;
                 } else {
@@ -312,6 +401,33 @@ fn incomplete_reliable_packets_are_kept_within_the_budget() {
     });
 }
 
+/// A packet of a megabyte in pieces with a hole between any two, which are filled then: each fragment has
+/// these lengths.
+fn full_of_holes(cost: Cost, len: u32, hole: u32, fill: u32) {
+    const WHOLE: u32 = 1 << 20;
+    let large = config().receive_budget(WHOLE, 4 << 20).unwrap();
+    case_with(large, cost, |scene| {
+        let mut offer = offer();
+        (offer.packet, offer.budget) = (WHOLE, 4 << 20);
+        let mut enemy = scene.enemy_at(ENEMY, &offer);
+        let mut take = |scene: &mut Scene, offset, len: u32| {
+            let len = len.min(WHOLE - offset);
+            let message = part(RELIABLE, 0, 0, (offset, len), WHOLE);
+            assert_taken(scene.send(&mut enemy, None, vec![message]));
+            scene.said.clear();
+        };
+        let starts = (0..WHOLE).step_by((len + hole) as usize);
+        for start in starts.clone().rev() {
+            take(scene, start, len);
+        }
+        for start in starts.filter(|start| start + len < WHOLE) {
+            assert_eq!(scene.read(ENEMY), 0);
+            take(scene, (start + len + hole - fill).max(LEAST), fill);
+        }
+        assert_eq!(scene.read(ENEMY), 1);
+    });
+}
+
 /// `[X4 X5 R25]` All fragments of one great packet but one, every other one first: the work for each
 /// stays the same.
 #[test]
@@ -320,34 +436,54 @@ fn fragments_with_a_hole_between_any_two() {
         bytes: 2_700_000,
         steps: 100,
     };
-    let large = config().receive_budget(1 << 20, 4 << 20).unwrap();
-    case_with(large, cost, |scene| {
-        let mut offer = offer();
-        (offer.packet, offer.budget) = (1 << 20, 4 << 20);
-        let mut enemy = scene.enemy_at(ENEMY, &offer);
-        let order = (0..910).step_by(2).rev().chain((1..909).step_by(2));
-        for index in order {
-            let len = if index == 909 { 1 } else { FRAGMENT };
-            assert_taken(scene.send(
-                &mut enemy,
-                None,
-                vec![part(RELIABLE, 0, 0, index, 910, len)],
-            ));
+    full_of_holes(cost, FULL, FULL, FULL);
+}
+
+/// `[X4 X5 R25]` The shortest fragments, and holes of a byte between them: where the pieces are does not
+/// take more memory than what is in them.
+#[test]
+fn fragments_with_a_hole_of_a_byte_between_any_two() {
+    let cost = Cost {
+        bytes: 2_700_000,
+        steps: 100,
+    };
+    full_of_holes(cost, LEAST, 1, LEAST);
+}
+
+/// `[X4 X5 R12 R25]` Every fragment brings one byte, far from that of the fragment before.
+#[test]
+fn fragments_that_bring_a_byte_each() {
+    let cost = Cost {
+        bytes: 115_000,
+        steps: 100,
+    };
+    case(cost, |scene| {
+        let mut enemy = scene.enemy();
+        for byte in 0..8000 {
+            for start in [0, 16_000, 32_000, 48_000] {
+                if start == 0 || byte + start >= LEAST {
+                    let offset = if byte < LEAST && start == 0 {
+                        0
+                    } else {
+                        start + byte
+                    };
+                    let message = part(RELIABLE, 0, 0, (offset, LEAST), 65_000);
+                    assert_taken(scene.send(&mut enemy, None, vec![message]));
+                }
+            }
             scene.said.clear();
         }
-        assert_eq!(scene.read(ENEMY), 0);
-        let last = part(RELIABLE, 0, 0, 909, 910, 1);
-        assert_taken(scene.send(&mut enemy, None, vec![last]));
-        assert_eq!(scene.read(ENEMY), 1);
+        let kept = u64::from(64 + 4 * (7999 + LEAST));
+        assert_eq!(scene.host.host.audit().kept, kept);
     });
 }
 
-/// `[X5 R12]` Fragments of all kinds, counts and places at random, for 20,000 datagrams: whatever is
+/// `[X5 R12]` Fragments of all kinds, lengths and places at random, for 20,000 datagrams: whatever is
 /// taken is within the budget, and nothing of it is left when the reader has read and time has passed.
 #[test]
 fn fragments_at_random_stay_within_the_budget() {
     let cost = Cost {
-        bytes: 320_000,
+        bytes: 360_000,
         steps: 1600,
     };
     case(cost, |scene| {
@@ -355,15 +491,11 @@ fn fragments_at_random_stay_within_the_budget() {
         let mut random = Seed::new(21).stream("fragments", 0);
         for n in 0..20_000 {
             let mut any = |end| any(&mut random, end);
-            let count = u16::try_from(2 + any(4)).unwrap();
-            let index = u16::try_from(any(count.into())).unwrap();
-            let len = if index + 1 == count {
-                1 + any(30) as usize
-            } else {
-                FRAGMENT
-            };
+            let whole = [700, 2000, 2001, 5000][any(4) as usize];
+            let offset = 250 * any(whole / 250);
+            let len = (1 + any(FULL)).min(whole - offset);
             let (mode, channel) = (any(3).to_le_bytes()[0], any(4).to_le_bytes()[0]);
-            let message = part(mode, channel, n / 100 + any(40), index, count, len);
+            let message = part(mode, channel, n / 100 + any(40), (offset, len), whole);
             scene.send(&mut enemy, None, vec![message]);
             if n % 50 == 0 {
                 scene.pass(Duration::from_millis(100));

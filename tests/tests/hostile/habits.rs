@@ -146,17 +146,13 @@ fn at_random(random: &mut impl Rng, n: u32) -> Message {
         5 => crate::peers::limits(low, any(u32::MAX)),
         6 => crate::peers::challenge(u64::from(any(9))),
         7 | 8 => {
-            let count = 2 + any(60);
-            let index = any(count);
-            let len = if index + 1 == count {
-                1 + any(99)
-            } else {
-                u32::try_from(FRAGMENT).unwrap()
-            };
-            let [index, count] = [index, count].map(|n| u16::try_from(n).unwrap());
+            let whole = 1200 + any(60_000);
+            let offset = 256 * any(whole / 256);
+            let full = u32::try_from(FRAGMENT).unwrap();
+            let len = (256 + any(full - 255)).min(whole - offset);
             let mode = any(3).to_le_bytes()[0];
             packet(mode, channel, id, len as usize)
-                .part(index, count)
+                .part(offset, whole)
                 .into()
         }
         _ => Packet {

@@ -26,7 +26,7 @@ fn forgeries(id: u16) -> Vec<Message> {
     for mode in [UNRELIABLE, RELIABLE, PASSIVE] {
         let forged = |len| packet(mode, ATTACKED, id.into(), len);
         all.push(forged(1).into());
-        all.push(forged(FRAGMENT).part(0, 2).into());
+        all.push(forged(FRAGMENT).part(0, 2304).into());
     }
     all.push(tombstone(ATTACKED, id, 0));
     all.push(sentinel(ATTACKED, id / 32 * 32 + 31, 0));

@@ -106,7 +106,7 @@ fn channels_that_there_are_not() {
         ] {
             for message in [
                 packet(UNRELIABLE, channel, 1, 5).into(),
-                packet(RELIABLE, channel, 2, 5).part(1, 2).into(),
+                packet(RELIABLE, channel, 2, 5).part(256, 261).into(),
                 crate::peers::window(channel, u32::MAX),
                 crate::peers::sentinel(channel, 31, 0),
                 crate::peers::tombstone(channel, 40, 0),

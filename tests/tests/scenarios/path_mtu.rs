@@ -176,7 +176,7 @@ fn a_path_that_carries_less_than_before_is_noticed_within_a_second() {
     }
 }
 
-/// Fragments keep the size that every path carries.
+/// Fragments of 9000 bytes are cut anew.
 #[test]
 fn a_large_packet_gets_through_where_the_path_shrinks() {
     let mut flow = Flow::new(1, line(), wants(9000), wants(9000));

@@ -85,28 +85,57 @@ fn a_length_is_told_in_the_shortest_way() {
     refuses(&long, NotCanonical);
 }
 
+/// A fragment with these two numbers, as varints, and so many bytes.
+fn fragment(numbers: &[u8], length: usize) -> Result<(), Malformed> {
+    let body = [&[0x68, 7, 0], numbers, &vec![7; length]].concat();
+    decode_with(&body, CONTEXT).map(drop)
+}
+
 #[test]
-fn a_fragment_has_a_place_and_the_size_that_it_implies() {
-    let context = Context {
-        fragment_size: 4,
-        ..CONTEXT
-    };
-    let decode = |body: &[u8]| decode_with(body, context);
-    assert!(decode(&[0x68, 7, 0, 0, 2, 1, 2, 3, 4]).is_ok());
-    assert!(decode(&[0x68, 7, 0, 1, 2, 1]).is_ok());
-    assert!(decode(&[0x68, 7, 0, 1, 2, 1, 2, 3, 4]).is_ok());
-    assert!(decode(&[0x68, 7, 0, 0xFE, 0xFF, 3, 0xFF, 0xFF, 3, 1]).is_ok());
-    for wrong in [
-        &[0x68, 7, 0, 0, 2, 1, 2, 3][..],
-        &[0x68, 7, 0, 0, 2, 1, 2, 3, 4, 5],
-        &[0x68, 7, 0, 1, 2],
-        &[0x68, 7, 0, 1, 2, 1, 2, 3, 4, 5],
-        &[0x68, 7, 0, 0, 1, 1],
-        &[0x68, 7, 0, 0, 0, 1],
-        &[0x68, 7, 0, 2, 2, 1],
-        &[0x68, 7, 0, 0, 0x80, 0x80, 0x04, 1, 2, 3, 4],
+fn a_fragment_has_a_place_and_is_not_too_short() {
+    const NONE: &[u8] = &[0];
+    const LEAST: &[u8] = &[0x80, 2]; // 256
+    const MORE: &[u8] = &[0x81, 2];
+    const LARGE: &[u8] = &[0x80, 4]; // 512
+    const MOST: &[u8] = &[0xFF, 0xFF, 0xFF, 0xFF, 0x0F];
+    for (offset, len, length) in [
+        (NONE, MORE, 256),
+        (NONE, MOST, 256),
+        (NONE, LARGE, 511),
+        (LEAST, MORE, 1),
+        (LEAST, LARGE, 256),
+        (MORE, MOST, 300),
+        (&[0xFE, 0xFF, 0xFF, 0xFF, 0x0F], MOST, 1),
     ] {
-        assert_eq!(decode(wrong), Err(BadValue), "{wrong:02x?}");
+        let taken = fragment(&[offset, len].concat(), length);
+        assert_eq!(taken, Ok(()), "{offset:02x?} {len:02x?} {length}");
+    }
+    for (offset, len, length) in [
+        (NONE, LARGE, 512), // that is no fragment
+        (NONE, LARGE, 513),
+        (NONE, LARGE, 255),
+        (NONE, LARGE, 0),
+        (NONE, NONE, 0),
+        (LEAST, LARGE, 255),
+        (LEAST, LARGE, 257),
+        (LEAST, LEAST, 0),
+        (MORE, LEAST, 0),
+        (MORE, LEAST, 300),
+        (&[0xFF, 1], LEAST, 1), // nothing fits before it
+        (&[0xFF, 1], MOST, 300),
+        (&[1], LARGE, 256),
+        (MOST, MOST, 0),
+        (MOST, MOST, 1),
+    ] {
+        let taken = fragment(&[offset, len].concat(), length);
+        assert_eq!(taken, Err(BadValue), "{offset:02x?} {len:02x?} {length}");
+    }
+    for numbers in [
+        &[0, 0x80, 0x82, 0][..],
+        &[0x80, 0, 0x81, 2],
+        &[0, 0xFF, 0xFF, 0xFF, 0xFF, 0x1F],
+    ] {
+        assert!(fragment(numbers, 256).is_err(), "{numbers:02x?}");
     }
 }
 
@@ -231,7 +260,7 @@ fn the_overhead_of_common_datagrams_is_small() {
         ranges: ArrayVec::new(),
     };
     let packet = |mode, channel, id, payload| {
-        let dependency = u32::from(mode == Mode::Reliable);
+        let dependency = u16::from(mode == Mode::Reliable);
         Message::Packet(Packet {
             mode,
             channel,

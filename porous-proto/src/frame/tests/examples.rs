@@ -15,12 +15,15 @@ impl Example {
     fn parse(block: &'static str) -> Self {
         let (head, lines) = block.split_once('\n').unwrap();
         let code = lines.lines().map(|line| line.split('#').next().unwrap());
-        let bytes = code.flat_map(str::split_whitespace);
+        let words = code.flat_map(str::split_whitespace);
+        let bytes = words.flat_map(|word| {
+            let (byte, times) = word.split_once('*').unwrap_or((word, "1"));
+            let byte = u8::from_str_radix(byte, 16).unwrap();
+            core::iter::repeat_n(byte, times.parse().unwrap())
+        });
         Self {
             head,
-            bytes: bytes
-                .map(|byte| u8::from_str_radix(byte, 16).unwrap())
-                .collect(),
+            bytes: bytes.collect(),
         }
     }
 
@@ -40,13 +43,9 @@ impl Example {
 
     fn context(&self) -> Context {
         let id_bytes = u8::try_from(self.size("ids")).unwrap();
-        let fragment_size = self
-            .text("fragment")
-            .map_or(1152, |_| self.size("fragment"));
         Context {
             id_bytes,
             window: 4096,
-            fragment_size,
             tag: self.size("tag"),
         }
     }

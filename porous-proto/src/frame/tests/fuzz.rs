@@ -11,7 +11,6 @@ fn context(choice: u8) -> (usize, Context) {
     let context = Context {
         id_bytes,
         window: if id_bytes == 2 { 16 } else { 65_536 },
-        fragment_size: if choice & 0x20 == 0 { 16 } else { 464 },
         tag: if choice & 2 == 0 { 0 } else { 4 },
     };
     (lengths[usize::from(choice >> 2) % lengths.len()], context)

@@ -89,10 +89,10 @@ fn no_prefix_of_a_long_form_decodes() {
 #[test]
 fn a_request_in_another_version_is_recognized_by_its_head() {
     let other = Rest::OtherVersion {
-        version: 2,
+        version: 9,
         nonce_self: 0x1111_1111_1111_1111,
     };
-    let datagram = with(&request(), VERSION_AT, &[2, 0, 0, 0]);
+    let datagram = with(&request(), VERSION_AT, &[9, 0, 0, 0]);
     assert_eq!(decode(&datagram, 0).unwrap().rest, other);
     assert_eq!(
         decode(&datagram[..15], 0).unwrap().rest,

@@ -17,7 +17,6 @@ use super::*;
 const CONTEXT: Context = Context {
     id_bytes: 2,
     window: 4096,
-    fragment_size: 464,
     tag: 0,
 };
 

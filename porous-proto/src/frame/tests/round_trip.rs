@@ -16,13 +16,11 @@ type Owned = Message<Vec<u8>>;
 fn contexts() -> impl Strategy<Value = Context> {
     (
         prop_oneof![Just((2, 16)), Just((2, 16_384)), Just((3, 65_536))],
-        1_usize..40,
         any::<bool>(),
     )
-        .prop_map(|((id_bytes, window), fragment_size, tag)| Context {
+        .prop_map(|((id_bytes, window), tag)| Context {
             id_bytes,
             window,
-            fragment_size,
             tag: if tag { 4 } else { 0 },
         })
 }
@@ -32,8 +30,9 @@ fn id(context: Context) -> impl Strategy<Value = u32> {
     (-4_i32..4).prop_map(move |id| id.cast_unsigned() & context.id_mask())
 }
 
-fn dependency(context: Context) -> impl Strategy<Value = u32> {
-    prop_oneof![4 => 0_u32..4, 1 => 0..context.window]
+fn dependency(context: Context) -> impl Strategy<Value = u16> {
+    let last = u16::try_from(context.window - 1).unwrap();
+    prop_oneof![4 => 0_u16..4, 1 => 0..=last]
 }
 
 fn mode() -> impl Strategy<Value = Mode> {
@@ -45,14 +44,17 @@ fn mode() -> impl Strategy<Value = Mode> {
 }
 
 /// A payload, and the fragment that it is one of.
-fn payload(context: Context) -> impl Strategy<Value = (Option<Fragment>, usize)> {
-    let size = context.fragment_size;
+fn payload() -> impl Strategy<Value = (Option<Fragment>, usize)> {
+    let least = u32::try_from(LEAST_FRAGMENT).unwrap();
+    let offset = || prop_oneof![3 => least..300, 1 => least..u32::MAX - 300];
     prop_oneof![
         4 => prop_oneof![3 => 0_usize..4, 1 => 250_usize..260].prop_map(|length| (None, length)),
-        1 => (prop_oneof![2_u16..5, 2_u16..], any::<u16>(), 1..=size).prop_map(move |(count, index, last)| {
-            let index = index % count;
-            let length = if index + 1 == count { last } else { size };
-            (Some(Fragment { index, count }), length)
+        1 => (offset(), 1..=300_u32).prop_map(|(offset, length)| {
+            (Fragment::new(offset, offset + length), length as usize)
+        }),
+        1 => (prop_oneof![Just(0), offset()], least..=300, 1..=u32::MAX).prop_map(|(offset, length, rest)| {
+            let len = (offset + length).saturating_add(rest);
+            (Fragment::new(offset, len), length as usize)
         }),
     ]
 }
@@ -64,7 +66,7 @@ fn packet(context: Context) -> impl Strategy<Value = Owned> {
         channel,
         id(context),
         dependency(context),
-        payload(context),
+        payload(),
         any::<(u8, bool)>(),
     )
         .prop_map(
@@ -93,12 +95,12 @@ fn control(context: Context) -> impl Strategy<Value = Owned> {
         position().prop_map(|(channel, id, dependency)| Control::Sentinel {
             channel,
             id,
-            dependency
+            dependency: dependency.into()
         }),
         position().prop_map(|(channel, id, dependency)| Control::Tombstone {
             channel,
             id,
-            dependency
+            dependency: dependency.into()
         }),
         (any::<u16>(), 1..=u32::MAX).prop_map(|(serial, receive_rate)| Control::Limits {
             serial,

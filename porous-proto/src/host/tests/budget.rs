@@ -18,7 +18,7 @@ fn packet(id: u32, mode: Mode, fragment: Option<Fragment>, payload: &[u8]) -> Me
         mode,
         channel: 0,
         id,
-        dependency: u32::from(id > 0),
+        dependency: u16::from(id > 0),
         fragment,
         receipt: false,
         payload,
@@ -29,15 +29,15 @@ fn packet(id: u32, mode: Mode, fragment: Option<Fragment>, payload: &[u8]) -> Me
 fn a_packet_that_was_thrown_out_for_its_own_fragment_is_counted_anew() {
     let config = Config::new().receive_budget(MAX_PACKET, BUDGET).unwrap();
     let mut victim = Victim::with(config);
-    let part = |index, payload| {
-        let fragment = Fragment { index, count: 2 };
-        packet(1, Mode::Unreliable, Some(fragment), payload)
+    let part = |offset, payload| {
+        let len = u32::try_from(FULL + 10).unwrap();
+        packet(1, Mode::Unreliable, Fragment::new(offset, len), payload)
     };
     // The last fragment is short. Passive packets leave so much room that the first one fits when
     // that is gone, but not with what a packet counts.
     let (short, long) = ([1; 10], [2; FULL]);
     assert_eq!(
-        victim.take(None, &[part(1, &short)]),
+        victim.take(None, &[part(1152, &short)]),
         Disposition::Handled(victim.peer)
     );
     let free = FULL - 20;

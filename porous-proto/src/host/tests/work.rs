@@ -159,7 +159,7 @@ impl Victim {
 
 const NOOP: Message<&[u8]> = Message::Control(Control::Noop);
 
-fn packet(channel: u8, id: u64, mode: Mode, dependency: u32) -> Message<&'static [u8]> {
+fn packet(channel: u8, id: u64, mode: Mode, dependency: u16) -> Message<&'static [u8]> {
     Message::Packet(Packet {
         mode,
         channel,

@@ -34,7 +34,7 @@ impl Session {
             needed += match self.check(message) {
                 Verdict::Begin if follows(packet, &messages[..n]) => len as u64,
                 Verdict::Begin => cost(len),
-                Verdict::Join => len as u64,
+                Verdict::Join(news) => news as u64,
                 Verdict::Stale => 0,
                 Verdict::Violation => return Err(Ignored::BadMessage),
             };

@@ -40,16 +40,17 @@ fn session(config: &Config) -> Session {
         settings: config.settings(),
         secret: 0,
     };
-    *Session::new(agreement, [1, 2], [ConnectionId::EMPTY; 2], &limits)
+    *Session::new(agreement, [1, 2], ConnectionId::EMPTY, &limits)
 }
 
-fn packet(id: u32, mode: Mode, len: usize, part: Option<u16>) -> Message<Vec<u8>> {
+/// Where it begins in its packet, if it is a part of one of 1652 bytes.
+fn packet(id: u32, mode: Mode, len: usize, offset: Option<u32>) -> Message<Vec<u8>> {
     Message::Packet(Packet {
         mode,
         channel: 0,
         id,
         dependency: 0,
-        fragment: part.map(|index| Fragment { index, count: 2 }),
+        fragment: offset.and_then(|offset| Fragment::new(offset, 1652)),
         receipt: false,
         payload: vec![7; len],
     })
@@ -117,7 +118,7 @@ fn what_joins_what_made_room_does_not_exceed_the_budget() {
     assert_eq!(deliver(&mut session, 0, &first), Ok(()));
     assert_eq!(deliver(&mut session, 1, &part), Ok(()));
     let rest = [
-        packet(1, Mode::Unreliable, LAST, Some(1)),
+        packet(1, Mode::Unreliable, LAST, Some(1152)),
         packet(2, Mode::Reliable, 600, None),
     ];
     assert_eq!(deliver(&mut session, 2, &rest), Err(Ignored::OverBudget));

@@ -15,8 +15,8 @@ impl Source for Upward<'_> {
         self.0.next_signal()
     }
 
-    fn next_message(&mut self, priority: Priority) -> Option<NextMessage> {
-        let (message, options) = self.0.next_message(priority)?;
+    fn next_message(&mut self, priority: Priority, most: usize) -> Option<NextMessage> {
+        let (message, options) = self.0.next_message(priority, most)?;
         let delivery = if options.mode == Mode::Unreliable {
             Delivery::Unreliable
         } else {
@@ -27,6 +27,10 @@ impl Source for Upward<'_> {
             delivery,
             copies: options.redundancy,
         })
+    }
+
+    fn cut(&mut self, message: &Message<Bytes>) {
+        self.0.cut(message);
     }
 
     fn is_current(&self, message: &Message<Bytes>) -> bool {

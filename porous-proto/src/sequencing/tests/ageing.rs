@@ -21,7 +21,7 @@ fn only_unreliable_packets_become_too_old() {
         (134, 2)
     );
     assert!(sender.expiry_deadline().is_never());
-    sender.audit(&mut crate::audit::Audit::default());
+    sender.audit(&mut crate::audit::Audit::default(), LONGEST);
 }
 
 #[test]
@@ -49,12 +49,12 @@ fn a_packet_that_has_begun_to_be_sent_goes_on() {
         sender.send(0, Bytes::from_static(payload), Mode::Unreliable);
     }
     sender.look(NOW);
-    assert!(sender.next_message(Priority::Low).is_some());
+    assert!(sender.next_message(Priority::Low, FRAGMENT).is_some());
     sender.look(NOW + 2 * AGE);
     assert_eq!((sender.totals.expired, sender.totals.unsent), (1, 1));
-    assert!(sender.next_message(Priority::Low).is_some());
-    assert!(sender.next_message(Priority::Low).is_some());
-    assert!(sender.next_message(Priority::Low).is_none());
+    assert!(sender.next_message(Priority::Low, FRAGMENT).is_some());
+    assert!(sender.next_message(Priority::Low, FRAGMENT).is_some());
+    assert!(sender.next_message(Priority::Low, FRAGMENT).is_none());
     assert_eq!((sender.totals.room.used(), sender.totals.unsent), (0, 0));
 }
 
@@ -67,9 +67,9 @@ fn what_waited_behind_a_packet_that_became_too_old_is_sent() {
     sender.send(0, Bytes::from_static(&[7; 150]), Mode::Unreliable);
     sender.send(0, Bytes::from_static(&[8]), Mode::Reliable);
     sender.look(NOW);
-    assert!(sender.next_message(Priority::Low).is_none());
+    assert!(sender.next_message(Priority::Low, FRAGMENT).is_none());
     sender.look(NOW + AGE + TICK);
     assert_eq!(sender.totals.expired, 1);
-    let next = sender.next_message(Priority::Low);
+    let next = sender.next_message(Priority::Low, FRAGMENT);
     assert!(matches!(next, Some((Message::Packet(packet), _)) if packet.payload == [8][..]));
 }

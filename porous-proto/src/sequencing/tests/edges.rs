@@ -10,7 +10,8 @@ fn channels_of_one_priority_take_turns_by_fragment() {
     wire.sender
         .send(1, Bytes::from_static(&[1; 30]), Mode::Reliable);
     let mut order = Vec::new();
-    while let Some((Message::Packet(packet), _)) = wire.sender.next_message(Priority::Low) {
+    while let Some((Message::Packet(packet), _)) = wire.sender.next_message(Priority::Low, FRAGMENT)
+    {
         order.push(packet.channel);
     }
     assert_eq!(order, [0, 1, 0, 1, 0, 1]); // T21
@@ -143,14 +144,15 @@ fn a_fragment_that_contradicts_an_earlier_one_is_refused() {
         .next_frame()
         .on_packet(&borrow(&parts[0]), NOW);
     assert_eq!(wire.receiver.totals().kept, 64 + 10); // Q1: what arrived, not what was announced
-    let changes: [fn(&mut Packet<Bytes>); 4] = [
+    let changes: [fn(&mut Packet<Bytes>); 5] = [
         |packet| packet.mode = Mode::Passive,
         |packet| packet.dependency = 1,
-        |packet| packet.fragment.as_mut().unwrap().count = 4,
+        |packet| packet.fragment = crate::frame::Fragment::new(0, 26),
         |packet| packet.fragment = None,
+        |packet| packet.payload = Bytes::from_static(&[8; 10]),
     ];
     for change in changes {
-        let mut other = parts[1].clone();
+        let mut other = parts[0].clone();
         change(&mut other);
         assert_eq!(
             wire.receiver.check_packet(&borrow(&other)),
@@ -166,25 +168,23 @@ fn a_fragment_that_contradicts_an_earlier_one_is_refused() {
 #[test]
 fn packets_beyond_the_agreed_maximum_are_refused() {
     let wire = Wire::new(params(16, 2));
-    let part = |index, count, len| Packet {
+    let part = |offset, len, bytes: usize| Packet {
         mode: Mode::Reliable,
         channel: 0,
         id: 0,
         dependency: 0,
-        fragment: Some(crate::frame::Fragment { index, count }),
+        fragment: crate::frame::Fragment::new(offset, len),
         receipt: false,
-        payload: &[0_u8; 10][..len],
+        payload: &[0_u8; 10][..bytes],
     };
-    for (index, count, len, verdict) in [
-        (99, 100, 10, Verdict::Begin),
-        (0, 100, 10, Verdict::Begin),
-        (0, 101, 10, Verdict::Violation),
-        (100, 101, 1, Verdict::Violation),
+    for (offset, len, bytes, verdict) in [
+        (990, 1000, 10, Verdict::Begin),
+        (0, 1000, 10, Verdict::Begin),
+        (0, 1001, 10, Verdict::Violation),
+        (1000, 1001, 1, Verdict::Violation),
     ] {
-        assert_eq!(
-            wire.receiver.check_packet(&part(index, count, len)),
-            verdict
-        ); // Q4
+        let part = part(offset, len, bytes);
+        assert_eq!(wire.receiver.check_packet(&part), verdict); // Q4
     }
 }
 
@@ -192,7 +192,7 @@ fn packets_beyond_the_agreed_maximum_are_refused() {
 fn half_sent(mode: Mode) -> Sequencing {
     let mut sender = Sequencing::new(params(16, 2), 0, AGE);
     sender.send(0, Bytes::from_static(&[7; 25]), mode);
-    assert!(sender.next_message(Priority::Low).is_some());
+    assert!(sender.next_message(Priority::Low, FRAGMENT).is_some());
     sender
 }
 
@@ -203,11 +203,11 @@ fn a_packet_that_is_passed_while_it_is_being_sent_is_not_sent_any_further() {
         let mut sender = half_sent(mode);
         assert!(sender.check_window(0, 0));
         sender.on_window(0, 0);
-        sender.audit(&mut crate::audit::Audit::default());
+        sender.audit(&mut crate::audit::Audit::default(), LONGEST);
         assert_eq!((sender.totals.room.used(), sender.totals.unsent), (0, 0));
-        assert!(sender.next_message(Priority::Low).is_none());
+        assert!(sender.next_message(Priority::Low, FRAGMENT).is_none());
         sender.send(0, Bytes::from_static(&[8]), mode);
-        let Some((Message::Packet(next), _)) = sender.next_message(Priority::Low) else {
+        let Some((Message::Packet(next), _)) = sender.next_message(Priority::Low, FRAGMENT) else {
             unreachable!()
         };
         assert_eq!((next.id, &next.payload[..]), (1, &[8][..]));
@@ -218,11 +218,11 @@ fn a_packet_that_is_passed_while_it_is_being_sent_is_not_sent_any_further() {
 fn what_becomes_of_messages_of_a_packet_that_was_passed_changes_nothing() {
     for mode in [Mode::Unreliable, Mode::Passive, Mode::Reliable] {
         let mut sender = half_sent(mode);
-        let part = sender.next_message(Priority::Low).unwrap().0;
+        let part = sender.next_message(Priority::Low, FRAGMENT).unwrap().0;
         sender.on_window(0, 0);
         sender.acknowledged(&part);
         sender.lost(&part);
-        sender.audit(&mut crate::audit::Audit::default());
+        sender.audit(&mut crate::audit::Audit::default(), LONGEST);
         let totals = &sender.totals;
         assert_eq!((totals.charged, totals.undelivered), (0, 0));
     }

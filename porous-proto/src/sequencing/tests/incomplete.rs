@@ -6,13 +6,13 @@ use crate::frame::Fragment;
 const SECOND: Duration = Duration::from_secs(1);
 
 /// One of three fragments of ten bytes each.
-fn part(mode: Mode, id: u32, index: u16) -> Packet<&'static [u8]> {
+fn part(mode: Mode, id: u32, index: u32) -> Packet<&'static [u8]> {
     Packet {
         mode,
         channel: 0,
         id,
         dependency: 0,
-        fragment: Some(Fragment { index, count: 3 }),
+        fragment: Fragment::new(10 * index, 30),
         receipt: false,
         payload: &[7; 10],
     }
@@ -40,7 +40,7 @@ fn receiver(budget: u64) -> Sequencing {
 fn take(receiver: &mut Sequencing, packet: &Packet<&[u8]>, now: Instant) -> bool {
     let needed = match receiver.check_packet(packet) {
         Verdict::Begin => cost(packet.payload.len()),
-        Verdict::Join => packet.payload.len() as u64,
+        Verdict::Join(news) => news as u64,
         Verdict::Stale | Verdict::Violation => return false,
     };
     let fits = receiver.make_room(needed);
@@ -77,7 +77,7 @@ fn what_becomes_deliverable_because_another_packet_is_gone_is_offered() {
             receiver.handle_timeout(NOW + 2 * SECOND);
         }
         assert!(receiver.is_readable());
-        receiver.audit(&mut crate::audit::Audit::default());
+        receiver.audit(&mut crate::audit::Audit::default(), LONGEST);
         assert!(receiver.receive(NOW).is_some());
     }
 }

@@ -12,7 +12,6 @@ fn sender(policy: Policy, settings: &[Settings]) -> Sequencing {
         channels,
         priorities: Channels::new(channels),
         policy,
-        fragment_size: 1000,
         max_packet: 1 << 20,
         remote_budget: 1 << 40,
         ..params(1 << 14, 1 << 11)
@@ -36,7 +35,7 @@ fn fill(sender: &mut Sequencing, channel: u8, packets: usize, len: usize) {
 
 /// The channel of the next message, and its length.
 fn next(sender: &mut Sequencing) -> Option<(u8, usize)> {
-    let (message, _) = sender.next_message(Priority::Low)?;
+    let (message, _) = sender.next_message(Priority::Low, 1000)?;
     let Message::Packet(packet) = message else {
         unreachable!("{message:?}")
     };
@@ -135,7 +134,7 @@ fn run(sender: &mut Sequencing, from: Instant, until: Instant) -> Vec<u64> {
         while let Some((channel, len)) = next(sender) {
             sent[usize::from(channel)] += len as u64 + 8;
         }
-        sender.audit(&mut crate::audit::Audit::default());
+        sender.audit(&mut crate::audit::Audit::default(), LONGEST);
         assert!(sender.lane_deadline() > now, "it wakes in vain");
         now = sender.lane_deadline();
     }
@@ -199,5 +198,5 @@ fn a_cap_can_be_changed_while_it_holds_its_channel_back() {
     sender.look(NOW);
     assert!(next(&mut sender).is_some() && next(&mut sender).is_some());
     assert!(sender.lane_deadline().is_never());
-    sender.audit(&mut crate::audit::Audit::default());
+    sender.audit(&mut crate::audit::Audit::default(), LONGEST);
 }

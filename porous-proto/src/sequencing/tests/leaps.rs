@@ -6,10 +6,7 @@ use crate::config::Order;
 
 /// N_Q is 4096, and 32 packets in a row may be missing.
 fn wire(order: Order) -> Wire {
-    let mut wire = Wire::new(SequencingParams {
-        fragment_size: 300,
-        ..params(4096, 512)
-    });
+    let mut wire = Wire::new(params(4096, 512));
     let settings = Settings {
         order,
         ..Settings::default()
@@ -31,7 +28,7 @@ fn forgeries(id: u32) -> Vec<Message<Bytes>> {
             payload: Bytes::from(alloc::vec![7; len]),
         })
     };
-    let part = Some(crate::frame::Fragment { index: 0, count: 2 });
+    let part = crate::frame::Fragment::new(0, 600);
     let (channel, dependency) = (0, 0);
     let mut all = Vec::new();
     for mode in [Mode::Unreliable, Mode::Reliable, Mode::Passive] {
@@ -73,7 +70,7 @@ impl Wire {
             }) => receiver.on_tombstone(channel, id, dependency),
             Message::Control(_) => unreachable!("nobody forges these"),
         }
-        self.receiver.audit(&mut Audit::default());
+        self.receiver.audit(&mut Audit::default(), LONGEST);
     }
 
     fn question(&mut self) -> Option<(u8, u16)> {
@@ -101,7 +98,7 @@ impl Wire {
             unreachable!("{told:?}")
         };
         self.receiver.on_told(channel, number, next);
-        self.receiver.audit(&mut Audit::default());
+        self.receiver.audit(&mut Audit::default(), LONGEST);
     }
 
     /// All messages that were sent since, in the order they were sent.
@@ -301,7 +298,7 @@ fn a_sender_goes_on_behind_what_was_forged_and_consumed() {
             wire.receiver.handle_timeout(NOW + n * REPORT_AFTER);
         }
         assert_eq!(wire.window_acks().last(), Some(&20));
-        wire.sender.audit(&mut Audit::default());
+        wire.sender.audit(&mut Audit::default(), LONGEST);
         for n in 21..5000 {
             wire.send(&alloc::format!("r{n}"));
             wire.take_all();
@@ -314,22 +311,22 @@ fn a_sender_goes_on_behind_what_was_forged_and_consumed() {
 /// What was forged in the place of a packet that is sent later, and cannot be complete.
 #[test]
 fn what_two_frames_contradict_is_forgotten() {
-    let forged = |mode, dependency, fragment: Option<(u16, u16)>| {
+    let forged = |mode, dependency, fragment: Option<(u32, u32)>| {
         Message::Packet(Packet {
             mode,
             channel: 0,
             id: 5,
             dependency,
-            fragment: fragment.map(|(index, count)| crate::frame::Fragment { index, count }),
+            fragment: fragment.and_then(|(offset, len)| crate::frame::Fragment::new(offset, len)),
             receipt: false,
             payload: Bytes::from(alloc::vec![7; 300]),
         })
     };
     for forged in [
-        forged(Mode::Reliable, 1, Some((0, 2))),
+        forged(Mode::Reliable, 1, Some((0, 600))),
         forged(Mode::Passive, 1, None),
         forged(Mode::Reliable, 2, None),
-        forged(Mode::Unreliable, 0, Some((0, 3))),
+        forged(Mode::Unreliable, 0, Some((0, 900))),
     ] {
         let mut wire = wire(Order::Ordered);
         wire.take(&forged);
@@ -355,7 +352,7 @@ fn what_two_frames_contradict_is_forgotten() {
             }
             refused += 1;
             wire.receiver.on_refused(frame, &all);
-            wire.receiver.audit(&mut Audit::default());
+            wire.receiver.audit(&mut Audit::default(), LONGEST);
         }
         assert_eq!(refused, 2);
         for message in &sent {
@@ -411,6 +408,6 @@ fn what_is_held_back_at_the_end_of_the_connection_is_given_out_in_order() {
         let _ = wire.receiver.close();
         let read = core::iter::from_fn(|| wire.receiver.receive(NOW));
         assert_eq!(read.count(), 2, "{order:?}");
-        wire.receiver.audit(&mut Audit::default());
+        wire.receiver.audit(&mut Audit::default(), LONGEST);
     }
 }

@@ -25,7 +25,11 @@ struct Naive(BTreeMap<u64, Entry>, u64);
 impl Naive {
     fn arrive(&mut self, message: &Message<Bytes>) {
         let (id, dependency, complete) = match message {
-            Message::Packet(packet) => (packet.id, packet.dependency, packet.fragment.is_none()),
+            Message::Packet(packet) => (
+                packet.id,
+                packet.dependency.into(),
+                packet.fragment.is_none(),
+            ),
             Message::Control(Control::Sentinel { id, dependency, .. }) => (*id, *dependency, false),
             Message::Control(other) => unreachable!("{other:?}"),
         };
@@ -96,7 +100,7 @@ proptest! {
             }
             let message = wire.messages.remove(pick % wire.messages.len());
             let is_rest = |packet: &Packet<Bytes>| {
-                packet.fragment.is_some_and(|part| part.index > 0)
+                packet.fragment.is_some_and(|part| part.offset > 0)
             };
             match &message {
                 Message::Packet(packet) if is_rest(packet) => continue,

@@ -29,7 +29,7 @@ fn fragments(wire: &mut Wire, mode: Mode) -> Vec<Packet<Bytes>> {
 }
 
 /// What is sent arrives, is delivered, and is acknowledged. What it depended on is returned.
-fn pass(wire: &mut Wire, name: &str) -> u32 {
+fn pass(wire: &mut Wire, name: &str) -> u16 {
     wire.messages.clear();
     wire.send(name);
     wire.arrive(name);

@@ -19,13 +19,14 @@ fn options(mode: Mode, token: u64) -> SendOptions {
 
 /// Takes all that is to be sent.
 fn messages(sender: &mut Sequencing) -> Vec<Message<Bytes>> {
-    let all = core::iter::from_fn(|| Some(sender.next_message(Priority::Low)?.0)).collect();
-    sender.audit(&mut Audit::default());
+    let all =
+        core::iter::from_fn(|| Some(sender.next_message(Priority::Low, FRAGMENT)?.0)).collect();
+    sender.audit(&mut Audit::default(), LONGEST);
     all
 }
 
 fn receipts(sender: &mut Sequencing) -> Vec<(u64, Outcome, bool)> {
-    sender.audit(&mut Audit::default());
+    sender.audit(&mut Audit::default(), LONGEST);
     let next = || {
         let receipt = sender.next_receipt()?;
         Some((receipt.token, receipt.outcome, receipt.again))
@@ -105,7 +106,7 @@ fn fragments_that_wait_beyond_the_time_are_not_sent() {
         let mut sender = sender();
         sender.send(0, Bytes::from_static(&[7; 25]), options(mode, 1).ttl(TTL));
         sender.look(NOW);
-        assert!(sender.next_message(Priority::Low).is_some());
+        assert!(sender.next_message(Priority::Low, FRAGMENT).is_some());
         assert_eq!(sender.expiry_deadline(), NOW + TTL + TICK);
         sender.look(NOW + TTL + TICK);
         assert_eq!(receipts(&mut sender), [(1, Outcome::Expired, false)]);
@@ -267,7 +268,7 @@ fn lost_fates_are_repeated_as_they_were_and_are_not_hoarded() {
     let mut wire = Wire::new(params(16, 2));
     wire.sender
         .send(0, "abc".into(), options(Mode::Unreliable, 7));
-    let sent = wire.sender.next_message(Priority::Low).unwrap().0;
+    let sent = wire.sender.next_message(Priority::Low, FRAGMENT).unwrap().0;
     let Message::Packet(packet) = &sent else {
         panic!("{sent:?}");
     };
@@ -400,9 +401,9 @@ fn a_packet_that_is_being_sent_is_cancelled_at_once() {
         options(Mode::Unreliable, 1),
     );
     sender.send(0, Bytes::from_static(&[7; 25]), options(Mode::Reliable, 2));
-    assert!(sender.next_message(Priority::Low).is_some());
+    assert!(sender.next_message(Priority::Low, FRAGMENT).is_some());
     assert!(sender.cancel(0, 1));
-    assert!(sender.next_message(Priority::Low).is_some());
+    assert!(sender.next_message(Priority::Low, FRAGMENT).is_some());
     assert!(sender.cancel(0, 2));
     assert_eq!(
         receipts(&mut sender),

@@ -7,7 +7,7 @@ fn receiver() -> Sequencing {
     Sequencing::new(params(16, 2), 0, AGE)
 }
 
-fn packet(mode: Mode, id: u32, dependency: u32) -> Packet<&'static [u8]> {
+fn packet(mode: Mode, id: u32, dependency: u16) -> Packet<&'static [u8]> {
     Packet {
         mode,
         channel: 0,
@@ -20,9 +20,9 @@ fn packet(mode: Mode, id: u32, dependency: u32) -> Packet<&'static [u8]> {
 }
 
 /// One of three fragments of ten bytes each.
-fn part(mode: Mode, index: u16) -> Packet<&'static [u8]> {
+fn part(mode: Mode, index: u32) -> Packet<&'static [u8]> {
     Packet {
-        fragment: Some(Fragment { index, count: 3 }),
+        fragment: Fragment::new(10 * index, 30),
         payload: &[7; 10],
         ..packet(mode, 0, 0)
     }
@@ -32,13 +32,13 @@ fn part(mode: Mode, index: u16) -> Packet<&'static [u8]> {
 fn bury(receiver: &mut Sequencing, id: u32, dependency: u32) -> Verdict {
     let verdict = receiver.check_tombstone(0, id);
     receiver.next_frame().on_tombstone(0, id, dependency);
-    receiver.audit(&mut crate::audit::Audit::default());
+    receiver.audit(&mut crate::audit::Audit::default(), LONGEST);
     verdict
 }
 
 fn received(receiver: &mut Sequencing) -> usize {
     let count = core::iter::from_fn(|| receiver.receive(NOW)).count();
-    receiver.audit(&mut crate::audit::Audit::default());
+    receiver.audit(&mut crate::audit::Audit::default(), LONGEST);
     count
 }
 

@@ -64,7 +64,7 @@ fn what_is_reliable_is_never_skipped() {
     assert_eq!(wire.delivered(), ["r3", "u4", "u14", "u15"]);
     for n in 1..5 {
         wire.receiver.handle_timeout(NOW + n * REPORT_AFTER);
-        wire.receiver.audit(&mut Audit::default());
+        wire.receiver.audit(&mut Audit::default(), LONGEST);
         assert_eq!(wire.m_b(), 0, "r1 may come");
     }
     wire.arrive("r1");
@@ -86,7 +86,7 @@ fn the_window_is_never_more_than_half_full_of_holes() {
         while wire.receiver.receive(NOW).is_some() {}
         // What was delivered last may be behind.
         let _ = wire.receiver.receive(NOW);
-        wire.receiver.audit(&mut Audit::default());
+        wire.receiver.audit(&mut Audit::default(), LONGEST);
         assert!(wire.m_b() >= base, "{newest}: {}", wire.m_b());
     }
 }
@@ -114,7 +114,7 @@ fn a_tombstone_is_not_delivered_and_nobody_waits_for_it() {
     receiver.next_frame().on_tombstone(0, 0, 0);
     assert_eq!(receiver.receive(NOW), None);
     assert_eq!(receiver.get(0).unwrap().receiver.base(), 2);
-    receiver.audit(&mut Audit::default());
+    receiver.audit(&mut Audit::default(), LONGEST);
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn settle(wire: &mut Wire, now: Instant, seen: &mut BTreeSet<u8>) {
     while let Some((_, _, payload)) = wire.receiver.receive(now) {
         assert!(seen.insert(payload[0]), "{} twice", payload[0]);
     }
-    wire.receiver.audit(&mut Audit::default());
+    wire.receiver.audit(&mut Audit::default(), LONGEST);
     wire.window_acks();
 }
 

@@ -121,3 +121,40 @@ fn fill_up(window: u64, others: u64) {
     assert_eq!(side.frame(), Some(vec![7]), "the first one was forgotten");
     assert_eq!(side.transfer.frames_lost(), 0);
 }
+
+/// What came with many holes takes much of a datagram to acknowledge, again and again: nothing tells
+/// whether it was heard but what the remote host sends.
+#[test]
+fn an_acknowledgement_that_is_not_due_keeps_no_full_message_from_leaving() {
+    let most = MTU - 16;
+    for policy in [Policy::Paper, Policy::Modern] {
+        let mut side = Side::with(policy);
+        for id in (0..400).filter(|id| id % 5 < 2) {
+            side.transfer.received.record(id, 1, false, 0);
+        }
+        let (block, _) = side.transfer.received.report(Duration::ZERO).unwrap();
+        assert!(block.length() > 16);
+        side.script
+            .low
+            .push_back(message(1, most - 16, Delivery::Reliable));
+        assert_eq!(side.frame(), Some(vec![1]), "{policy:?}");
+        // When it is due it leaves by itself, and the next message does after that.
+        side.script
+            .low
+            .push_back(message(2, most - 16, Delivery::Reliable));
+        side.transfer.ack_timer.on_frame(true, false, side.now);
+        assert_eq!(side.frame(), Some(vec![]), "{policy:?}");
+        assert_eq!(side.frame(), Some(vec![2]), "{policy:?}");
+        // One that is held back is not forgotten.
+        side.script
+            .low
+            .push_back(message(3, most - 16, Delivery::Reliable));
+        side.transfer.ack_timer.on_data(side.now);
+        side.transfer.ack_timer.on_frame(false, false, side.now);
+        let due = side.transfer.ack_deadline();
+        let pending = side.transfer.ack_timer.pending;
+        let expected = if pending { vec![] } else { vec![3] };
+        assert_eq!(side.frame(), Some(expected), "{policy:?}");
+        assert_eq!(side.transfer.ack_deadline(), due, "{policy:?}");
+    }
+}

@@ -40,10 +40,13 @@ impl Asking {
         self.questions.push_back(channel);
     }
 
-    /// The newest question about a channel counts.
+    /// The newest question about a channel counts: an older one may come later, or be answered again as
+    /// that answer was lost.
     pub(super) fn answer(&mut self, channel: u8, number: u16) {
+        const HALF: u16 = 1 << 15;
         match self.answers.iter_mut().find(|(other, _)| *other == channel) {
-            Some((_, waiting)) => *waiting = number,
+            Some((_, waiting)) if number.wrapping_sub(*waiting) < HALF => *waiting = number,
+            Some(_) => {}
             None => self.answers.push_back((channel, number)),
         }
     }

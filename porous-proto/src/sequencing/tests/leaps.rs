@@ -411,3 +411,23 @@ fn what_is_held_back_at_the_end_of_the_connection_is_given_out_in_order() {
         wire.receiver.audit(&mut Audit::default(), LONGEST);
     }
 }
+
+#[test]
+fn an_older_question_does_not_take_the_place_of_a_newer_one() {
+    for (newer, older) in [(2, 1), (0, u16::MAX)] {
+        let mut wire = wire(Order::Ordered);
+        wire.sender.on_ask(0, newer);
+        // when: an older one is late, or its answer was lost
+        wire.sender.on_ask(0, older);
+        assert!(!wire.sender.lost(&Message::Control(Control::Told {
+            channel: 0,
+            number: older,
+            next: 0,
+        })));
+        let told = wire.sender.next_signal();
+        assert!(
+            matches!(told, Some(Control::Told { number, .. }) if number == newer),
+            "{told:?}"
+        );
+    }
+}

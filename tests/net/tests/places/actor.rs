@@ -32,7 +32,7 @@ impl Line {
     }
 }
 
-/// The process ends with it, as its input does.
+/// The process is killed with it, and says nothing.
 pub(crate) struct Actor {
     name: String,
     process: Child,
@@ -165,8 +165,7 @@ impl Actor {
 
 impl Drop for Actor {
     fn drop(&mut self) {
-        self.input = None;
-        // It ends by itself, but for one that hangs.
+        // Before its input ends: it would say goodbye, or not, as fast as it is.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -217,6 +217,19 @@ fn check_message(message: &Message, agreement: &Agreement) {
             assert!(id < 1 << (8 * agreement.id_bytes) && dependency < window.into());
         }
         Message::Control(6, fields) => assert_ne!(fields[1], 0),
+        Message::Control(12, fields) => {
+            let [_, _, count, skipped] = fields[..] else {
+                panic!("{message:?}");
+            };
+            let count = count & 0x7F;
+            assert!((1..=64).contains(&count), "{message:?}");
+            assert_eq!(
+                skipped
+                    .checked_shr(u32::try_from(count).unwrap_or(64))
+                    .unwrap_or(0),
+                0
+            );
+        }
         Message::Control(subtype, _) => assert!(matches!(subtype, 0..=8 | 10 | 11)),
     }
 }

@@ -204,7 +204,7 @@ fn message(message: &Message, stride: u32, id_bytes: usize) -> encoder::Message 
             id: stride * u32::from(packet.id),
             dependency: packet.dependency.into(),
             fragment,
-            receipt: false,
+            receipt: packet.id % 4 == 3,
             payload: vec![packet.id; len],
         })
     };
@@ -223,6 +223,15 @@ fn message(message: &Message, stride: u32, id_bytes: usize) -> encoder::Message 
             let full = FRAGMENT.min(256 + place as usize);
             let len = full.min((whole - offset) as usize) + usize::from(wrong == 0);
             packet(of, Some((offset, whole)), len)
+        }
+        Message::Signal(12, [channel, id, count, bits @ ..]) => {
+            let (id, count) = (stride * u32::from(id), count % 72);
+            let mut bytes = vec![12, channel % 4];
+            bytes.extend(id.to_le_bytes());
+            // Some say of no packet, or of too many.
+            bytes.push(count | bits[0] & 0x80);
+            bytes.extend(bits.iter().cycle().take(usize::from(count.div_ceil(8))));
+            encoder::Message::Control(bytes)
         }
         Message::Signal(kind, fields) => {
             let lengths = [0, 2, 2, 5, 4, 4, 6, 8, 8, 8, 3, 7];

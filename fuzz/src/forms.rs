@@ -243,7 +243,7 @@ pub enum Message {
         #[generator(0..16_u8)] u8,
     ),
     /// Control messages: subtype and fields.
-    Signal(#[generator(0..12_u8)] u8, [u8; 8]),
+    Signal(#[generator(0..13_u8)] u8, [u8; 8]),
     /// WINDOW, SENTINEL, TOMBSTONE: subtype, channel, id, dependency.
     Place(
         #[generator(3..6_u8)] u8,

@@ -50,8 +50,8 @@ enum Message {
     Packet(Packet),
     /// They are drawn more often.
     Packet2(Packet),
-    /// The subtype, and its fields.
-    Control(#[generator(0..9_u8)] u8, u64, u32),
+    /// The subtype, and its fields. 9 stands for FATES.
+    Control(#[generator(0..10_u8)] u8, u64, u32),
 }
 
 #[derive(Clone, Copy, Debug, TypeGenerator)]
@@ -254,13 +254,25 @@ fn control(
             bytes.extend(two.max(1).to_le_bytes());
             vec![short.into(), two.max(1).into()]
         }
+        9 => {
+            bytes[0] = 12;
+            let [channel, place, first, ..] = number;
+            let count = 1 + place % 64;
+            let skipped = (one ^ u64::from(two) << 20) & u64::MAX >> (64 - count);
+            let head = count | (first & 1) << 7;
+            bytes.push(channel);
+            bytes.extend(two.to_le_bytes());
+            bytes.push(head);
+            bytes.extend(&skipped.to_le_bytes()[..usize::from(count.div_ceil(8))]);
+            vec![channel.into(), two.into(), head.into(), skipped]
+        }
         _ => {
             bytes.extend(number);
             vec![one]
         }
     };
     (
-        codec::Message::Control(kind, fields),
+        codec::Message::Control(bytes[0], fields),
         encoder::Message::Control(bytes),
     )
 }
@@ -295,7 +307,7 @@ impl Packet {
             id,
             dependency,
             fragment,
-            receipt: false,
+            receipt: self.fill % 4 == 3,
             payload: payload.clone(),
         };
         let packet = encoder::Packet {
@@ -304,7 +316,7 @@ impl Packet {
             id,
             dependency,
             fragment,
-            receipt: false,
+            receipt: self.fill % 4 == 3,
             payload,
         };
         (

@@ -115,7 +115,7 @@ pub enum Outcome {
     /// The remote application gets it, or has got it: all of it has arrived in time.
     Delivered,
     /// All of it has arrived, and the remote application never gets it: a later packet of its channel
-    /// was received first (see [`Mode`](crate::Mode)), or it had to make room for others in the receive
+    /// was received first (see [`Mode`]), or it had to make room for others in the receive
     /// budget. A packet on a channel of its own, or on one that is
     /// [unordered](crate::Channel::unordered) for the receiver, is not overtaken.
     Skipped,

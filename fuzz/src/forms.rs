@@ -146,9 +146,9 @@ pub enum Offer {
     PathMtu(u16),
     /// Wants to be sealed, by one of these lists of suites: some make no sense.
     Sealed(#[generator(0..6_u8)] u8),
-    /// Stands so many milliseconds of silence, or has none to stand.
+    /// Type 13: its timeout in milliseconds, 0 for a value that is refused.
     Timeout(u32),
-    /// Says so many bytes: in forms that may and in those that may not.
+    /// Type 14: the length of the greeting, in forms that may have one and in those that may not.
     Greeting(u8),
     /// What nobody knows: its type, some of which are known, and its length.
     Unknown(u8, u8),

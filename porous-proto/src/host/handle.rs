@@ -174,7 +174,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let application_id = self.offer.application;
         let agreement = Agreement::new(&self.offer, &connect.offer)
             .ok_or(Refusal::Incompatible { application_id })?;
-        // Who asks for sealing never goes on without it, and we do not seal.
+        // A host that asks for sealing never goes on without it, and this one does not seal.
         if connect.offer.sealed.is_empty() {
             Ok(agreement)
         } else {

@@ -55,7 +55,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// [asks](crate::Listen::Ask) reads it by [`Peer::greeting`] before it accepts or refuses. 255 bytes
     /// at most; an empty one is none.
     ///
-    /// A greeting carries no promise. It is not encrypted: whoever is on the way reads it, can change it
+    /// A greeting carries no promise. It is not encrypted: a host on the way reads it, can change it
     /// before the remote host sees it, and can send it again from elsewhere. So it is no place for
     /// passwords, nor for a token that is good for more than one time. And a stranger may be who reads
     /// it, if one is at the address.

@@ -60,7 +60,7 @@ pub(crate) struct DueRequest {
 }
 
 impl Handshake {
-    /// An attempt at so many addresses, at least one, with this greeting.
+    /// An attempt at this number of addresses, at least one, with this greeting.
     pub(crate) fn new(ways: usize, greeting: &[u8]) -> Self {
         Self {
             interval: INTERVAL_MIN,

@@ -90,8 +90,9 @@ impl Peer {
     }
 
     /// The largest packet in bytes that leaves as one message in one datagram now, 0 while connecting:
-    /// a longer one is cut, into two datagrams if it is more than some 30 bytes longer. 48 bytes less than the largest datagram that the path is known to
-    /// carry ([`PeerStats::path_mtu`]), and less than that where the remote host's connection id is longer
+    /// a longer one is cut in two, which may share a datagram while it is at most some 30 bytes longer.
+    /// 48 bytes less than the largest datagram that the path is known to carry
+    /// ([`PeerStats::path_mtu`]), and less than that where the remote host's connection id is longer
     /// than 8 bytes, but no more than [`max_packet`](Self::max_packet). It only changes with
     /// [`Config::path_mtu_discovery`](crate::Config::path_mtu_discovery), and may shrink as well.
     ///

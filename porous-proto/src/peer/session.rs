@@ -68,7 +68,7 @@ impl Session {
         };
         let (first_id, age) = (limits.first_id, limits.unreliable_age);
         let context = agreement.context();
-        // Who hears nothing of us gives us up as we it: the less patient one is to be kept
+        // Each host gives the other up after its own timeout: pings must satisfy the shorter one
         // (`deviations.md` D13).
         let remote_timeout = agreement.remote_timeout();
         let timeout = remote_timeout.map_or(limits.timeout, |it| it.min(limits.timeout));

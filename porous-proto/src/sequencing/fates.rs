@@ -36,7 +36,7 @@ impl FateLog {
         log
     }
 
-    /// The window has passed so many more packets.
+    /// The window has passed this number of packets more, all of which were skipped or none.
     pub(super) fn push(&mut self, mut packets: u64, skipped: bool, params: &SequencingParams) {
         while packets > 0 {
             work::count(1);

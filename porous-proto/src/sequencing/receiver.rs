@@ -24,7 +24,7 @@ use crate::time::Instant;
 pub(crate) enum Verdict {
     /// It begins a packet: its bytes count in the receive budget, and the packet does.
     Begin,
-    /// It adds so many bytes to a packet that is there: they count.
+    /// It adds to a packet that is there: this number of new bytes, which count.
     Join(usize),
     /// Its packet was passed, or it is a duplicate: nothing to do.
     Stale,

@@ -158,8 +158,8 @@ impl Sender {
         self.waiting.look(now);
     }
 
-    /// The next message, with `most` bytes of a packet at most, and how it is sent: fragments of reliable and passive packets reliably,
-    /// those of unreliable ones not (§3.2).
+    /// The next message, with `most` bytes of a packet at most, and how it is sent: fragments of reliable
+    /// and passive packets reliably, those of unreliable ones not (§3.2).
     pub(crate) fn next_message(
         &mut self,
         (channel, most): (u8, usize),

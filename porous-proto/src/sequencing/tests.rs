@@ -22,7 +22,7 @@ use super::*;
 const NOW: Instant = Instant::ZERO;
 const AGE: Duration = Duration::from_secs(2);
 
-/// Packets are cut into so many bytes.
+/// The length that packets are cut into, in bytes.
 const FRAGMENT: usize = 10;
 
 /// No message counts more for the cap of a channel.

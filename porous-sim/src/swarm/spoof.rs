@@ -115,8 +115,8 @@ impl Stage {
         self.world.inject(from, to, datagram);
     }
 
-    /// A short form in somebody's name, of a forger who knows everything but the nonces: whom it is to, the
-    /// connection id, about which frame is next, and how a message looks. The check is guessed.
+    /// A forger sends a short form in a host's name. It knows everything but the nonces: both addresses,
+    /// the connection id, about which frame is next, and how a message looks. It guesses the check.
     pub(super) fn forge(&mut self) {
         let tapped = {
             let all = &self.tapped.borrow().datagrams;

@@ -112,8 +112,8 @@ fn words(scene: &Scene, what: Outcome) -> usize {
     scene.events.iter().filter(says).count()
 }
 
-/// `[B2 R13 R17]` An enemy that wants receipts for everything on all channels, and acknowledges nothing: packets
-/// that come, that come late and that never come, tombstones, windows and more.
+/// `[B2 R13 R17]` An enemy that wants receipts for everything on all channels, and acknowledges nothing:
+/// packets that come, that come late and that never come, tombstones, windows and more.
 #[test]
 fn a_sender_that_wants_receipts_and_acknowledges_none_is_bounded() {
     let cost = Cost {

@@ -191,8 +191,8 @@ fn an_attempt_remembers_four_greetings() {
     });
 }
 
-/// `[X1 R21]` Who asks for sealing is refused, whatever else it says and proves, and nothing is kept of
-/// it. Who asks for another application is told that.
+/// `[X1 R21]` A request for sealing is refused, whatever else it says and proves, and nothing is kept of
+/// it. A request for another application is told which one this is.
 #[test]
 fn who_asks_for_sealing_is_refused_in_few_bytes() {
     let cost = Cost { bytes: 0, steps: 0 };
@@ -289,8 +289,8 @@ fn pings(scene: &mut Scene, offer: &Offer) -> usize {
     count
 }
 
-/// `[X10 R15]` Who says that it stands no silence is pinged ten times a second, and not more often; who
-/// stands much, or does not say, as often as the host's own timeout wants.
+/// `[X10 R15]` A host whose timeout is next to nothing is pinged ten times a second, and not more often;
+/// one with a long timeout, or that does not say, as often as the host's own timeout wants.
 #[test]
 fn who_stands_no_silence_gets_ten_pings_a_second() {
     let cost = Cost {

@@ -85,7 +85,7 @@ fn a_length_is_told_in_the_shortest_way() {
     refuses(&long, NotCanonical);
 }
 
-/// A fragment with these two numbers, as varints, and so many bytes.
+/// A fragment with these two numbers, as varints, and a payload of this length.
 fn fragment(numbers: &[u8], length: usize) -> Result<(), Malformed> {
     let body = [&[0x68, 7, 0], numbers, &vec![7; length]].concat();
     decode_with(&body, CONTEXT).map(drop)

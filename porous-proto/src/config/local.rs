@@ -183,7 +183,8 @@ impl Config {
 
     /// What is silent for so long under [`Policy::Modern`] is sent a ping, at least 100 ms and at
     /// most a quarter of the [`timeout`](Self::timeout), and more until an answer comes: one each second,
-    /// or ten in a timeout. The timeout that counts is the shorter one of the two hosts.
+    /// or ten in a timeout. The timeout that counts is the shorter one of the two hosts. One of them is
+    /// enough: the host with the larger random id waits a quarter longer after the other has pinged it.
     /// A router that translates addresses keeps a silent connection for 30 s or more (RFC 4787
     /// REQ-5). Default 15 s, but a quarter of the timeout is less: with the default timeout 2.5 s.
     ///

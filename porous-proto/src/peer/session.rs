@@ -391,7 +391,7 @@ impl Session {
             Message::Packet(ref packet) => self.sequencing.on_packet(packet, tick.now),
             Message::Control(control) => match control {
                 Control::Noop => {}
-                Control::Ping(id) => self.transfer.answers.on_ping(id, tick.now),
+                Control::Ping(id) => self.transfer.on_ping(id, tick.now),
                 Control::Pong(id) => self.transfer.on_pong(id, tick.now),
                 Control::Window { channel, id } => self.sequencing.on_window(channel, id),
                 Control::Fates { channel, id, fates } => {

@@ -206,7 +206,12 @@ impl Transfer {
             probe: None,
             asked: None,
             copies: Copies::new(),
-            pings: Pings::new(params.policy, params.timeout, params.keepalive),
+            pings: Pings::new(
+                params.policy,
+                params.timeout,
+                params.keepalive,
+                params.check.ours > params.check.theirs,
+            ),
             answers: Answers::default(),
             limits: Limits::new(params.receive_rate),
             gate: Gate::default(),
@@ -397,6 +402,11 @@ impl Transfer {
     /// Acknowledges at once what was received. False if all of it is acknowledged.
     pub(crate) fn hurry_ack(&mut self) -> bool {
         self.ack_timer.hurry()
+    }
+
+    pub(crate) fn on_ping(&mut self, id: u16, now: Instant) {
+        self.answers.on_ping(id, now);
+        self.pings.on_pinged();
     }
 
     pub(crate) fn on_pong(&mut self, id: u16, now: Instant) {

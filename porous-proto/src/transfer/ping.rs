@@ -46,13 +46,23 @@ pub(crate) struct Pings {
     /// under the modern policy: its acknowledgements tell round-trip times.
     busy_until: Option<Instant>,
     policy: Policy,
+    /// Of the two hosts this one leaves the pings to the other.
+    yields: bool,
+    /// The remote host has pinged since an acknowledgement told a round-trip time.
+    pinged: bool,
 }
 
 impl Pings {
     /// The first ping goes out at once. `timeout`: silence for so long ends the connection, at one of
     /// its ends.
-    /// `keepalive`: what comes so seldom is told to be there, under the modern policy.
-    pub(crate) fn new(policy: Policy, timeout: Duration, keepalive: Duration) -> Self {
+    /// `keepalive`: what comes so seldom is told to be there, under the modern policy. `yields`: a host
+    /// that pings just as often need not be pinged, which is so of one of the two.
+    pub(crate) fn new(
+        policy: Policy,
+        timeout: Duration,
+        keepalive: Duration,
+        yields: bool,
+    ) -> Self {
         let often = (timeout / SIGNS_OF_LIFE).clamp(MIN_INTERVAL, SLOW_INTERVAL);
         let idle_interval = match policy {
             Policy::Paper => often,
@@ -67,6 +77,8 @@ impl Pings {
             unanswered_interval: often,
             busy_until: None,
             policy,
+            yields,
+            pinged: false,
         }
     }
 
@@ -74,9 +86,20 @@ impl Pings {
     /// pong.
     pub(crate) fn on_sample(&mut self, now: Instant) {
         self.outstanding.clear();
+        // One of the two hosts is enough, unless something is lost: the other waits a quarter longer.
+        let turn = if core::mem::take(&mut self.pinged) && self.yields {
+            self.idle_interval / 4
+        } else {
+            Duration::ZERO
+        };
         if !self.pending {
-            self.due = now + self.idle_interval;
+            self.due = now + self.idle_interval + turn;
         }
+    }
+
+    /// The remote host has pinged: the acknowledgement of our answer will tell us as much as a pong.
+    pub(crate) const fn on_pinged(&mut self) {
+        self.pinged = true;
     }
 
     /// The remote host may be gone: a ping goes out within a second.
@@ -157,11 +180,11 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
 
     fn paper(timeout: u32) -> Pings {
-        Pings::new(Policy::Paper, timeout * MS, Duration::ZERO)
+        Pings::new(Policy::Paper, timeout * MS, Duration::ZERO, false)
     }
 
     fn modern(timeout: u32, keepalive: u32) -> Pings {
-        Pings::new(Policy::Modern, timeout * MS, keepalive * MS)
+        Pings::new(Policy::Modern, timeout * MS, keepalive * MS, true)
     }
 
     #[test]
@@ -179,6 +202,21 @@ mod tests {
             assert_eq!(pings.due(), at(20 + interval), "{timeout} {keepalive}");
             pings.on_data(at(30), MS);
             assert_eq!(pings.due(), at(20 + interval));
+        }
+    }
+
+    /// It takes its turn when the other host has missed its own.
+    #[test]
+    fn who_is_pinged_waits_a_quarter_longer_if_it_is_to_yield() {
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        for (yields, interval) in [(true, 3125), (false, 2500)] {
+            let mut pings = Pings::new(Policy::Modern, 10_000 * MS, 15_000 * MS, yields);
+            pings.send(at(0), MS);
+            pings.on_pinged();
+            pings.on_sample(at(20));
+            assert_eq!(pings.due(), at(20 + interval));
+            pings.on_sample(at(30));
+            assert_eq!(pings.due(), at(30 + 2500));
         }
     }
 

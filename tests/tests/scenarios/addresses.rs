@@ -4,7 +4,8 @@
 use core::time::Duration;
 
 use porous_proto::{
-    ConnectError, Disconnect, DisconnectReason, Event, Instant, Listen, PeerId, PeerState, Refusal,
+    ChannelId, Config, ConnectError, Disconnect, DisconnectReason, Event, Ignored, Instant,
+    Integrity, Listen, Malformed, Mode, PeerId, PeerState, Refusal,
 };
 use porous_sim::{Intercept, LinkConfig, Router, World};
 use porous_tests::players::{assert_talk_between, one_between};
@@ -167,6 +168,61 @@ fn a_stranger_that_was_met_as_well_is_told() {
     let told = ended(&events(&mut world, STRANGER));
     let peer = strangers_peer.expect("a free address");
     assert_eq!(told, [(peer, DisconnectReason::ByPeer(0), 0)]);
+}
+
+/// It takes itself for the peer, and writes to the connection id that the server writes to as well.
+#[test]
+fn a_stranger_that_was_met_as_well_is_not_taken_for_the_peer() {
+    let crc = || config::new().integrity(Integrity::Crc32c);
+    for (settings, name) in [
+        (config::new as fn() -> Config, "header"),
+        (crc as fn() -> Config, "CRC-32C"),
+    ] {
+        let mut world = World::new(seed(), line());
+        for host in [CLIENT, SERVER, STRANGER] {
+            world.add_host(host, settings().roaming(true));
+        }
+        assert_eq!(world.host_mut(SERVER).listen(Listen::Open), Ok(()));
+        world.intercept(|passing| {
+            let of_stranger = passing.from == STRANGER;
+            match (passing.to, kind(passing.datagram)) {
+                (STRANGER, Kind::Disconnect) => Intercept::Drop,
+                (_, Kind::Acknowledge) if of_stranger => Intercept::Drop,
+                (_, Kind::Short) if of_stranger && passing.now.as_micros() < 1_000_000 => {
+                    Intercept::Drop
+                }
+                _ => Intercept::Pass,
+            }
+        });
+        let strangers_peer = world.connect(STRANGER, CLIENT).expect("a free address");
+        let peer = connect(&mut world, &[STRANGER, SERVER]);
+        world.run_for(SECOND);
+        assert_eq!(
+            state(&world, STRANGER, strangers_peer),
+            Some(PeerState::Connected)
+        );
+        let stranger = world.host_mut(STRANGER);
+        let sent = stranger.send(
+            strangers_peer,
+            ChannelId(0),
+            &b"not the peer"[..],
+            Mode::Reliable,
+        );
+        assert_eq!(sent, Ok(()));
+        world.flush(STRANGER);
+        world.run_for(2 * SECOND);
+        let host = world.host_mut(CLIENT);
+        let refused = host
+            .stats()
+            .ignored(Ignored::Malformed(Malformed::Integrity));
+        assert_eq!(
+            (host.address(peer), refused > 0),
+            (Some(SERVER), true),
+            "{name}"
+        );
+        let ends = one_between(&mut world, BOTH, name).expect("one connection");
+        assert_talk_between(&mut world, [(CLIENT, ends[0]), (SERVER, ends[1])], name);
+    }
 }
 
 #[test]

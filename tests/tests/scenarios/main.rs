@@ -29,6 +29,7 @@ mod latency;
 mod limits;
 mod overhead;
 mod path_mtu;
+mod pauses;
 mod progress;
 mod punch;
 mod punch_kinds;

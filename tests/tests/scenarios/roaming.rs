@@ -5,6 +5,7 @@
 mod attackers;
 mod bulk;
 mod forged;
+mod idle;
 mod moments;
 mod neighbours;
 mod paths;
@@ -28,8 +29,17 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// A is connected to B; 30 ms each way. The peers: of A, and of B.
 fn connect(seed: u64, link: LinkConfig, server: Config) -> (World, PeerId, PeerId) {
+    connect_as(seed, link, config::client(), server)
+}
+
+fn connect_as(
+    seed: u64,
+    link: LinkConfig,
+    client: Config,
+    server: Config,
+) -> (World, PeerId, PeerId) {
     let mut world = World::new(Seed::new(seed), link.delay(30 * MS));
-    world.add_host(A, config::client());
+    world.add_host(A, client);
     world.add_host(B, server);
     world.add_nat(A, ROUTER, 30 * SECOND);
     let host = world.host_mut(B);

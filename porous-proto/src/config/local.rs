@@ -39,8 +39,8 @@ impl Config {
     /// `u32::MAX`: no cap.
     ///
     /// All UDP payload counts, but only data is held back: handshakes, acknowledgements, signalling
-    /// and probes always leave; data has an eighth of the cap left even where they need all of it.
-    /// No second has more than the cap, a fiftieth of it and one datagram; if the host is stepped less
+    /// and probes of peers always leave; data has an eighth of the cap left even where they need all of
+    /// it. Strangers are answered with a tenth of the cap at most. No second has more than the cap, a fiftieth of it and one datagram; if the host is stepped less
     /// often than fifty times a second, than the cap, one step's worth and one datagram. Peers take
     /// turns by datagram. It holds under both policies, and can be
     /// [changed](crate::Host::set_host_send_rate) at any time.

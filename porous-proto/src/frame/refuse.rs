@@ -100,6 +100,9 @@ pub(crate) struct Refuse {
 
 impl Refuse {
     /// Refuses whoever has this nonce.
+    /// The bytes of the longest.
+    pub(crate) const LONGEST: usize = long::HEAD + 2 + RefusalData::MAX;
+
     pub(crate) fn new(nonce_peer: u64, refusal: Refusal) -> Self {
         let (mut oldest_version, mut newest_version) = (VERSION, VERSION);
         let mut data = RefusalData::default();

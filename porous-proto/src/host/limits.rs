@@ -5,8 +5,11 @@ use alloc::boxed::Box;
 use alloc::vec;
 use core::time::Duration;
 
+use crate::bucket::Bucket as Bytes;
 use crate::config::Config;
 use crate::time::Instant;
+
+use super::replies::Reply;
 
 /// How much of the allowance may be used at once, in time.
 const BURST: Duration = Duration::from_millis(250);
@@ -23,6 +26,13 @@ const BUCKETS_MIN: u64 = 64;
 
 /// Resets can be provoked by a few bytes, so they get no more than a tenth of the answers.
 const RESETS: u32 = 10;
+
+/// Answers get so large a part of what a host may send to all: those who want them may be one stranger
+/// with a thousand addresses.
+const STRANGERS: u32 = 10;
+
+/// What may be saved up of that part: a fiftieth of any second, as of the cap itself.
+const SAVED: Duration = Duration::from_millis(20);
 
 /// What is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -54,6 +64,10 @@ pub(crate) struct Limits {
     resets: Bucket,
     address_interval: Duration,
     interval: Duration,
+    /// Of the bytes that the host may send.
+    share: Bytes,
+    /// No answer is longer.
+    longest: u64,
 }
 
 impl Limits {
@@ -65,7 +79,14 @@ impl Limits {
             resets: full,
             address_interval: interval(config.replies_per_address),
             interval: interval(config.replies),
+            share: Bytes::new(share(config.host_send_rate)),
+            longest: Reply::longest(&config.offer()) as u64,
         }
+    }
+
+    /// The host may send so many bytes a second to all.
+    pub(crate) fn set_host_rate(&mut self, rate: u32, now: Instant) {
+        self.share.set_rate(share(rate), now);
     }
 
     /// Whether an address with this hash may be answered once more; it counts as answered then.
@@ -78,14 +99,25 @@ impl Limits {
         };
         let address = self.addresses[place].after(now, self.address_interval);
         let all = self.all.after(now, self.interval);
-        let (Some(resets), Some(address), Some(all)) = (resets, address, all) else {
+        self.share.fill(now, SAVED);
+        let share = self.share.hold(now).is_none();
+        let (Some(resets), Some(address), Some(all), true) = (resets, address, all, share) else {
             return false;
         };
+        self.share.spend(self.longest);
         self.resets = Bucket(resets);
         self.addresses[place] = Bucket(address);
         self.all = Bucket(all);
         true
     }
+}
+
+/// The part of answers, where `u32::MAX` is no cap.
+fn share(host_rate: u32) -> u32 {
+    if host_rate == u32::MAX {
+        return u32::MAX;
+    }
+    (host_rate / STRANGERS).max(1)
 }
 
 /// How many may go out at once of so many a second.

@@ -66,6 +66,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     pub fn set_host_send_rate(&mut self, bytes_a_second: u32) {
         let tick = self.advance(self.now);
         self.cap.set_rate(bytes_a_second.max(1), tick.now);
+        self.limits.set_host_rate(bytes_a_second.max(1), tick.now);
         self.look_for_room(tick);
     }
 

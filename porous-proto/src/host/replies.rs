@@ -43,6 +43,18 @@ pub(crate) enum Reply {
 }
 
 impl Reply {
+    /// The bytes of the longest reply: a request with a cookie, or a refusal with all its data.
+    pub(super) fn longest(offer: &Offer) -> usize {
+        let cookie = Connect {
+            cookie: true,
+            nonce_self: 1,
+            nonce_peer: 1,
+            connection_id: ConnectionId::EMPTY,
+            offer: offer.clone(),
+        };
+        cookie.encoded_length(&[]).max(Refuse::LONGEST)
+    }
+
     fn encode(&self, offer: &Offer, buf: &mut [u8]) -> Result<usize, NoRoom> {
         match *self {
             Self::Cookie { cookie, nonce_peer } => Connect {

@@ -6,7 +6,7 @@ use core::time::Duration;
 
 use porous_proto::{ChannelId, Config, Disconnect, Event, Listen, Mode, PeerId, Policy};
 use porous_sim::{LinkConfig, Pair, Service, World};
-use porous_tests::{config, line, seed};
+use porous_tests::{Kind, config, line, record, seed};
 
 const MS: Duration = Duration::from_millis(1);
 const DATAGRAM: u64 = 1200;
@@ -88,6 +88,49 @@ fn no_second_has_more_than_the_cap_of_a_host_and_it_is_used() {
                 assert_kept(&sent, cap, &context);
             }
         }
+    }
+}
+
+/// The first request of a client, which anybody may send in the name of any address.
+fn request() -> Vec<u8> {
+    let mut world = World::new(seed(), line());
+    world.add_host(Pair::A, config::client());
+    let tape = record(&mut world);
+    assert!(world.connect(Pair::A, Pair::B).is_ok());
+    world.run_for(MS);
+    tape.of(Pair::A, Kind::Request)[0].datagram.clone()
+}
+
+/// Strangers get a tenth of the cap at most, and no second has more than the cap.
+#[test]
+fn forged_requests_leave_nine_tenths_of_the_cap_to_peers() {
+    let request = request();
+    for cap in [20_000, 200_000, 2_000_000] {
+        let mut pair = pair(line(), None, config::new().host_send_rate(cap));
+        assert_eq!(pair.world.host_mut(Pair::A).listen(Listen::Open), Ok(()));
+        let (mut sent, mut to_peer, from) = (Vec::new(), Vec::new(), 10_000);
+        let peer = pair.peer(Pair::A);
+        for ms in 0..5000 {
+            for forged in 5 * ms..5 * ms + 5 {
+                pair.world.inject(from + forged, Pair::A, request.clone());
+            }
+            sent.extend(sent_by_ms(&mut pair, 1));
+            let stats = pair.world.host(Pair::A).peer(peer).unwrap().stats();
+            to_peer.push(stats.bytes_sent);
+        }
+        let context = format!("{cap}; {}", seed());
+        assert_kept(&sent, cap, &context);
+        let strangers: Vec<u64> = sent
+            .iter()
+            .zip(&to_peer)
+            .map(|(all, to)| all - to)
+            .collect();
+        let (most, _) = seconds(&strangers);
+        let tenth = u64::from(cap / 10);
+        assert!(
+            (tenth / 4..=tenth + tenth / 50 + 100).contains(&most),
+            "{most}; {context}"
+        );
     }
 }
 

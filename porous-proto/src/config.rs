@@ -103,6 +103,8 @@ pub struct Config {
     pub(crate) connection_id_len: u8,
     pub(crate) listen_allowed: bool,
     pub(crate) max_peers: u32,
+    /// None: a part of `max_peers`.
+    pub(crate) max_peers_per_source: Option<u32>,
     pub(crate) replies_per_address: u32,
     pub(crate) replies: u32,
     pub(crate) connect_timeout: Duration,
@@ -152,6 +154,7 @@ impl Config {
             connection_id_len: 4,
             listen_allowed: true,
             max_peers: 1024,
+            max_peers_per_source: None,
             replies_per_address: 20,
             replies: 20_000,
             connect_timeout: Duration::from_secs(10),

@@ -146,7 +146,7 @@ pub use event::{
     Refusal, Transmit,
 };
 pub use frame::{Integrity, Malformed, Mode, RefusalData};
-pub use host::{Address, ChannelId, ConnectionIds, Host, PeerId};
+pub use host::{Address, ChannelId, ConnectionIds, Host, PeerId, ip_source};
 pub use options::SendOptions;
 pub use peer::{Peer, PeerState};
 pub use progress::{ReceiveProgress, SendProgress};

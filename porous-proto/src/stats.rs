@@ -189,6 +189,9 @@ pub struct HostStats {
     pub accepted: u64,
     /// Connections established.
     pub connected: u64,
+    /// Requests that were refused as full because of
+    /// [`Config::max_peers_per_source`](crate::Config::max_peers_per_source).
+    pub source_full: u64,
     pub(crate) ignored: [u64; Ignored::COUNT],
 }
 

@@ -5,7 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use porous_proto::{Config, ConnectError, Ecn, Host, Instant, PeerId};
+use porous_proto::{Config, ConnectError, Ecn, Host, Instant, PeerId, ip_source};
 use rand_core::CryptoRng;
 use smoltcp::socket::udp::{PacketBuffer, PacketMetadata, Socket};
 use smoltcp::time::Instant as SmolInstant;
@@ -57,6 +57,7 @@ impl<R: CryptoRng> SmolHost<R> {
     pub fn new(config: Config, rng: R) -> Self {
         let mut host = Host::new(config, rng);
         host.set_same_host(|a: &IpEndpoint, b| a.addr == b.addr);
+        host.set_source_of(|from| ip_source(from.addr.into()));
         let buffer = vec![0; host.max_datagram_size()].into_boxed_slice();
         Self {
             host,

@@ -5,7 +5,7 @@ use core::time::Duration;
 use std::io;
 
 use getrandom::SysRng;
-use porous_proto::{Config, Disposition, Ecn, Host, Instant, Peer, PeerState};
+use porous_proto::{Config, Disposition, Ecn, Host, Instant, Peer, PeerState, ip_source};
 use rand_core::{TryRng, UnwrapErr};
 
 use crate::bound::Bound;
@@ -98,6 +98,7 @@ impl<S: SystemSocket> Endpoint<S> {
         };
         let mut host = Host::new(config, UnwrapErr(SysRng));
         host.set_same_host(|a: &SocketAddr, b| a.ip() == b.ip());
+        host.set_source_of(|from| ip_source(from.ip()));
         let bound = Bound {
             host,
             socket: Socket::new(socket, path)?,

@@ -70,6 +70,29 @@ impl Config {
         self
     }
 
+    /// How many of [`max_peers`](Self::max_peers) may be of one source: of an address, or of what else
+    /// [`Host::set_source_of`](crate::Host::set_source_of) says. A further one is refused with `Full`,
+    /// and counted as [`HostStats::source_full`](crate::HostStats::source_full): one machine with a
+    /// thousand ports must not keep everybody else out. More than `max_peers` is as much as that. A
+    /// peer counts for the source that it connected from, wherever it moves to. Default the larger of
+    /// 16 and a quarter of `max_peers`, so that a class or an office behind one address gets in.
+    ///
+    /// ```
+    /// let _config = porous_proto::Config::new().max_peers_per_source(4);
+    /// ```
+    #[must_use]
+    pub const fn max_peers_per_source(mut self, peers: u32) -> Self {
+        self.max_peers_per_source = Some(peers);
+        self
+    }
+
+    /// How many peers of one source there may be.
+    pub(crate) fn peers_per_source(&self) -> u32 {
+        let most = self.max_peers_per_source;
+        let most = most.unwrap_or_else(|| (self.max_peers / 4).max(16));
+        most.min(self.max_peers)
+    }
+
     /// How many answers a second those get who are no peers (cookies, refusals, resets), and what
     /// is left of connections that have ended: one address, and all together. 1 to 1,000,000 each;
     /// a quarter of it may go out at once. What is beyond is not answered, and counted as

@@ -1,5 +1,7 @@
 //! The books of a host.
 
+use alloc::vec::Vec;
+
 use rand_core::CryptoRng;
 
 use super::{Address, Host, PeerId};
@@ -20,19 +22,20 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             ..Audit::default()
         };
         self.cap.audit(self.max_datagram_size() as u64);
-        let mut inbound = 0;
+        let mut inbound = Vec::new();
         for (id, peer) in self.peers.iter() {
             audit.peers += 1;
             let ended = matches!(peer.state(), PeerState::Disconnected | PeerState::Zombie);
-            inbound += u32::from(peer.is_inbound() && !ended);
+            if peer.is_inbound() && !ended {
+                inbound.push(id.slot);
+            }
             peer.audit(&mut audit);
             let scheduled = self.schedule.deadline(id.slot);
             assert_eq!(scheduled, peer.next_deadline(), "{id:?}");
         }
         let indexed = self.peers.indexed();
         assert_eq!(indexed, [audit.peers, audit.peers], "indices of peers");
-        assert_eq!(self.inbound, inbound, "inbound peers");
-        assert!(inbound <= self.config.max_peers, "inbound peers");
+        self.inbound.audit(&inbound, &self.config);
         let max = self.config.max_peers as usize;
         assert!(self.lingering.len() <= 2 * max, "lingering peers");
         audit

@@ -3,6 +3,7 @@
 
 use rand_core::CryptoRng;
 
+use super::inbound::NoPlace;
 use super::limits::Answered;
 use super::replies::Reply;
 use super::{Address, Host};
@@ -194,8 +195,9 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             Ok(agreement) => agreement,
             Err(refusal) => return self.turn_away(from, connect.nonce_self, refusal),
         };
-        let room = self.inbound < self.config.max_peers && !self.events_wait();
-        if self.listen == Listen::Full || !room {
+        let place = self.inbound.place(&from, &self.config);
+        if self.listen == Listen::Full || place.is_err() || self.events_wait() {
+            self.stats.source_full += u64::from(place == Err(NoPlace::Source));
             return self.turn_away(from, connect.nonce_self, Refusal::Full);
         }
         self.cookies.rotate(tick.now, &mut self.rng);
@@ -250,7 +252,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             peer.admit(pending, tick.now);
         }
         let id = self.peers.insert(from, peer);
-        self.inbound += 1;
+        self.inbound.insert(id.slot, &from);
         self.stats.accepted += 1;
         Ok(id.slot)
     }

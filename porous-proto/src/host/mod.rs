@@ -8,6 +8,7 @@ mod commands;
 mod connection_ids;
 mod cookie;
 mod handle;
+mod inbound;
 mod limits;
 mod others;
 mod peers;
@@ -29,6 +30,8 @@ use rand_core::CryptoRng;
 pub use self::address::{Address, ChannelId};
 pub use self::connection_ids::ConnectionIds;
 use self::cookie::Cookies;
+use self::inbound::Inbound;
+pub use self::inbound::ip_source;
 use self::limits::Limits;
 pub use self::peers::PeerId;
 use self::peers::Peers;
@@ -71,7 +74,7 @@ pub struct Host<R, A = core::net::SocketAddr> {
     connection_ids: ConnectionIds,
     peers: Peers<A>,
     /// Live peers that connected to us.
-    inbound: u32,
+    inbound: Inbound<A>,
     /// Peers that have ended and linger, the oldest first.
     lingering: VecDeque<PeerId>,
     /// Until then a request may come again whose peer did not linger for as long as it should.
@@ -123,7 +126,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             listen: Listen::Closed,
             connection_ids: ConnectionIds::Random,
             peers: Peers::new(),
-            inbound: 0,
+            inbound: Inbound::new(),
             lingering: VecDeque::new(),
             forgetful_until: Instant::ZERO,
             schedule: Schedule::default(),
@@ -287,7 +290,9 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
                     undelivered,
                     told,
                 } => {
-                    self.inbound -= u32::from(peer.is_inbound());
+                    if peer.is_inbound() {
+                        self.inbound.remove(slot);
+                    }
                     if !peer.is_over() {
                         self.lingering.push_back(id);
                     }

@@ -48,6 +48,7 @@ mod restart_moments;
 mod roaming;
 mod silence;
 mod slow;
+mod sources;
 mod stall;
 mod stats;
 mod strangers;

@@ -74,7 +74,7 @@ impl Config {
     /// [`Host::set_source_of`](crate::Host::set_source_of) says. A further one is refused with `Full`,
     /// and counted as [`HostStats::source_full`](crate::HostStats::source_full): one machine with a
     /// thousand ports must not keep everybody else out. More than `max_peers` is as much as that. A
-    /// peer counts for the source that it connected from, wherever it moves to. Default the larger of
+    /// peer counts for the source that it connected from, wherever it moves to. By default the larger of
     /// 16 and a quarter of `max_peers`, so that a class or an office behind one address gets in.
     ///
     /// ```

@@ -105,7 +105,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             .ok_or(ConnectError::OutOfConnectionIds)?;
         let nonce = self.rng.next_u64().max(1);
         let identity = self.identity(nonce, connection_id);
-        let handshake = Handshake::new(addresses.len(), greeting);
+        let handshake = Handshake::new(addresses.len(), greeting, nonce);
         let peer = Peer::outgoing(tick.now, identity, &self.config, handshake);
         let id = self.peers.insert(first, peer);
         self.peers.add_others(id.slot, others);

@@ -21,7 +21,7 @@ impl Peer {
         let own = self.nonce;
         if let Some(handshake) = self.attempt() {
             handshake.on_request(way, request, own, now);
-            let soon = (!request.connect.cookie).then(|| handshake.begin_to_punch(now));
+            let soon = (!request.connect.cookie).then(|| handshake.punch(now));
             if let Some(soon) = soon.flatten() {
                 let retry = self.deadlines.get(Deadline::Retry);
                 self.deadlines.set(Deadline::Retry, retry.min(soon));

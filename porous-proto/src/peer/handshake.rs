@@ -15,7 +15,8 @@ use crate::frame::{Connect, Request};
 use crate::time::Instant;
 
 /// The first interval between requests; each is half as long again as the one before
-/// (`deviations.md` C17).
+/// (`deviations.md` C17). Each is by up to a quarter longer or shorter than that, or hosts that begin
+/// together, as all do whose server comes back, would ask together every time.
 const INTERVAL_MIN: Duration = Duration::from_millis(100);
 const INTERVAL_MAX: Duration = Duration::from_secs(1);
 
@@ -23,6 +24,13 @@ const INTERVAL_MAX: Duration = Duration::from_secs(1);
 /// from both sides.
 const PUNCH_INTERVAL: Duration = Duration::from_millis(50);
 const PUNCH_TIME: Duration = Duration::from_secs(1);
+
+/// A request that comes makes so many of ours come sooner. It may be forged: who sends it in the name
+/// of the remote host must not make us send much more than it has.
+const PUNCHES: u8 = 2;
+
+/// So many may wait, those of a second.
+const PUNCHES_MAX: u8 = 20;
 
 /// For so long only the first address that gave a cookie gets it back (RFC 8305 §5): if several are
 /// those of different listeners, the others need not make a peer that comes to nothing.
@@ -32,10 +40,14 @@ const ALONE: Duration = Duration::from_millis(250);
 #[derive(Debug)]
 pub(crate) struct Handshake {
     interval: Duration,
+    /// What the next interval is longer or shorter by is drawn from this.
+    draw: u64,
     /// What our application says with its requests; empty if that is nothing.
     pub(crate) greeting: Box<[u8]>,
-    /// The remote host connects to us, as we to it: until when we ask often.
+    /// The remote host connects to us, as we to it: until when we ask often,
     punching: Option<Instant>,
+    /// and how often, unless more comes.
+    punches: u8,
     /// The address that brought the first cookie, and until when it is alone.
     favourite: Option<(usize, Instant)>,
     first: Way,
@@ -60,12 +72,15 @@ pub(crate) struct DueRequest {
 }
 
 impl Handshake {
-    /// An attempt at this number of addresses, at least one, with this greeting.
-    pub(crate) fn new(ways: usize, greeting: &[u8]) -> Self {
+    /// An attempt at this number of addresses, at least one, with this greeting. `draw`: a number that
+    /// no other attempt has.
+    pub(crate) fn new(ways: usize, greeting: &[u8], draw: u64) -> Self {
         Self {
             interval: INTERVAL_MIN,
+            draw,
             greeting: greeting.into(),
             punching: None,
+            punches: 0,
             favourite: None,
             first: Way::new(),
             others: (1..ways).map(|_| Way::new()).collect(),
@@ -134,12 +149,21 @@ impl Handshake {
 
     /// The time of the round after the one that ends now.
     fn next_retry(&mut self, now: Instant) -> Instant {
-        if self.punching.is_some_and(|until| now < until) {
+        if self.punches > 0 && self.punching.is_some_and(|until| now < until) {
+            self.punches -= 1;
             return now + PUNCH_INTERVAL;
         }
         let interval = self.interval;
         self.interval = (interval * 3 / 2).min(INTERVAL_MAX);
-        now + interval
+        now + interval * 3 / 4 + interval / 512 * u32::from(self.next_draw())
+    }
+
+    /// One of 256 numbers (Knuth's linear congruential generator for 64 bits, of which the high bits
+    /// are good).
+    const fn next_draw(&mut self) -> u8 {
+        let next = self.draw.wrapping_mul(6_364_136_223_846_793_005);
+        self.draw = next.wrapping_add(1_442_695_040_888_963_407);
+        self.draw.to_be_bytes()[0]
     }
 
     /// A request came from an address that we connect to. One with a cookie echoes our nonce.
@@ -160,12 +184,13 @@ impl Handshake {
         }
     }
 
-    /// A request without a cookie has come: the time of our next one at the latest, if it is the
-    /// first such request.
-    pub(crate) fn begin_to_punch(&mut self, now: Instant) -> Option<Instant> {
-        let is_first = self.punching.is_none();
-        self.punching.get_or_insert(now + PUNCH_TIME);
-        is_first.then(|| now + PUNCH_INTERVAL)
+    /// A request without a cookie has come: the time of our next one at the latest, for a second from
+    /// the first such request on.
+    pub(crate) fn punch(&mut self, now: Instant) -> Option<Instant> {
+        let until = *self.punching.get_or_insert(now + PUNCH_TIME);
+        let begins = self.punches == 0 && now < until;
+        self.punches = (self.punches + PUNCHES).min(PUNCHES_MAX) - u8::from(begins);
+        begins.then(|| now + PUNCH_INTERVAL)
     }
 
     /// The next acknowledgement to be sent: where, and of which nonce.

@@ -269,3 +269,58 @@ fn an_attempt_that_was_given_up_does_not_stand_in_the_way_of_the_next() {
     let ends = one_connection(&mut world, "the second attempt");
     assert_talk(&mut world, ends, "the second attempt");
 }
+
+/// What A has sent, which connects to B, where nobody is: bytes, after three seconds. One request is
+/// forged in the name of B, or none.
+fn sent_to_nobody(forged: u32) -> u64 {
+    let mut world = World::new(seed(), line());
+    world.add_host(A, config::client());
+    let tape = record_while(&mut world, |_| Intercept::Pass);
+    assert!(world.connect(A, B).is_ok());
+    world.run_for(Duration::from_millis(500));
+    let mut request = tape.of(A, Kind::Request)[0].datagram.clone();
+    for n in 0..forged {
+        // Of somebody else: with another nonce.
+        request[7..11].copy_from_slice(&n.to_le_bytes());
+        world.inject(B, A, request.clone());
+        world.run_for(Duration::from_millis(100));
+    }
+    world.run_until(Instant::from_micros(3_000_000));
+    world.host(A).stats().bytes_sent
+}
+
+/// It answers with two requests and an acknowledgement.
+#[test]
+fn a_forged_request_makes_a_client_send_little() {
+    let quiet = sent_to_nobody(0);
+    for forged in [1, 2, 5] {
+        let more = sent_to_nobody(forged) - quiet;
+        assert!(more <= 3 * 1200 * u64::from(forged), "{more} for {forged}");
+    }
+}
+
+/// A server is gone, and 500 clients ask for it, all from the same moment on.
+#[test]
+fn clients_that_begin_together_do_not_ask_together() {
+    let mut world = World::new(seed(), LinkConfig::new());
+    let tape = record_while(&mut world, |_| Intercept::Pass);
+    for client in 1000..1500 {
+        world.add_host(client, config::client());
+        assert!(world.connect(client, B).is_ok());
+    }
+    world.run_until(Instant::from_micros(9_900_000));
+    let mut sent: Vec<_> = tape
+        .all()
+        .iter()
+        .map(|taped| taped.at.as_micros())
+        .collect();
+    sent.retain(|&at| at > 2_000_000);
+    sent.sort_unstable();
+    let within = |&at: &u64| sent.partition_point(|&other| other < at + 20_000);
+    let most = sent.iter().enumerate().map(|(n, at)| within(at) - n).max();
+    // One in a second of each, on average, so that ten are in 20 ms.
+    assert!(
+        most.is_some_and(|most| (10..50).contains(&most)),
+        "{most:?} within 20 ms"
+    );
+}

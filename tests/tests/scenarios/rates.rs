@@ -172,7 +172,8 @@ fn changes_of_rates_take_effect_at_once() {
 /// LIMITS are repeated until they are acknowledged, and the newest count.
 #[test]
 fn what_a_host_wants_to_receive_is_heard_through_losses() {
-    let mut pair = pair(line().loss(50.0), None, config::new());
+    let mut pair = pair(line(), None, config::new());
+    pair.world.network_mut().set_all(line().loss(50.0));
     let peer = pair.peer(Pair::B);
     for cap in [1, 500_000, 7000, 20_000] {
         let host = pair.world.host_mut(Pair::B);

@@ -122,7 +122,7 @@ fn who_cannot_be_given_a_connection_id_is_refused_as_by_a_full_host() {
                 Instant::ZERO,
                 host.identity(1, id),
                 &config,
-                Handshake::new(1, &[]),
+                Handshake::new(1, &[], 1),
             );
             host.peers.insert(2000 + u32::from(n), peer);
         }

@@ -42,32 +42,55 @@ fn asked(handshake: &mut Handshake, now: Instant) -> Vec<(usize, Option<u64>)> {
         .collect()
 }
 
+/// C17. The intervals, and those of other attempts, which are others.
 #[test]
 fn requests_are_repeated_ever_less_often() {
-    for ways in [1, 8] {
-        let mut handshake = Handshake::new(ways, &[]);
-        let intervals: [u64; 8] =
-            core::array::from_fn(|_| retry(&mut handshake, Instant::ZERO).as_micros() / 1000);
-        assert_eq!(intervals, [100, 150, 225, 337, 506, 759, 1000, 1000]); // C17
+    let intervals = |ways, draw| -> [u64; 8] {
+        let mut handshake = Handshake::new(ways, &[], draw);
+        core::array::from_fn(|_| retry(&mut handshake, Instant::ZERO).as_micros() / 1000)
+    };
+    let middle = [100, 150, 225, 337, 506, 759, 1000, 1000];
+    let mut sums = [0; 8];
+    for draw in 0..1000_u64 {
+        let intervals = intervals(1, draw << 52 | 3);
+        for ((sum, interval), middle) in sums.iter_mut().zip(intervals).zip(middle) {
+            assert!((middle * 3 / 4..=middle * 5 / 4).contains(&interval));
+            *sum += interval;
+        }
     }
+    for (sum, middle) in sums.into_iter().zip(middle) {
+        assert!(sum.abs_diff(1000 * middle) < 30 * middle, "{sum} {middle}");
+    }
+    assert_eq!(intervals(1, 9), intervals(8, 9));
 }
 
 #[test]
 fn for_a_second_requests_that_meet_are_repeated_often() {
-    let mut handshake = Handshake::new(1, &[]);
+    let mut handshake = Handshake::new(1, &[], 7);
     let mut now = at(5000);
-    assert_eq!(handshake.begin_to_punch(now), Some(at(5050)));
+    assert_eq!(handshake.punch(now), Some(at(5050)));
     for n in 1..=20 {
-        assert_eq!(handshake.begin_to_punch(now), None);
+        assert_eq!(handshake.punch(now), None);
         now = retry(&mut handshake, now);
         assert_eq!(now, at(5000) + n * PUNCH_INTERVAL);
     }
-    assert_eq!(retry(&mut handshake, now), now + INTERVAL_MIN); // C17
+    assert_eq!(handshake.punch(now), None);
+    assert!(retry(&mut handshake, now) >= now + INTERVAL_MIN * 3 / 4);
+}
+
+/// It may be forged.
+#[test]
+fn one_request_makes_two_of_ours_come_sooner() {
+    let mut handshake = Handshake::new(1, &[], 7);
+    let first = handshake.punch(at(5000));
+    assert_eq!(first, Some(at(5050)));
+    assert_eq!(retry(&mut handshake, at(5050)), at(5100));
+    assert!(retry(&mut handshake, at(5100)) >= at(5175));
 }
 
 #[test]
 fn a_round_goes_to_every_address_once() {
-    let mut handshake = Handshake::new(3, &[]);
+    let mut handshake = Handshake::new(3, &[], 7);
     let all = [(0, None), (1, None), (2, None)];
     assert_eq!(asked(&mut handshake, at(0)), all);
     assert_eq!(asked(&mut handshake, at(0)), []);
@@ -77,7 +100,7 @@ fn a_round_goes_to_every_address_once() {
 
 #[test]
 fn the_first_cookie_goes_back_alone_for_a_while() {
-    let mut handshake = Handshake::new(3, &[]);
+    let mut handshake = Handshake::new(3, &[], 7);
     asked(&mut handshake, at(0));
     handshake.on_request(2, &cookie(102), OURS, at(30));
     handshake.on_request(0, &cookie(100), OURS, at(31));
@@ -92,7 +115,7 @@ fn the_first_cookie_goes_back_alone_for_a_while() {
 
 #[test]
 fn a_refusal_of_the_first_sets_the_others_free() {
-    let mut handshake = Handshake::new(2, &[]);
+    let mut handshake = Handshake::new(2, &[], 7);
     handshake.on_request(1, &cookie(101), OURS, at(30));
     handshake.on_request(0, &cookie(100), OURS, at(31));
     assert!(!handshake.strike(1, None));
@@ -104,7 +127,7 @@ fn a_refusal_of_the_first_sets_the_others_free() {
 
 #[test]
 fn who_gives_up_is_struck_off_wherever_it_was_seen_until_it_asks_again() {
-    let mut handshake = Handshake::new(3, &[]);
+    let mut handshake = Handshake::new(3, &[], 7);
     handshake.on_request(0, &plain(50), OURS, at(0));
     handshake.on_request(1, &plain(50), OURS, at(0));
     handshake.on_request(2, &plain(60), OURS, at(0));
@@ -118,7 +141,7 @@ fn who_gives_up_is_struck_off_wherever_it_was_seen_until_it_asks_again() {
 
 #[test]
 fn the_address_that_acknowledges_wins_wherever_the_request_came_from() {
-    let mut handshake = Handshake::new(3, &[]);
+    let mut handshake = Handshake::new(3, &[], 7);
     handshake.on_request(0, &plain(50), OURS, at(0));
     handshake.on_request(2, &plain(60), OURS, at(0));
     assert_eq!(handshake.established(), None);

@@ -64,6 +64,19 @@ pub enum Event<A> {
         /// Where it is; this is proved.
         to: A,
     },
+    /// The path to the peer carries only shorter datagrams than were used so far: a route has changed,
+    /// or a tunnel is on the way. What was too long is sent again in fragments, and everything goes on;
+    /// [`Peer::max_unfragmented`](crate::Peer::max_unfragmented) is less now. Longer datagrams are tried
+    /// again a minute later. It comes when three probes of the longer size got lost, one after the
+    /// other, and shorter datagrams did not; of a path that carries less than 512 bytes
+    /// [`DisconnectReason::PathTooNarrow`] tells. Comes not again while it waits to be polled.
+    PathNarrowed {
+        /// The peer.
+        peer: PeerId,
+        /// Datagrams to it have at most so many bytes now: 512, or what connections begin with
+        /// ([`Config::max_datagram`](crate::Config::max_datagram)).
+        bytes: u16,
+    },
     /// The machine that has this address says that nobody is bound to its port (ICMP "port
     /// unreachable"), while we connect to it: the server does not run yet, or runs at another port.
     /// For information: it may be forged, or be wrong a moment later, and so the attempt goes on. It
@@ -157,6 +170,10 @@ pub enum DisconnectReason {
     /// nothing valid came after that: its program was started again, or it gave us up earlier than
     /// we it. Connecting again makes sense at once.
     LostByPeer,
+    /// We were connected, and the path carries no datagrams of 512 bytes any more, although shorter ones
+    /// arrive (`docs/deviations.md` D16): three probes of that size got lost, after four datagrams with
+    /// more than 256 bytes.
+    PathTooNarrow,
     /// The remote host refused the connection; or we refused it, with `Refusal::Application`.
     Refused(Refusal),
     /// The remote host came back from the same address with a new connection.

@@ -250,6 +250,10 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
                     self.settle(peer.slot);
                 }
             }
+            Event::PathNarrowed { peer, bytes } => {
+                let peer = self.peers.get_mut(*peer);
+                *bytes = peer.and_then(Peer::narrowed_taken).unwrap_or(*bytes);
+            }
             Event::PeerMoved { peer, to, .. } => *to = self.moved_taken(*peer).unwrap_or(*to),
             Event::Request { .. }
             | Event::Connected { .. }
@@ -277,6 +281,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
                 }
                 News::Readable => Event::Readable { peer: id },
                 News::Writable => Event::Writable { peer: id },
+                News::PathNarrowed(bytes) => Event::PathNarrowed { peer: id, bytes },
                 News::Receipt(Receipt { token, outcome, .. }) => {
                     self.receipts += 1;
                     Event::Receipt {

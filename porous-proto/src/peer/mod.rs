@@ -118,6 +118,11 @@ struct Outbox {
     readable_waits: bool,
     /// `Writable` waits for the application, which has not taken it.
     writable_waits: bool,
+    /// What datagrams are limited to by a path that has been found to carry no more, until the
+    /// application takes the event.
+    narrowed: Option<u16>,
+    /// The event waits for it.
+    narrowed_waits: bool,
     /// Packets with a receipt that the application has not taken.
     open_receipts: u32,
     /// What was open at the end.
@@ -132,6 +137,8 @@ pub(crate) enum News {
     Connected,
     Readable,
     Writable,
+    /// Datagrams have at most so many bytes.
+    PathNarrowed(u16),
     Receipt(Receipt),
     /// Why, and how many packets were not delivered. `told`: the application knows the peer.
     Ended {

@@ -121,7 +121,19 @@ impl Peer {
     /// Whether there is something to tell that can come of sending: the end, room to send, or what
     /// became of a packet.
     pub(crate) fn has_news(&self) -> bool {
-        self.outbox.ended.is_some() || self.owes_writable() || self.has_receipts()
+        let ended = self.outbox.ended.is_some();
+        ended || self.owes_writable() || self.has_receipts() || self.owes_narrowed().is_some()
+    }
+
+    /// What the path carries, if that is to be told.
+    fn owes_narrowed(&self) -> Option<u16> {
+        self.outbox.narrowed.filter(|_| !self.outbox.narrowed_waits)
+    }
+
+    /// As [`readable_taken`](Self::readable_taken): what the path carries by now.
+    pub(crate) const fn narrowed_taken(&mut self) -> Option<u16> {
+        self.outbox.narrowed_waits = false;
+        self.outbox.narrowed.take()
     }
 
     /// Whether there is something to tell of packets.
@@ -198,6 +210,10 @@ impl Peer {
                 self.outbox.writable_waits = true;
                 return Some(News::Writable);
             }
+        }
+        if let Some(bytes) = self.owes_narrowed() {
+            self.outbox.narrowed_waits = true;
+            return Some(News::PathNarrowed(bytes));
         }
         if let Some(receipt) = self.next_receipt() {
             self.outbox.open_receipts += u32::from(receipt.again);

@@ -3,10 +3,11 @@
 
 use core::time::Duration;
 
-use super::{Peer, PeerState};
+use super::{Cause, Peer, PeerState};
+use crate::event::DisconnectReason;
 use crate::frame::Control;
 use crate::time::Instant;
-use crate::transfer::Written;
+use crate::transfer::{Narrowed, Written};
 
 impl Peer {
     /// The remote host asks whether we are where it sends to.
@@ -23,6 +24,14 @@ impl Peer {
         session.map_or(Duration::ZERO, |session| {
             session.transfer().resend_timeout()
         })
+    }
+
+    /// The path carries less than it did, or too little.
+    pub(super) fn on_narrowed(&mut self, narrowed: Narrowed, now: Instant) {
+        match narrowed {
+            Narrowed::To(bytes) => self.outbox.narrowed = Some(bytes),
+            Narrowed::TooFar => self.end(Cause::TimedOut, DisconnectReason::PathTooNarrow, now),
+        }
     }
 
     /// Writes a datagram with these words and nothing else, for another address than the peer's.

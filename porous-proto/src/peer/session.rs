@@ -22,7 +22,7 @@ use crate::progress::{ReceiveProgress, SendProgress};
 use crate::sequencing::{Delivered, Receipt, Receipts, Sequencing, Totals, cost};
 use crate::stats::{ChannelStats, ModeCounts};
 use crate::time::Instant;
-use crate::transfer::{Acked, Arrival, PathWords, Transfer, TransferParams, Written};
+use crate::transfer::{Acked, Arrival, Narrowed, PathWords, Transfer, TransferParams, Written};
 use crate::wire::NoRoom;
 
 /// Packets, and the bytes in them.
@@ -123,6 +123,11 @@ impl Session {
     /// The remote host may have forgotten the connection.
     pub(crate) fn on_doubt(&mut self, now: Instant) {
         self.transfer.on_doubt(now);
+    }
+
+    /// What has been found of the path that the application does not know yet.
+    pub(crate) const fn take_narrowed(&mut self) -> Option<Narrowed> {
+        self.transfer.take_narrowed()
     }
 
     pub(crate) const fn transfer(&self) -> &Transfer {

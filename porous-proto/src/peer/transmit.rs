@@ -143,6 +143,9 @@ impl Peer {
         };
         let rest = buf.get_mut(start..end).ok_or(NoRoom)?;
         let written = session.poll_transmit(tick, rest)?;
+        if let Some(narrowed) = session.take_narrowed() {
+            self.on_narrowed(narrowed, tick.now);
+        }
         self.refresh_session_deadline();
         self.check_flushed(tick.now);
         match (start, written) {

@@ -193,9 +193,9 @@ impl Transfer {
     fn probe_late(&mut self, now: Instant) {
         if let Recovery::Modern(modern) = &mut self.recovery {
             let end = self.queue.next();
-            let repeats = modern.on_timeout(now);
+            let (repeats, again) = (modern.on_timeout(now), modern.timeouts() > 1);
             let from = if repeats { self.queue.base() } else { end };
-            self.probe = Some(Probe::late(from, end));
+            self.probe = Some(Probe::late(from, end, again));
         }
     }
 

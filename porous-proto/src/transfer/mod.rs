@@ -50,6 +50,7 @@ use self::limits::Limits;
 use self::loss::LaterAcks;
 use self::nonces::Nonces;
 pub(crate) use self::path::PathWords;
+pub(crate) use self::path_mtu::Narrowed;
 use self::path_mtu::PathMtu;
 use self::ping::Pings;
 use self::probe::{Asked, Probe};

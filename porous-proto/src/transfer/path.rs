@@ -71,7 +71,7 @@ impl Transfer {
         }
         self.recovery.on_new_path();
         self.budget.on_new_path(&self.params);
-        self.path.on_new_path();
+        self.path.on_new_path(self.queue.next());
         self.marking.on_new_path(&self.params);
         self.figures.on_new_path();
     }

@@ -2,11 +2,13 @@
 //! Nothing here has a timer: only who has more to send than fits into a datagram has something to
 //! gain, and is asked for datagrams often.
 
+mod suspicion;
 #[cfg(test)]
 mod tests;
 
 use core::time::Duration;
 
+use self::suspicion::{Step, Suspicion};
 use super::Transfer;
 use super::assembly::Plan;
 use crate::frame::{Control, MIN_PADDING, Message};
@@ -34,6 +36,22 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// (RFC 8899 §4.3).
 const VANISHED: u8 = 4;
 
+/// What is used of a path that does not carry what a connection begins with: what the shortest requests
+/// have (`Config::request_size`).
+const FLOOR: u16 = 512;
+
+/// Frames that are no longer tell nothing of whether the path carries [`FLOOR`].
+const SMALL: u16 = 256;
+
+/// A path carries less than it did, or than it should.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Narrowed {
+    /// Datagrams have at most so many bytes now.
+    To(u16),
+    /// Not even the least.
+    TooFar,
+}
+
 /// A probe on its way.
 #[derive(Clone, Copy, Debug)]
 struct SizeProbe {
@@ -45,7 +63,7 @@ struct SizeProbe {
 /// The search of one peer.
 #[derive(Debug)]
 pub(super) struct PathMtu {
-    /// What every path carries.
+    /// What a connection begins with, and nearly every path carries.
     base: u16,
     /// What both hosts take.
     max: u16,
@@ -67,6 +85,14 @@ pub(super) struct PathMtu {
     passed: u64,
     /// So many newer ones are lost.
     vanished: u8,
+    /// Frames before this one were sent when datagrams had another size: their loss tells nothing.
+    since: u64,
+    /// Not even `base` seems to pass, or what is used instead.
+    suspicion: Option<Suspicion>,
+    /// Something was acknowledged since the size was doubted.
+    heard: bool,
+    /// The application has yet to be told.
+    narrowed: Option<Narrowed>,
 }
 
 impl PathMtu {
@@ -84,12 +110,43 @@ impl PathMtu {
             tries: 0,
             passed: 0,
             vanished: 0,
+            since: 0,
+            suspicion: None,
+            heard: false,
+            narrowed: None,
         }
     }
 
-    /// What every path carries, this one does too.
-    pub(super) const fn on_new_path(&mut self) {
-        *self = Self::new(self.base, self.max);
+    /// What nearly every path carries, this one does too. `next` is the id that is next.
+    pub(super) const fn on_new_path(&mut self, next: u64) {
+        *self = Self {
+            since: next,
+            ..Self::new(self.base, self.max)
+        };
+    }
+
+    /// Frames that are longer are large: their loss may be due to their length.
+    const fn largest_small(&self) -> u16 {
+        if self.current > self.base {
+            self.base
+        } else if self.current > FLOOR {
+            FLOOR
+        } else {
+            SMALL
+        }
+    }
+
+    /// What surely passes, if anything does.
+    fn sure(&self) -> u16 {
+        match self.suspicion {
+            Some(_) => self.largest_small(),
+            None => self.base.min(self.current),
+        }
+    }
+
+    /// Whether there is nothing to find out.
+    const fn is_settled(&self) -> bool {
+        self.max == self.current && self.suspicion.is_none()
     }
 
     pub(super) const fn current(&self) -> u16 {
@@ -114,7 +171,18 @@ impl PathMtu {
 
     /// The size of the probe that is to be sent now. `patience`: one that was sent so long ago is
     /// lost.
-    fn probe_now(&mut self, patience: Duration, now: Instant) -> Option<u16> {
+    /// `next`: the id of the next frame.
+    fn probe_now(&mut self, patience: Duration, next: u64, now: Instant) -> Option<u16> {
+        if let Some(suspicion) = &mut self.suspicion {
+            return match suspicion.next_step(patience, now) {
+                Step::Wait => None,
+                Step::Probe(size) => Some(size),
+                Step::Confirmed => {
+                    self.narrow(next, now);
+                    None
+                }
+            };
+        }
         let due = *self.due.get_or_insert(now + BEGIN);
         if let Some(probe) = self.probe {
             if now < probe.sent + patience.max(PATIENCE) {
@@ -123,6 +191,7 @@ impl PathMtu {
             self.probe = None;
             self.tries += 1;
             if self.tries >= TRIES && self.doubted.is_some() {
+                self.narrowed = self.heard.then_some(Narrowed::To(self.base));
                 self.rest(now + REST);
             } else if self.tries >= TRIES {
                 (self.tries, self.ceiling) = (0, probe.size);
@@ -152,11 +221,27 @@ impl PathMtu {
         self.ceiling = self.max.saturating_add(1);
     }
 
+    /// The path does not carry the size that is used.
+    fn narrow(&mut self, next: u64, now: Instant) {
+        self.suspicion = None;
+        if self.current > FLOOR {
+            (self.current, self.vanished, self.since) = (FLOOR, 0, next);
+            self.rest(now + REST);
+            self.narrowed = Some(Narrowed::To(FLOOR));
+        } else {
+            self.narrowed = Some(Narrowed::TooFar);
+        }
+    }
+
     /// A frame was acknowledged: whether datagrams can be larger now.
     fn on_passed(&mut self, id: u64, is_large: bool) -> bool {
-        if is_large {
+        let was_probe = |suspicion: &mut Suspicion| suspicion.on_passed(id);
+        let is_passed = self.suspicion.as_mut().is_some_and(was_probe);
+        self.heard |= id >= self.since;
+        if is_large || is_passed {
             self.passed = self.passed.max(id);
             self.vanished = 0;
+            self.suspicion = None;
         }
         match self.probe {
             Some(probe) if probe.id == id => {
@@ -169,9 +254,9 @@ impl PathMtu {
     }
 
     /// A large frame was lost: whether the path seems to carry none any more. That is what it looks
-    /// like when many are lost by chance, so that a probe asks.
-    fn on_vanished(&mut self, id: u64, now: Instant) -> bool {
-        if id <= self.passed || self.current == self.base {
+    /// like when many are lost by chance, so that a probe asks. `next`: the id of the next frame.
+    fn on_vanished(&mut self, id: u64, next: u64, now: Instant) -> bool {
+        if id <= self.passed || id < self.since || self.suspicion.is_some() {
             return false;
         }
         self.vanished += 1;
@@ -179,7 +264,13 @@ impl PathMtu {
             return false;
         }
         let size = self.current;
-        (self.current, self.vanished) = (self.base, 0);
+        self.vanished = 0;
+        if size <= self.base {
+            // Much is lost by chance, and what is shorter costs more: the probes come first.
+            self.suspicion = Some(Suspicion::new(size));
+            return false;
+        }
+        (self.current, self.since, self.heard) = (self.base, next, false);
         if now < self.no_doubt_before {
             self.rest(now + REST);
             return true;
@@ -197,7 +288,7 @@ impl Transfer {
     pub(super) fn largest(&self) -> usize {
         let insists = self.probe.is_some_and(|probe| probe.insists);
         usize::from(if insists {
-            self.path.base
+            self.path.sure()
         } else {
             self.path.current
         })
@@ -205,17 +296,27 @@ impl Transfer {
 
     /// How long a datagram may be that asks after others, unless a message fits into no such one.
     pub(super) fn surest(&self) -> usize {
-        self.path.base.into()
+        self.path.sure().into()
+    }
+
+    /// What has been found of the path that the application does not know yet.
+    pub(crate) const fn take_narrowed(&mut self) -> Option<Narrowed> {
+        self.path.narrowed.take()
     }
 
     /// A ping padded to the size that is to be tried; false if none is. It is outside both windows,
     /// and its loss means nothing for them.
     pub(super) fn plan_path_probe(&mut self, plan: &mut Plan, now: Instant, room: usize) -> bool {
-        if self.path.max == self.path.base {
+        if self.path.is_settled() {
             return false;
         }
         let patience = 3 * self.resend_timeout();
-        let Some(size) = self.path.probe_now(patience, now).map(usize::from) else {
+        let before = self.path.current;
+        let size = self.path.probe_now(patience, self.queue.next(), now);
+        if self.path.current != before {
+            self.budget.on_mtu(self.path.current);
+        }
+        let Some(size) = size.map(usize::from) else {
             return false;
         };
         let noop = Message::<&[u8]>::Control(Control::Noop);
@@ -237,16 +338,20 @@ impl Transfer {
         let path = &mut self.path;
         let size = u16::try_from(len).unwrap_or(u16::MAX);
         if plan.padding > 0 {
-            path.probe = Some(SizeProbe {
+            let probe = SizeProbe {
                 id: plan.header.id,
                 size,
                 sent: now,
-            });
+            };
+            match &mut path.suspicion {
+                Some(suspicion) => suspicion.on_probe(probe),
+                None => path.probe = Some(probe),
+            }
             // It is in no window, and much may follow before it is acknowledged.
             self.queue.keep_next();
             return false;
         }
-        size > path.base
+        size > path.largest_small()
     }
 
     /// A frame was acknowledged.
@@ -258,7 +363,7 @@ impl Transfer {
 
     /// A large frame is considered dropped.
     pub(super) fn note_vanished(&mut self, id: u64, now: Instant) {
-        if self.path.on_vanished(id, now) {
+        if self.path.on_vanished(id, self.queue.next(), now) {
             self.budget.on_mtu(self.path.current);
         }
     }

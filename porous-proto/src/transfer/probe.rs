@@ -21,6 +21,8 @@ pub(crate) struct Probe {
     left: u8,
     /// If there is none, a ping goes out.
     pub(crate) insists: bool,
+    /// The first datagram is a ping alone.
+    pings: bool,
     /// Also what a newer frame carries, too.
     is_late: bool,
 }
@@ -33,17 +35,20 @@ impl Probe {
             end,
             left: 1,
             insists: false,
+            pings: false,
             is_late: false,
         }
     }
 
-    /// In two; a ping, if there is nothing to repeat.
-    pub(crate) const fn late(from: u64, end: u64) -> Self {
+    /// In two; a ping, if there is nothing to repeat. If one such probe was in vain, the first is a
+    /// ping that is as short as can be: what is to be repeated may be too long for the path.
+    pub(crate) const fn late(from: u64, end: u64, again: bool) -> Self {
         Self {
             from,
             end,
             left: 2,
             insists: true,
+            pings: again,
             is_late: true,
         }
     }
@@ -81,8 +86,47 @@ impl Transfer {
         let Some(mut probe) = self.probe.take() else {
             return max;
         };
+        if core::mem::take(&mut probe.pings) {
+            (probe.left, probe.insists) = (probe.left - 1, false);
+            self.probe = (probe.from < probe.end).then_some(probe);
+            self.plan_ping(plan, now);
+            return plan.len;
+        }
         let before = plan.messages;
         let sure = max.min(self.surest());
+        self.repeat_open(&mut probe, plan, source, now, [sure, max]);
+        let repeats = plan.messages > before;
+        if repeats && !probe.is_late {
+            self.asked = Some(Asked {
+                probe: plan.header.id,
+                frame: probe.end - 1,
+            });
+        }
+        plan.data |= repeats;
+        plan.repeats = repeats;
+        plan.header.ack_now = repeats || probe.insists;
+        if probe.insists {
+            self.plan_ping(plan, now);
+        }
+        probe.left -= 1;
+        probe.insists = false;
+        if probe.left > 0 && probe.from < probe.end {
+            self.probe = Some(probe);
+        }
+        sure.max(plan.len)
+    }
+
+    /// Fills the frame with what the probe is to repeat. It becomes as long as surely passes, or as long
+    /// as the one message in it that is longer.
+    fn repeat_open(
+        &mut self,
+        probe: &mut Probe,
+        plan: &mut Plan,
+        source: &impl Source,
+        now: Instant,
+        [sure, max]: [usize; 2],
+    ) {
+        let before = plan.messages;
         let mut is_full = false;
         for _ in 0..FRAMES_MAX {
             let Some(id) = self.queue.first_open(probe.from, probe.end - 1) else {
@@ -116,26 +160,15 @@ impl Transfer {
             }
             probe.from = id + 1;
         }
-        let repeats = plan.messages > before;
-        if repeats && !probe.is_late {
-            self.asked = Some(Asked {
-                probe: plan.header.id,
-                frame: probe.end - 1,
-            });
-        }
-        plan.data |= repeats;
-        plan.repeats = repeats;
-        plan.header.ack_now = repeats || probe.insists;
-        if probe.insists && plan.messages == 0 {
+    }
+
+    /// A ping, if there is nothing else, that is to be acknowledged at once.
+    fn plan_ping(&mut self, plan: &mut Plan, now: Instant) {
+        plan.header.ack_now = true;
+        if plan.messages == 0 {
             let id = self.pings.send(now, self.recovery.average());
             plan.control(Control::Ping(id));
             plan.fresh.push(Control::Ping(id));
         }
-        probe.left -= 1;
-        probe.insists = false;
-        if probe.left > 0 && probe.from < probe.end {
-            self.probe = Some(probe);
-        }
-        sure.max(plan.len)
     }
 }

@@ -29,6 +29,7 @@ mod latency;
 mod limits;
 mod overhead;
 mod path_mtu;
+mod path_narrow;
 mod pauses;
 mod progress;
 mod punch;

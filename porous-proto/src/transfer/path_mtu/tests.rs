@@ -16,7 +16,7 @@ fn search(path: &mut PathMtu, from: u64, seconds: u64, limit: u16) -> (Vec<u16>,
     let mut tried = Vec::new();
     for ms in (1000 * from..1000 * (from + seconds)).step_by(10) {
         path.is_wanted = true;
-        let Some(size) = path.probe_now(100 * MS, at(ms)) else {
+        let Some(size) = path.probe_now(100 * MS, 0, at(ms)) else {
             continue;
         };
         tried.push(size);
@@ -61,9 +61,9 @@ fn the_first_seconds_are_left_alone_and_so_is_who_sends_little() {
     let mut path = PathMtu::new(1200, 1452);
     assert_eq!(search(&mut path, 0, 5, 1452).0, []);
     path.is_wanted = false;
-    assert_eq!(path.probe_now(MS, at(9000)), None);
+    assert_eq!(path.probe_now(MS, 0, at(9000)), None);
     path.is_wanted = true;
-    assert_eq!(path.probe_now(MS, at(9000)), Some(1452));
+    assert_eq!(path.probe_now(MS, 0, at(9000)), Some(1452));
 }
 
 #[test]
@@ -80,16 +80,19 @@ fn four_large_losses_with_none_that_came_and_three_probes_end_it_for_a_minute() 
     let mut path = PathMtu::new(1200, 1452);
     search(&mut path, 0, 10, 1452);
     for id in [20_001, 20_002, 20_004, 20_006] {
-        assert!(!path.on_vanished(id, at(20_000)));
+        assert!(!path.on_vanished(id, 0, at(20_000)));
         path.on_passed(id + 1, true);
-        assert!(!path.on_vanished(id - 1, at(20_000)), "others came later");
+        assert!(
+            !path.on_vanished(id - 1, 0, at(20_000)),
+            "others came later"
+        );
     }
     // What is small and comes says nothing.
-    assert!(!path.on_vanished(20_010, at(20_000)));
+    assert!(!path.on_vanished(20_010, 0, at(20_000)));
     assert!(!path.on_passed(20_011, false));
-    assert!(!path.on_vanished(20_012, at(20_000)));
-    assert!(!path.on_vanished(20_013, at(20_000)));
-    assert!(path.on_vanished(20_014, at(20_000)));
+    assert!(!path.on_vanished(20_012, 0, at(20_000)));
+    assert!(!path.on_vanished(20_013, 0, at(20_000)));
+    assert!(path.on_vanished(20_014, 0, at(20_000)));
     assert_eq!(path.current(), 1200);
     let (tried, size) = search(&mut path, 20, 60, 1400);
     assert_eq!((&tried[..], size), (&[1452; 3][..], 1200));
@@ -102,13 +105,13 @@ fn what_was_lost_by_chance_is_made_good_by_a_probe_but_not_again_and_again() {
     search(&mut path, 0, 10, 1452);
     let vanish = |path: &mut PathMtu, seconds: u64| {
         let ids = 1_000_000 * seconds..1_000_000 * seconds + 4;
-        ids.filter(|id| path.on_vanished(*id, at(1000 * seconds)))
+        ids.filter(|id| path.on_vanished(*id, 0, at(1000 * seconds)))
             .count()
     };
     assert_eq!((vanish(&mut path, 20), path.current()), (1, 1200));
     assert_eq!(search(&mut path, 20, 1, 1452), ([1452].into(), 1452));
     // What was lost with them says no more.
-    assert!((0..9).all(|id| !path.on_vanished(id, at(21_000))));
+    assert!((0..9).all(|id| !path.on_vanished(id, 0, at(21_000))));
     assert_eq!((vanish(&mut path, 79), path.current()), (1, 1200));
     assert_eq!(search(&mut path, 79, 60, 1452), (Vec::new(), 1200));
     assert_eq!(search(&mut path, 139, 1, 1452), ([1452].into(), 1452));
@@ -119,16 +122,16 @@ fn a_probe_that_comes_late_is_none() {
     let mut path = PathMtu::new(1200, 1452);
     path.is_wanted = true;
     let mut now = at(0);
-    path.probe_now(MS, now);
+    path.probe_now(MS, 0, now);
     for id in 0..4 {
         now = now + BEGIN;
-        let size = path.probe_now(MS, now).unwrap();
+        let size = path.probe_now(MS, 0, now).unwrap();
         path.probe = Some(SizeProbe {
             id,
             size,
             sent: now,
         });
-        assert_eq!(path.probe_now(MS, now + (PATIENCE - MS)), None);
+        assert_eq!(path.probe_now(MS, 0, now + (PATIENCE - MS)), None);
     }
     assert!(!path.on_passed(0, false) && !path.on_passed(2, false));
     assert!(path.on_passed(3, false));

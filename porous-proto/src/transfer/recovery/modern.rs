@@ -284,6 +284,11 @@ impl Modern {
         }
     }
 
+    /// How many timeouts there were since something was acknowledged.
+    pub(crate) const fn timeouts(&self) -> u32 {
+        self.backoff
+    }
+
     /// A timeout has passed: the next one takes twice as long. Whether to repeat what is on its way.
     pub(crate) fn on_timeout(&mut self, now: Instant) -> bool {
         self.backoff = self.backoff.saturating_add(1);

@@ -1,0 +1,183 @@
+//! Paths that carry less than a connection begins with, or come to (D8): what is too long for them is
+//! cut again, and the application hears of it.
+#![expect(clippy::unwrap_used, reason = "a test")]
+
+use core::time::Duration;
+
+use porous_proto::{Config, DisconnectReason, Event, Mode, Policy};
+use porous_sim::{LinkConfig, Pair, Seed};
+use porous_tests::{config, events};
+
+const A: u32 = Pair::A;
+const B: u32 = Pair::B;
+const MS: Duration = Duration::from_millis(1);
+const SECOND: Duration = Duration::from_secs(1);
+
+fn line() -> LinkConfig {
+    LinkConfig::new().delay(30 * MS)
+}
+
+fn pair(seed: u64, config: &Config) -> Pair {
+    let mut pair = Pair::new(Seed::new(seed), line(), config.clone(), config.clone());
+    pair.connect_to_listener();
+    pair.world.run_for(2 * SECOND);
+    for host in [A, B] {
+        events(&mut pair.world, host);
+    }
+    pair
+}
+
+fn set_line(pair: &mut Pair, line: LinkConfig) {
+    pair.world.network_mut().set_both(A, B, line);
+}
+
+/// What A is told of the path, and of its end.
+fn told(pair: &mut Pair) -> Vec<Result<u16, DisconnectReason>> {
+    let about = |event| match event {
+        Event::PathNarrowed { bytes, .. } => Some(Ok(bytes)),
+        Event::Disconnected { reason, .. } => Some(Err(reason)),
+        _ => None,
+    };
+    let told = events(&mut pair.world, A);
+    told.into_iter().filter_map(about).collect()
+}
+
+fn path_mtu(pair: &Pair) -> u16 {
+    let peer = pair.world.host(A).peer(pair.peer(A)).unwrap();
+    peer.stats().path_mtu
+}
+
+/// What A sends to B.
+#[derive(Clone, Copy, Debug)]
+enum Load {
+    /// A packet of so many bytes, every so often, in milliseconds.
+    Every(u64, usize, Mode),
+    /// One, once.
+    Once(usize),
+}
+
+/// Sends for so long, and counts what arrives of it.
+fn send(pair: &mut Pair, load: Load, time: Duration) -> (u32, u32) {
+    let (mut sent, mut got) = (0, 0);
+    let end = pair.world.now() + time;
+    let mut next = pair.world.now();
+    while pair.world.now() < end {
+        let (every, len, mode) = match load {
+            Load::Every(every, len, mode) => (Duration::from_millis(every), len, mode),
+            Load::Once(len) => (time, len, Mode::Reliable),
+        };
+        if pair.world.now() >= next && pair.send(A, 0, mode, vec![7; len]).is_ok() {
+            sent += 1;
+            next = next + every;
+        }
+        pair.world.run_for(5 * MS);
+        got += u32::try_from(pair.receive_all(B).len()).unwrap();
+    }
+    (sent, got)
+}
+
+const POLICIES: [Policy; 2] = [Policy::Modern, Policy::Paper];
+
+/// From one moment to the next the path carries less than all that is sent; a minute later longer
+/// datagrams are tried again.
+#[test]
+fn a_connection_goes_on_over_a_path_that_becomes_narrower() {
+    for policy in POLICIES {
+        for load in [
+            Load::Once(1100),
+            Load::Once(100_000),
+            Load::Every(16, 1000, Mode::Unreliable),
+            Load::Every(50, 1100, Mode::Reliable),
+            Load::Every(50, 3000, Mode::Passive),
+        ] {
+            let mut pair = pair(1, &config::new().policy(policy));
+            set_line(&mut pair, line().mtu(900));
+            let before = pair.world.now();
+            while path_mtu(&pair) > 512 {
+                send(&mut pair, load, SECOND);
+                assert!(
+                    pair.world.now() < before + 20 * SECOND,
+                    "{load:?} {policy:?}"
+                );
+            }
+            let context = format!("{load:?} {policy:?}, {:?}", pair.world.now());
+            assert_eq!(told(&mut pair), [Ok(512)], "{context}");
+            let (sent, got) = send(&mut pair, load, 10 * SECOND);
+            assert!(got + 10 >= sent && got > 0, "{got} of {sent}; {context}");
+            send(
+                &mut pair,
+                Load::Every(20, 5000, Mode::Reliable),
+                75 * SECOND,
+            );
+            assert!(
+                (860..=900).contains(&path_mtu(&pair)),
+                "{}; {context}",
+                path_mtu(&pair)
+            );
+            assert_eq!(told(&mut pair), [], "{context}");
+        }
+    }
+}
+
+/// Larger datagrams were found, and the path returns to what nearly all carry.
+#[test]
+fn an_application_hears_that_large_datagrams_do_not_pass_any_more() {
+    for policy in POLICIES {
+        let config = config::new().policy(policy);
+        let mut pair = pair(2, &config.path_mtu_discovery(1452).unwrap());
+        let load = Load::Every(10, 4000, Mode::Reliable);
+        send(&mut pair, load, 10 * SECOND);
+        assert_eq!((path_mtu(&pair), told(&mut pair)), (1452, vec![]));
+        set_line(&mut pair, line().mtu(1300));
+        send(&mut pair, load, 20 * SECOND);
+        assert_eq!((path_mtu(&pair), told(&mut pair)), (1200, vec![Ok(1200)]));
+    }
+}
+
+#[test]
+fn a_path_that_carries_less_than_512_bytes_ends_the_connection() {
+    for policy in POLICIES {
+        for load in [Load::Once(1100), Load::Every(16, 400, Mode::Unreliable)] {
+            let mut pair = pair(3, &config::new().policy(policy));
+            set_line(&mut pair, line().mtu(300));
+            let mut all = Vec::new();
+            for _ in 0..30 {
+                if all.last().is_none_or(Result::is_ok) {
+                    send(&mut pair, load, SECOND);
+                    all.extend(told(&mut pair));
+                }
+            }
+            let end = [Ok(512), Err(DisconnectReason::PathTooNarrow)];
+            assert_eq!(all, end, "{load:?} {policy:?}");
+        }
+    }
+}
+
+/// What is short passes on such a path, and whoever sends no more needs nothing else.
+#[test]
+fn a_narrow_path_is_good_enough_for_short_datagrams() {
+    let mut pair = pair(4, &config::new());
+    set_line(&mut pair, line().mtu(300));
+    let load = Load::Every(16, 100, Mode::Unreliable);
+    let (sent, got) = send(&mut pair, load, 60 * SECOND);
+    assert!(got + 10 >= sent, "{got} of {sent}");
+    assert_eq!(told(&mut pair), []);
+}
+
+/// Neither what is lost by chance nor an outage is taken for a narrow path.
+#[test]
+fn losses_of_everything_are_no_narrow_path() {
+    for (number, loss) in [10.0, 30.0, 50.0].into_iter().enumerate() {
+        let config = config::new().timeout(60 * SECOND).unwrap();
+        let mut pair = pair(number as u64, &config);
+        set_line(&mut pair, line().loss(loss));
+        let load = Load::Every(33, 1100, Mode::Unreliable);
+        send(&mut pair, load, 200 * SECOND);
+        assert_eq!((path_mtu(&pair), told(&mut pair)), (1200, vec![]), "{loss}");
+        set_line(&mut pair, line().down(true));
+        send(&mut pair, load, 20 * SECOND);
+        set_line(&mut pair, line());
+        send(&mut pair, load, 20 * SECOND);
+        assert_eq!((path_mtu(&pair), told(&mut pair)), (1200, vec![]), "{loss}");
+    }
+}

@@ -59,6 +59,8 @@ pub(super) struct Actor {
     pub(super) cap: u32,
     /// When and how much it had sent, for the check of its cap.
     pub(super) meter: Option<(Instant, HostStats)>,
+    /// The latest time that its clock has shown when it was put back or forward.
+    pub(super) latest: Instant,
 }
 
 impl Pattern {

@@ -155,6 +155,7 @@ impl Contract {
         | Event::Writable { peer }
         | Event::Receipt { peer, .. }
         | Event::PeerMoved { peer, .. }
+        | Event::PathNarrowed { peer, .. }
         | Event::Disconnected { peer, .. }) = event
         else {
             unreachable!("another event: {event:?}");
@@ -191,7 +192,7 @@ impl Contract {
             return;
         }
         assert!(life.connected, "{event:?} before `Connected`");
-        if matches!(event, Event::PeerMoved { .. }) {
+        if let Event::PeerMoved { .. } | Event::PathNarrowed { .. } = event {
             return;
         }
         let readable = matches!(event, Event::Readable { .. });

@@ -44,18 +44,21 @@ impl Stage {
         self.report.fault("clock drifts", 1);
     }
 
-    /// A clock that was put back stands still for a host until it shows the time again that it had
-    /// shown before.
+    /// A clock that was put back stands still for a host until it shows the latest time again that it
+    /// had shown before: for longer, if it was put back before.
     fn jump(&mut self, index: usize) {
         let (now, address) = (self.world.now(), self.actors[index].address);
         let back = self.chance.often(50);
         let most = if back { 15_000 } else { 4_000_000 };
         let by = self.chance.millis(1, most);
         let signed = i64::try_from(micros(by)).unwrap_or(0);
+        let latest = self.actors[index].latest.max(self.world.time_at(address));
+        self.actors[index].latest = latest;
         self.world
             .jump_clock(address, if back { -signed } else { signed });
         // At five per cent more or less the clock goes at most.
-        let stands = if back { by + by / 10 } else { Duration::ZERO };
+        let stands = latest.saturating_duration_since(self.world.time_at(address));
+        let stands = stands + stands / 10;
         self.disturb_host(index, now, now + stands);
         let kind = if back {
             "clocks put back"

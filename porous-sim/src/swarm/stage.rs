@@ -57,6 +57,8 @@ pub(super) struct Stage {
     pub(super) chance: Draw,
     /// Decides what comes very late: worlds of old seeds stayed what they were but for that.
     pub(super) lateness: Draw,
+    /// Where else a host is looked for.
+    pub(super) elsewhere: Draw,
     /// Decides about strangers.
     pub(super) stranger: Draw,
     /// Decides about forgers.
@@ -102,6 +104,7 @@ impl Stage {
             agenda: BTreeSet::new(),
             chance,
             lateness: Draw::new(seed, "lateness", 0),
+            elsewhere: Draw::new(seed, "elsewhere", 0),
             forger: Draw::new(seed, "forgers", 0),
             stranger,
             tapped: Rc::default(),
@@ -152,6 +155,7 @@ impl Stage {
             rates: Draw::new(self.seed, "other rates", index),
             cap: u32::MAX,
             meter: None,
+            latest: Instant::ZERO,
         });
         self.who.insert(address, index);
         if let Some(timeout) = self.plan.roles[index].nat {
@@ -194,7 +198,7 @@ impl Stage {
         }
         (actor.side, actor.alive) = (side, true);
         actor.peers.clear();
-        (actor.cap, actor.meter) = (role.cap, None);
+        (actor.cap, actor.meter, actor.latest) = (role.cap, None, Instant::ZERO);
         self.world.add_host(actor.address, role.config.clone());
         if let Some(every) = role.tick {
             let offset = every / 3 * u32::try_from(index).unwrap_or(0);

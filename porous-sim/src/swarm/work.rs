@@ -9,7 +9,11 @@ use super::actor::{Meta, Pattern};
 use super::checks::Trial;
 use super::contract::{NAMED, Wishes};
 use super::draw::Draw;
+use super::journal::Whom;
 use super::stage::{Stage, micros};
+
+/// Addresses where nobody ever is, and which no stranger uses.
+const UNUSED: u32 = 6_000_000;
 
 /// After a long form was changed, so long may a handshake take.
 const HANDSHAKE: Duration = Duration::from_secs(25);
@@ -53,6 +57,7 @@ impl Stage {
                 Event::Disconnected { peer, .. } => self.ended(index, peer),
                 Event::Readable { .. } | Event::Writable { .. } | Event::Receipt { .. } => {}
                 Event::PeerMoved { .. } => self.report.fault("clients that were followed", 1),
+                Event::PathNarrowed { .. } => self.report.fault("paths found narrow", 1),
                 Event::PortClosed { .. } | _ => panic!("another event: {event:?}"),
             }
         }
@@ -72,8 +77,11 @@ impl Stage {
 
     fn connected(&mut self, index: usize, peer: PeerId, address: u32) {
         let now = self.world.now();
+        let remote = self.who.get(&address).copied();
         let meta = self.meet(index, peer, address);
         meta.since = Some(now);
+        // It may have been looked for at several addresses.
+        meta.remote = remote.unwrap_or(meta.remote);
         let remote = meta.remote;
         let pair = (index.min(remote), index.max(remote));
         let tainted = self.tainted.get(&pair).is_some_and(|&until| until >= now);
@@ -203,17 +211,44 @@ impl Stage {
             if met || !self.actors[target].alive {
                 continue;
             }
-            let (address, to) = (actor.address, self.actors[target].public);
+            let address = actor.address;
+            let places = self.places(index, target);
             let turn = self.actors[index].attempts;
             let greetings = &self.plan.roles[index].greetings;
             let greeting = greetings[turn % greetings.len()].clone();
-            if let Ok(peer) = self.world.connect_with(address, &[to], &greeting) {
+            if let Ok(peer) = self.world.connect_with(address, &places, &greeting) {
                 self.actors[index].attempts += 1;
                 let life = self.contract.begin(self.actors[index].side, peer, false);
                 life.greets = greeting;
-                self.meet(index, peer, to);
+                self.meet(index, peer, self.actors[target].public);
             }
         }
+    }
+
+    /// Where a host is looked for: at its address, and perhaps where nobody is, or another host, which
+    /// may then meet somebody who has not meant it.
+    fn places(&mut self, index: usize, target: usize) -> Vec<u32> {
+        let mut places = alloc::vec![self.actors[target].public];
+        if self.healed || !self.elsewhere.often(40) {
+            return places;
+        }
+        self.report.fault("attempts at several addresses", 1);
+        if self.elsewhere.often(60) {
+            let unused = u32::try_from(self.elsewhere.below(20)).unwrap_or(0);
+            places.insert(0, UNUSED + unused);
+        }
+        let others = self.plan.roles[index].dials.clone();
+        let other = self.elsewhere.pick(&others);
+        if self.elsewhere.often(50) && self.actors[other].alive {
+            let now = self.world.now();
+            places.push(self.actors[other].public);
+            for met in [target, other] {
+                // One of the two is told that nothing comes of it.
+                let pair = Whom::Between(index, met);
+                self.journal.disturb(pair, now, now + HANDSHAKE);
+            }
+        }
+        places
     }
 
     /// Sends what the pattern says to all peers.

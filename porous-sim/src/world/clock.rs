@@ -13,7 +13,7 @@ use crate::station::Station;
 
 /// So many rounds without time passing, or datagrams from one host at once, are a bug: something
 /// would never end.
-const AT_ONCE: u32 = 100_000;
+const AT_ONCE: u32 = 10_000_000;
 
 impl<A: SimAddress> World<A> {
     /// When anything happens next, now at the earliest; `None` if nothing ever will unless an

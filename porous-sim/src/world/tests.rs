@@ -13,6 +13,7 @@ use porous_proto::{ChannelId, Disconnect, Event, Instant, Listen, Mode, PeerId};
 use super::*;
 use crate::Intercept;
 
+mod bulk;
 mod surroundings;
 
 const SERVER: u32 = 1;

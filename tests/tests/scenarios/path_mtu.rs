@@ -355,3 +355,35 @@ fn padded_junk_is_refused_or_costs_nothing() {
         );
     }
 }
+
+/// The books of the caps are right whatever is tried.
+#[test]
+fn caps_are_kept_while_larger_datagrams_are_searched_for() {
+    for policy in [Policy::Modern, Policy::Paper] {
+        for (cap, max) in [
+            (1000, 1452),
+            (5000, 9000),
+            (20_000, 65_507),
+            (300_000, 9000),
+        ] {
+            for host_only in [true, false] {
+                let config = wants(max).policy(policy);
+                let capped = match host_only {
+                    true => config.clone().host_send_rate(cap),
+                    false => config.clone().bandwidth(cap, u32::MAX).expect("in range"),
+                };
+                let line = line().mtu(1400 + usize::from(max) / 2);
+                let mut flow = Flow::new(5, line, capped, config);
+                for n in 0..300 {
+                    flow.run(100 * MS);
+                    if n == 200 {
+                        flow.set_line(line.mtu(1300));
+                    }
+                    for host in [Pair::A, Pair::B] {
+                        let _ = flow.pair.world.host(host).audit();
+                    }
+                }
+            }
+        }
+    }
+}

@@ -36,6 +36,14 @@ impl Bucket {
         }
     }
 
+    /// One that has saved what comes in this time.
+    pub(crate) fn full(rate: u32, saved: Duration) -> Self {
+        Self {
+            credit: i64::from(rate).saturating_mul(micros(saved)),
+            ..Self::new(rate)
+        }
+    }
+
     const fn is_capped(&self) -> bool {
         self.rate < u32::MAX
     }

@@ -65,7 +65,7 @@ impl<A: Address + Into<u64>> Remote<A> {
             newest: (0, 1),
             heard: BTreeMap::new(),
             shape: Shape {
-                id_bytes: 2,
+                id_bytes: if offer.windows[1] > 14 { 3 } else { 2 },
                 window: 1 << offer.windows[1],
                 check: Some(Check {
                     is_crc: offer.integrity == 1,

@@ -6,6 +6,7 @@ mod audit;
 mod connect;
 mod deadlines;
 mod disconnect;
+mod effort;
 mod handshake;
 mod inspect;
 mod limits;

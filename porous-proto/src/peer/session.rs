@@ -10,6 +10,7 @@ use bytes::Bytes;
 
 use self::upward::Upward;
 use super::agreement::{self, Agreement};
+use super::effort::Effort;
 use super::limits::Limits;
 use super::tick::Tick;
 use crate::canary::{Bug, strikes};
@@ -49,6 +50,7 @@ pub(crate) struct Session {
     sequencing: Sequencing,
     pub(crate) sent: Counts,
     pub(crate) received: Counts,
+    effort: Effort,
 }
 
 impl Session {
@@ -101,6 +103,7 @@ impl Session {
             sequencing: Sequencing::new(sequencing, first_id, age).with_channels(&limits.settings),
             sent: Counts::default(),
             received: Counts::default(),
+            effort: Effort::new(),
         })
     }
 
@@ -306,9 +309,13 @@ impl Session {
         let checked = self.check.verify(short.bytes, ids);
         checked.map_err(Ignored::Malformed)?;
         let mut messages = arrayvec::ArrayVec::<Message<&[u8]>, MAX_MESSAGES>::new();
+        if self.effort.is_spent(tick.now) {
+            return Err(Ignored::TooMuchWork);
+        }
         let body = short
             .decode_body(self.context, &mut messages)
             .map_err(Ignored::Malformed)?;
+        self.effort.decode(short.bytes.len(), messages.len());
         let arrival = self.transfer.classify(ids.frame);
         match arrival {
             Arrival::New | Arrival::Duplicate => {}
@@ -347,9 +354,12 @@ impl Session {
         self.sequencing.begin_frame(ids.frame);
         // Those of a duplicate, too, or a forgery would take the place of the frame whose id it has.
         // What has come before is told from what is new by the ids of the packets.
+        let ids_before = self.sequencing.totals().ring_ids;
         for message in &messages {
             self.take(message, &mut words, tick);
         }
+        self.effort
+            .look_through(self.sequencing.totals().ring_ids - ids_before);
         match arrival {
             Arrival::Duplicate => Err(Ignored::Duplicate),
             Arrival::New | Arrival::TooOld | Arrival::TooFarAhead => Ok(words),

@@ -117,6 +117,8 @@ pub(crate) struct Totals {
     pub(crate) incomplete: u64,
     /// Complete ones that made room for others.
     pub(crate) evicted: u64,
+    /// The ids that rings of receive queues were made for, or that packets leapt over.
+    pub(crate) ring_ids: u64,
     pub(crate) receipts: Receipts,
 }
 

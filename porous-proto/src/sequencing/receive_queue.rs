@@ -119,9 +119,11 @@ impl ReceiveQueue {
         Some(result)
     }
 
-    /// Adds an entry that is not there. The caller has checked that the id is in Q_r (17).
-    pub(crate) fn insert(&mut self, id: u64, entry: Entry) {
-        self.reserve(id + 1 - self.base);
+    /// Adds an entry that is not there: for how many ids the ring was made anew, or has to be looked
+    /// through. The caller has checked that the id is in Q_r (17).
+    pub(crate) fn insert(&mut self, id: u64, entry: Entry) -> u64 {
+        let made = self.reserve(id + 1 - self.base);
+        let leap = (id + 1).saturating_sub(self.end);
         self.end = self.end.max(id + 1);
         if !is_satisfied(id, entry.dependency, self.base) {
             self.index.waiting.set(id);
@@ -136,6 +138,7 @@ impl ReceiveQueue {
         self.ring[position] = slot;
         self.index.present.set(id);
         self.classify(id);
+        made + leap
     }
 
     /// Notes in the index what an entry is.
@@ -152,11 +155,11 @@ impl ReceiveQueue {
         self.index.delivered.put(id, delivered);
     }
 
-    /// Makes the ring span so many ids.
-    fn reserve(&mut self, span: u64) {
+    /// Makes the ring span so many ids: of how many a new one is.
+    fn reserve(&mut self, span: u64) -> u64 {
         let needed = usize::try_from(span).unwrap_or(usize::MAX);
         if needed <= self.ring.len() {
-            return;
+            return 0;
         }
         let old = core::mem::replace(&mut self.ring, vec![0; needed.next_power_of_two().max(16)]);
         let kept = self.base..self.end;
@@ -174,6 +177,7 @@ impl ReceiveQueue {
         for set in self.index.sets() {
             set.grow(len, kept.clone());
         }
+        len
     }
 
     /// Takes the entry out, leaving its id in the queue.

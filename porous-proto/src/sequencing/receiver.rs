@@ -275,7 +275,7 @@ impl Receiver {
             content,
         };
         totals.keep(mode, entry.cost());
-        self.queue.insert(id, entry);
+        totals.ring_ids += self.queue.insert(id, entry);
     }
 
     /// One past the newest entry that is no suspect, or m_b: nothing from here on may be consumed.

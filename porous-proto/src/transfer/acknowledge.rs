@@ -59,7 +59,8 @@ impl Transfer {
             self.later_acks.on_acknowledged(id, record.is_elsewhere);
             self.note_passed(id, record.is_large);
             self.marking.on_passed(id, record.is_marked);
-            self.recovery.on_acknowledged(id, record.bytes > 0);
+            let is_idle = self.queue.flight() == 0;
+            self.recovery.on_acknowledged(id, record.bytes > 0, is_idle);
             if let Some(largest) = record.reported {
                 self.received.confirm(id, largest);
                 self.heard.confirm(id);

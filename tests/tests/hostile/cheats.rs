@@ -203,7 +203,7 @@ fn with_delay(enemy: &Remote<u32>, wire: &Wire, heard: &[u32], delay: u8) -> Vec
 #[test]
 fn acknowledgements_that_are_early_get_no_more() {
     let cost = Cost {
-        bytes: 400_000,
+        bytes: 560_000,
         steps: 2000,
     };
     assert_in_vain(cost, early);
@@ -213,7 +213,7 @@ fn acknowledgements_that_are_early_get_no_more() {
 #[test]
 fn losses_that_are_hidden_get_no_more() {
     let cost = Cost {
-        bytes: 400_000,
+        bytes: 560_000,
         steps: 2000,
     };
     assert_in_vain(cost, everything);
@@ -223,7 +223,7 @@ fn losses_that_are_hidden_get_no_more() {
 #[test]
 fn acknowledgements_that_are_divided_get_no_more() {
     let cost = Cost {
-        bytes: 400_000,
+        bytes: 560_000,
         steps: 2000,
     };
     assert_in_vain(cost, divided);
@@ -233,7 +233,7 @@ fn acknowledgements_that_are_divided_get_no_more() {
 #[test]
 fn acknowledgements_that_are_repeated_get_no_more() {
     let cost = Cost {
-        bytes: 400_000,
+        bytes: 560_000,
         steps: 2000,
     };
     assert_in_vain(cost, repeated);
@@ -243,7 +243,7 @@ fn acknowledgements_that_are_repeated_get_no_more() {
 #[test]
 fn acknowledgements_that_are_withheld_get_no_more() {
     let cost = Cost {
-        bytes: 400_000,
+        bytes: 560_000,
         steps: 2000,
     };
     assert_in_vain(cost, withheld);
@@ -253,7 +253,7 @@ fn acknowledgements_that_are_withheld_get_no_more() {
 #[test]
 fn delays_that_are_too_long_get_no_more() {
     let cost = Cost {
-        bytes: 400_000,
+        bytes: 560_000,
         steps: 2000,
     };
     assert_in_vain(cost, |enemy, wire, heard| {
@@ -265,7 +265,7 @@ fn delays_that_are_too_long_get_no_more() {
 #[test]
 fn acknowledgements_that_wait_for_long_get_no_more() {
     let cost = Cost {
-        bytes: 400_000,
+        bytes: 560_000,
         steps: 2000,
     };
     assert_in_vain(cost, |enemy, wire, heard| {
@@ -282,7 +282,7 @@ fn acknowledgements_that_wait_for_long_get_no_more() {
 #[test]
 fn delays_of_nothing_get_no_more() {
     let cost = Cost {
-        bytes: 400_000,
+        bytes: 560_000,
         steps: 2000,
     };
     assert_in_vain(cost, |enemy, wire, heard| with_delay(enemy, wire, heard, 0));
@@ -292,7 +292,7 @@ fn delays_of_nothing_get_no_more() {
 #[test]
 fn marks_on_everything_get_no_more() {
     let cost = Cost {
-        bytes: 400_000,
+        bytes: 560_000,
         steps: 2000,
     };
     assert_in_vain(cost, |enemy, wire, heard| {

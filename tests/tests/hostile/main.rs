@@ -17,6 +17,7 @@ mod asking;
 mod budgets;
 mod crowds;
 mod damage;
+mod effort;
 mod endings;
 mod ends;
 mod fates;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{HostStats, Malformed, ModeCounts};
 
-const CAUSES: [(u8, Ignored); 15] = [
+const CAUSES: [(u8, Ignored); 16] = [
     (1, Ignored::Malformed(Malformed::Truncated)),
     (2, Ignored::UnknownConnection),
     (3, Ignored::WrongAddress),
@@ -19,6 +19,7 @@ const CAUSES: [(u8, Ignored); 15] = [
     (13, Ignored::OverBudget),
     (14, Ignored::WrongState),
     (15, Ignored::TooFarAhead),
+    (16, Ignored::TooMuchWork),
 ];
 
 #[test]
@@ -33,8 +34,8 @@ fn every_cause_of_ignoring_a_datagram_has_its_own_counter() {
         assert_eq!(stats.ignored_by_number(number), Some(count), "{cause:?}");
     }
     assert_eq!(stats.ignored_by_number(0), None);
-    assert_eq!(stats.ignored_by_number(16), None);
-    assert_eq!(stats.ignored_total(), 10 * 15 * 16 / 2);
+    assert_eq!(stats.ignored_by_number(17), None);
+    assert_eq!(stats.ignored_total(), 10 * 16 * 17 / 2);
 }
 
 /// They are frozen: whoever adds a cause adds the next number, and changes no other.

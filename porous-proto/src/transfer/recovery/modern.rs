@@ -161,9 +161,13 @@ impl Modern {
         Some(path)
     }
 
-    /// A frame was acknowledged, for the first time.
-    pub(crate) fn on_acknowledged(&mut self, id: u64) {
-        self.backoff = 0;
+    /// A frame was acknowledged, for the first time. `counted`: it carried data, or no data is on its
+    /// way. Pings that arrive where data does not must not make it be repeated as often as they are
+    /// asked.
+    pub(crate) fn on_acknowledged(&mut self, id: u64, counted: bool) {
+        if counted {
+            self.backoff = 0;
+        }
         self.first_lost = None;
         if self.episodes.on_acknowledged(id) {
             (self.packets, self.reordering) = (PACKETS, Duration::ZERO);

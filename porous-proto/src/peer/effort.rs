@@ -1,0 +1,90 @@
+//! How much work a remote host may make us do: as much as its bytes are worth, and some more now and
+//! then (`docs/limits.md`, "Frames of a connected peer").
+
+use core::time::Duration;
+
+use crate::bucket::Bucket;
+use crate::time::Instant;
+
+/// So many bytes of a datagram pay for a message. Most messages of a game are longer; those that are not
+/// count.
+const BYTES: u64 = 8;
+
+/// A ring of a receive queue that is made anew costs as much as a message for so many ids: it is memory
+/// that has to be asked for and set to 0. So do ids that a packet leaps over, which are looked through.
+const IDS: u64 = 1024;
+
+/// Beyond what is paid for, so many messages a second are taken: 128 empty packets, as many as a
+/// datagram holds, at 400 Hz. They cost a hundredth of a core.
+const A_SECOND: u32 = 50_000;
+
+/// Unused, it is saved up for so long: a host that stood still finds what came meanwhile.
+const SAVED: Duration = Duration::from_secs(1);
+
+/// The work of one peer's datagrams beyond what their bytes pay for, in messages.
+#[derive(Debug)]
+pub(super) struct Effort(Bucket);
+
+impl Effort {
+    pub(super) fn new() -> Self {
+        Self(Bucket::full(A_SECOND, SAVED))
+    }
+
+    /// Whether nothing more is done for it now.
+    pub(super) fn is_spent(&mut self, now: Instant) -> bool {
+        self.0.fill(now, SAVED);
+        self.0.hold(now).is_some()
+    }
+
+    /// A datagram of so many bytes has so many messages.
+    pub(super) fn decode(&mut self, bytes: usize, messages: usize) {
+        let work = messages as u64;
+        self.0.spend(work.saturating_sub(bytes as u64 / BYTES));
+    }
+
+    /// Rings of so many ids were made for them, or looked through.
+    pub(super) fn look_through(&mut self, ids: u64) {
+        self.0.spend(ids / IDS);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many such datagrams are taken in a second, of one each microsecond.
+    fn taken(bytes: usize, messages: usize, ids: u64) -> usize {
+        let mut effort = Effort::new();
+        let at = |n: u64| Instant::from_micros(1_000_000 + n);
+        let mut take = |n| {
+            let is_taken = !effort.is_spent(at(n));
+            if is_taken {
+                effort.decode(bytes, messages);
+                effort.look_through(ids);
+            }
+            is_taken
+        };
+        (0..1_000_000).filter(|&n| take(n)).count()
+    }
+
+    #[test]
+    fn what_its_bytes_pay_for_is_never_too_much() {
+        for (bytes, messages, ids) in [(1200, 128, 0), (8, 1, 1023), (65_507, 8188, 0)] {
+            assert_eq!(
+                taken(bytes, messages, ids),
+                1_000_000,
+                "{bytes} {messages} {ids}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_rest_is_taken_now_and_then() {
+        // What was saved up, what came in the second, and one more.
+        assert_eq!(taken(140, 128, 0), 100_000_usize.div_ceil(128 - 17));
+        assert_eq!(
+            taken(1024, 128, 128 * 65_536),
+            100_000_usize.div_ceil(128 * 64)
+        );
+    }
+}

@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind};
 
 use porous_proto::BadAddress;
 use quinn_udp::{EcnCodepoint, Transmit, UdpSockRef, UdpSocketState};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::SockRef;
 
 use crate::SystemSocket;
@@ -33,6 +34,9 @@ pub struct SocketStats {
     /// Errors reported in place of a datagram, most of them an ICMP message about one sent before.
     /// The protocol does nothing about them: they may be forged.
     pub receive_errors: u64,
+    /// Answers to strangers that were not sent, as half of what the socket may have to send waited for
+    /// the system: perhaps for addresses that nobody has. Who asked asks again.
+    pub answers_withheld: u64,
 }
 
 /// What became of datagrams.
@@ -225,6 +229,26 @@ impl<S: SystemSocket> Socket<S> {
             }
             Fault::Fatal => Err(broken("send", &error)),
         }
+    }
+
+    /// Whether the socket has room for more than peers may need: on Linux, more than half of it. A
+    /// system that cannot tell has.
+    pub(crate) fn has_room_for_strangers(&self) -> bool {
+        let socket = self.system.options();
+        let mut fds = [PollFd::new(&*socket, PollFlags::OUT)];
+        let now = Timespec::default();
+        let is_known = poll(&mut fds, Some(&now)).is_ok();
+        !is_known || fds[0].revents().intersects(PollFlags::OUT)
+    }
+
+    /// So many datagrams were given up before they came here.
+    pub(crate) const fn count_lost(&mut self, datagrams: u64) {
+        self.stats.send_lost += datagrams;
+    }
+
+    /// So many answers to strangers were.
+    pub(crate) const fn count_withheld(&mut self, answers: u64) {
+        self.stats.answers_withheld += answers;
     }
 
     fn pass(

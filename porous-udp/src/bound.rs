@@ -28,7 +28,7 @@ impl<S: SystemSocket> Bound<S> {
     /// what one address refuses does not stop the others, as long as there are any.
     pub(crate) fn flush(&mut self, now: Instant) -> io::Result<bool> {
         while let Some((batch, datagrams)) = self.outbox.first() {
-            if batch.to_stranger && !self.socket.has_room_for_strangers() {
+            if batch.to_stranger && !self.socket.has_room_for(batch.to, now) {
                 self.withhold();
                 continue;
             }

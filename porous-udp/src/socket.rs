@@ -3,7 +3,7 @@
 use core::net::{IpAddr, SocketAddr};
 use std::io::{self, ErrorKind};
 
-use porous_proto::BadAddress;
+use porous_proto::{BadAddress, Instant};
 use quinn_udp::{EcnCodepoint, Transmit, UdpSockRef, UdpSocketState};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::SockRef;
@@ -11,6 +11,7 @@ use socket2::SockRef;
 use crate::SystemSocket;
 use crate::address::{bad_address, for_socket, normalise};
 use crate::fault::Fault;
+use crate::gateways::Gateways;
 use crate::icmp::Icmp;
 use crate::inbox::{self, Inbox, SLOTS};
 use crate::outbox::Batch;
@@ -98,6 +99,7 @@ pub(crate) struct Socket<S> {
     is_everywhere: bool,
     pub(crate) sources: Sources,
     icmp: Icmp,
+    gateways: Gateways,
     stats: SocketStats,
 }
 
@@ -114,6 +116,7 @@ impl<S: SystemSocket> Socket<S> {
             is_everywhere: ip.is_some_and(|ip| ip.is_unspecified()),
             sources: Sources::default(),
             icmp: Icmp::default(),
+            gateways: Gateways::default(),
             stats: SocketStats::default(),
         })
     }
@@ -231,9 +234,18 @@ impl<S: SystemSocket> Socket<S> {
         }
     }
 
-    /// Whether the socket has room for more than peers may need: on Linux, more than half of it. A
-    /// system that cannot tell has.
-    pub(crate) fn has_room_for_strangers(&self) -> bool {
+    /// Whether an answer to a stranger may leave, who has to leave peers the room that they need.
+    pub(crate) fn has_room_for(&mut self, stranger: SocketAddr, now: Instant) -> bool {
+        if self.is_writable() {
+            return true;
+        }
+        let buffer = self.options().send_buffer_size().unwrap_or(0);
+        self.gateways.may_pass(stranger, now, buffer)
+    }
+
+    /// Whether the system says that there is room: Linux, that more than half of it is free. One that
+    /// cannot tell has.
+    fn is_writable(&self) -> bool {
         let socket = self.system.options();
         let mut fds = [PollFd::new(&*socket, PollFlags::OUT)];
         let now = Timespec::default();

@@ -20,15 +20,17 @@ const TENTHS: usize = 45;
 /// One flood at a time: the delays of several would be those of the processor.
 static FLOOD: Mutex<()> = Mutex::new(());
 
-/// A server, a machine that forges, and one with clients, all on one network.
-fn network(lab: &Lab) -> [Space; 3] {
+/// A server, a machine that forges, and one with clients, all on one network, and one beyond a router.
+fn network(lab: &Lab) -> [Space; 4] {
     let [server, forger, clients, switch] = ["s", "f", "c", "w"].map(|name| lab.space(name));
+    let (router, newcomer) = (lab.router("r"), lab.space("n"));
     switch.run("ip link add name sw type bridge");
     switch.run("ip link set sw up");
-    let ends: [(&Space, &[&str]); 3] = [
+    let ends: [(&Space, &[&str]); 4] = [
         (&server, &["10.9.0.1/16"]),
         (&forger, &[]),
         (&clients, &["10.9.0.2/16"]),
+        (&router, &["10.9.0.3/16"]),
     ];
     for end in ends {
         lab.wire(end, (&switch, &[]));
@@ -42,7 +44,10 @@ fn network(lab: &Lab) -> [Space; 3] {
     forger.run("ip rule add pref 10 lookup local");
     forger.run("ip rule delete pref 0");
     forger.run("ip route add 10.9.0.1/32 dev to-w");
-    [server, forger, clients]
+    lab.wire((&newcomer, &["10.2.0.2/24"]), (&router, &["10.2.0.1/24"]));
+    newcomer.run("ip route add default via 10.2.0.1");
+    server.run("ip route add default via 10.9.0.3");
+    [server, forger, clients, newcomer]
 }
 
 /// The longest that each client waits for an answer, of each tenth of a second.
@@ -61,7 +66,7 @@ fn waits(clients: &mut [Actor], tenths: usize) -> Vec<u64> {
 fn flood(name: &str, buffer: u32, rate: u32) {
     let Some(lab) = Lab::open(name) else { return };
     let _alone = FLOOD.lock().unwrap_or_else(PoisonError::into_inner);
-    let [server_space, forger, clients] = network(&lab);
+    let [server_space, forger, clients, newcomer] = network(&lab);
     let mut server = server_space.host(&format!("0.0.0.0:7000 listen buffer={buffer}"));
     let mut clients: Vec<_> = (0..CLIENTS)
         .map(|_| clients.host("0.0.0.0:0 talk size=1000 connect=10.9.0.1:7000"))
@@ -73,6 +78,8 @@ fn flood(name: &str, buffer: u32, rate: u32) {
     waits(&mut clients, 10);
     let mut flood = forger.host(&format!("10.9.1.0:0 flood=10.9.0.1:7000 rate={rate}"));
     let waits = waits(&mut clients, TENTHS);
+    // Who is no neighbour is let in.
+    newcomer.host("0.0.0.0:0 connect=10.9.0.1:7000").connected();
     let sent: u64 = flood.now("flood").unwrap().value("sent");
     let withheld: u64 = server.now("socket").unwrap().value("withheld");
     let asked = server_space.run("ip neigh show dev to-w").lines().count();

@@ -1,6 +1,8 @@
 //! What strangers who send tiny datagrams cost 63 honest clients of a server with a 60 Hz loop, and
 //! what they cost those of an echo server without any protocol, in the same run.
-//! `cargo run --release -p porous-std --example flood -- 0 100000 300000`
+//! `cargo run --release -p porous-std --example flood -- 0 100000 300000`, and with `buffer=212992`
+//! before the rates for a smaller receive buffer. With `send` instead of a rate: how long one call of
+//! a server sends that has 80 MB for its clients.
 #![expect(clippy::unwrap_used, reason = "a failed step ends the measurement")]
 
 extern crate alloc;
@@ -42,6 +44,16 @@ struct Run {
 }
 
 impl Run {
+    fn start() -> Self {
+        Self {
+            clock: Clock::start(),
+            stop: AtomicBool::new(false),
+            taken: AtomicU64::new(0),
+            longest: AtomicU64::new(0),
+            flooded: AtomicU64::new(0),
+        }
+    }
+
     fn goes_on(&self) -> bool {
         !self.stop.load(Ordering::Relaxed)
     }
@@ -59,7 +71,7 @@ impl Run {
     /// How long ago it was made, in microseconds.
     fn age(&self, ping: &[u8]) -> u64 {
         let made = u64::from_le_bytes(ping[..8].try_into().unwrap());
-        self.clock.now().as_micros() - made
+        self.clock.now().as_micros().saturating_sub(made)
     }
 
     /// Sixty turns a second. A turn says how many datagrams it took in.
@@ -201,17 +213,67 @@ fn flood(run: &Run, to: SocketAddr, rate: u64) {
     }
 }
 
-fn measure(is_porous: bool, rate: u64) -> String {
-    let run = Arc::new(Run {
-        clock: Clock::start(),
-        stop: AtomicBool::new(false),
-        taken: AtomicU64::new(0),
-        longest: AtomicU64::new(0),
-        flooded: AtomicU64::new(0),
-    });
+fn connect(to: SocketAddr) -> (UdpHost, PeerId) {
+    let mut host = UdpHost::bind("127.0.0.1:0", Config::client()).unwrap();
+    let peer = host.connect(to).unwrap();
+    (host, peer)
+}
+
+/// The longest call that sends, with as much to go as the host takes for each client.
+fn send() -> String {
+    let run = Arc::new(Run::start());
+    let mut server = UdpHost::bind("127.0.0.1:0", Config::new()).unwrap();
+    server.listen(Listen::Open).unwrap();
+    let to = server.local_addr().unwrap();
+    let clients = {
+        let run = Arc::clone(&run);
+        thread::spawn(move || {
+            let clients = (0..CLIENTS).map(|_| connect(to)).collect();
+            talk(&run, clients)
+        })
+    };
+    let payload = bytes::Bytes::from(vec![7; 60_000]);
+    let (mut longest, mut sent) = (Duration::ZERO, 0);
+    while run.clock.now() < Instant::ZERO + WARM + MEASURED {
+        server.receive_datagrams().unwrap();
+        while server.poll_event().is_some() {}
+        let peers: Vec<_> = server.peers().map(|(peer, _)| peer).collect();
+        for peer in peers {
+            // 1.3 MB for each of 63.
+            while server.peer(peer).unwrap().stats().queued_bytes < 1_300_000
+                && server
+                    .send(peer, ChannelId(0), payload.clone(), Mode::Reliable)
+                    .is_ok()
+            {}
+            while server.receive(peer).is_some() {}
+        }
+        let (began, before) = (run.clock.now(), server.stats().bytes_sent);
+        server.transmit().unwrap();
+        let took = run.clock.now().saturating_duration_since(began);
+        if run.is_measured() {
+            longest = longest.max(took);
+            sent += server.stats().bytes_sent - before;
+        }
+        rest(TICK.saturating_sub(took));
+    }
+    run.stop.store(true, Ordering::Relaxed);
+    clients.join().unwrap();
+    let megabytes = sent / 1_000_000 / MEASURED.as_secs();
+    format!(
+        "sends {megabytes} MB a second, {} us in one call at most",
+        longest.as_micros()
+    )
+}
+
+fn measure(is_porous: bool, rate: u64, receive: usize) -> String {
+    let run = Arc::new(Run::start());
     // The buffers of both are the same.
     let host = UdpHost::bind("127.0.0.1:0", Config::new()).unwrap();
-    let buffers = host.set_socket_buffers(SocketBuffers::default()).unwrap();
+    let wanted = SocketBuffers {
+        receive,
+        ..SocketBuffers::default()
+    };
+    let buffers = host.set_socket_buffers(wanted).unwrap();
     let to = host.local_addr().unwrap();
     let server = {
         let run = Arc::clone(&run);
@@ -227,12 +289,7 @@ fn measure(is_porous: bool, rate: u64) -> String {
         let run = Arc::clone(&run);
         thread::spawn(move || {
             if is_porous {
-                let connect = |_| {
-                    let mut host = UdpHost::bind("127.0.0.1:0", Config::client()).unwrap();
-                    let peer = host.connect(to).unwrap();
-                    (host, peer)
-                };
-                talk(&run, (0..CLIENTS).map(connect).collect())
+                talk(&run, (0..CLIENTS).map(|_| connect(to)).collect())
             } else {
                 let open = |_| {
                     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -274,10 +331,17 @@ fn measure(is_porous: bool, rate: u64) -> String {
 
 fn main() -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let rates = std::env::args().skip(1).map(|rate| rate.parse().unwrap());
-    for rate in rates {
-        for is_porous in [false, true] {
-            writeln!(out, "{}", measure(is_porous, rate))?;
+    let mut receive = SocketBuffers::default().receive;
+    for argument in std::env::args().skip(1) {
+        if let Some(bytes) = argument.strip_prefix("buffer=") {
+            receive = bytes.parse().unwrap();
+        } else if argument == "send" {
+            writeln!(out, "{}", send())?;
+        } else {
+            let rate = argument.parse().unwrap();
+            for is_porous in [false, true] {
+                writeln!(out, "{}", measure(is_porous, rate, receive))?;
+            }
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! What strangers who send tiny datagrams cost 63 honest clients of a server with a 60 Hz loop, and
+//! What strangers with tiny datagrams cost 63 honest clients of a server with a 60 Hz loop, and
 //! what they cost those of an echo server without any protocol, in the same run.
 //! `cargo run --release -p porous-std --example flood -- 0 100000 300000`, and with `buffer=212992`
 //! before the rates for a smaller receive buffer. With `send` instead of a rate: how long one call of
@@ -126,7 +126,7 @@ fn serve(run: &Run, mut host: UdpHost) {
     });
 }
 
-/// One who talks to a server, in some way.
+/// A client of a server, of either kind.
 trait Client {
     fn ping(&mut self, run: &Run);
     fn hear(&mut self, heard: &mut dyn FnMut(&[u8]));
@@ -188,7 +188,7 @@ fn talk(run: &Run, mut clients: Vec<impl Client>) -> (Vec<u64>, usize) {
     (ages, pings)
 }
 
-/// Sends so many datagrams of 8 bytes a second, if the machine can.
+/// Sends datagrams of 8 bytes at this rate a second, if the machine can.
 fn flood(run: &Run, to: SocketAddr, rate: u64) {
     let open = |_| {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();

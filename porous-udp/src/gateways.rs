@@ -27,7 +27,7 @@ pub(crate) struct Gateways {
 }
 
 impl Gateways {
-    /// Whether an answer may leave, of a socket that may have so many bytes to send; it counts then.
+    /// Whether an answer may leave, of a socket with a send buffer of this size; it counts then.
     pub(crate) fn may_pass(&mut self, to: SocketAddr, now: Instant, send_buffer: usize) -> bool {
         let answers = u32::try_from(send_buffer / PART / CHARGE).unwrap_or(u32::MAX);
         let full_at = self.full_at.max(now) + ASKED / answers.max(1);

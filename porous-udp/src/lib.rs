@@ -73,12 +73,12 @@
 //! # Strangers
 //!
 //! A kernel keeps a datagram to an address of its own network until somebody answers for it; Linux for
-//! three seconds, in the room that the socket has to send. Who forges requests in the name of unused
+//! three seconds, in the room that the socket has to send. Requests forged in the name of unused
 //! addresses could fill that room with answers. So an answer to a stranger leaves only while the
 //! system calls the socket writable, which Linux does as long as more than half of its room is free;
 //! the other half is the peers'. If that is in use, Linux is asked which strangers are not of its own
 //! networks, and those are answered within a quarter of the room, but only by IPv4. Other answers are
-//! lost, and [`SocketStats::answers_withheld`] counts: who asked asks again.
+//! lost, and [`SocketStats::answers_withheld`] counts: an honest newcomer asks again.
 //!
 //! # Work of a call
 //!

@@ -12,14 +12,14 @@ use porous_proto::{Ecn, Instant};
 /// The most bytes that one call can send: what fits into an IPv4 packet (RFC 768, RFC 791).
 const BATCH: usize = 65_507;
 
-/// So many batches are made before they are sent, so that the time of a call is looked at often.
+/// The most batches that are made before they are sent, so that the time of a call is looked at often.
 const BATCHES: usize = 64;
 
 /// What addresses that refuse datagrams may have waiting for them, so that there is room for others.
 const REFUSED_BYTES: usize = BATCH / 2;
 
-/// So many addresses in a row refuse before the others wait for the next turn: the socket may have no
-/// room for anybody. As many of those that refused before are tried again in a turn.
+/// When this many addresses in a row have refused, the others wait for the next turn: the socket may
+/// have no room for anybody. As many of those that refused before are tried again in a turn.
 const REFUSED_IN_A_ROW: usize = 4;
 
 /// How long a datagram waits for an address that refuses it while others get theirs. Afterwards it is

@@ -36,7 +36,7 @@ pub struct SocketStats {
     /// The protocol does nothing about them: they may be forged.
     pub receive_errors: u64,
     /// Answers to strangers that were not sent, as half of what the socket may have to send waited for
-    /// the system: perhaps for addresses that nobody has. Who asked asks again.
+    /// the system: perhaps for addresses that nobody has. An honest newcomer asks again.
     pub answers_withheld: u64,
 }
 
@@ -234,7 +234,7 @@ impl<S: SystemSocket> Socket<S> {
         }
     }
 
-    /// Whether an answer to a stranger may leave, who has to leave peers the room that they need.
+    /// Whether an answer to a stranger may leave: peers keep the room that they need.
     pub(crate) fn has_room_for(&mut self, stranger: SocketAddr, now: Instant) -> bool {
         if self.is_writable() {
             return true;
@@ -253,12 +253,12 @@ impl<S: SystemSocket> Socket<S> {
         !is_known || fds[0].revents().intersects(PollFlags::OUT)
     }
 
-    /// So many datagrams were given up before they came here.
+    /// Datagrams were given up before they came here.
     pub(crate) const fn count_lost(&mut self, datagrams: u64) {
         self.stats.send_lost += datagrams;
     }
 
-    /// So many answers to strangers were.
+    /// Answers to strangers were not sent.
     pub(crate) const fn count_withheld(&mut self, answers: u64) {
         self.stats.answers_withheld += answers;
     }

@@ -23,7 +23,7 @@ pub(crate) struct Options {
     /// `flood=ADDRESS`: it is no host, and sends requests there in the name of many addresses, from
     /// that of its socket on.
     pub(crate) flood: Option<SocketAddr>,
-    /// `rate=NUMBER`: so many a second.
+    /// `rate=NUMBER`: how many a second.
     pub(crate) rate: u64,
     /// `buffer=BYTES`: what its socket may have to send, as the system counts it.
     pub(crate) buffer: Option<usize>,

@@ -62,7 +62,7 @@ fn waits(clients: &mut [Actor], tenths: usize) -> Vec<u64> {
     waits
 }
 
-/// A server whose socket may have `buffer` bytes to send, while there are so many requests a second.
+/// A server whose socket may have `buffer` bytes to send, while `rate` requests a second come.
 fn flood(name: &str, buffer: u32, rate: u32) {
     let Some(lab) = Lab::open(name) else { return };
     let _alone = FLOOD.lock().unwrap_or_else(PoisonError::into_inner);
@@ -78,7 +78,7 @@ fn flood(name: &str, buffer: u32, rate: u32) {
     waits(&mut clients, 10);
     let mut flood = forger.host(&format!("10.9.1.0:0 flood=10.9.0.1:7000 rate={rate}"));
     let waits = waits(&mut clients, TENTHS);
-    // Who is no neighbour is let in.
+    // A newcomer that is no neighbour is let in.
     newcomer.host("0.0.0.0:0 connect=10.9.0.1:7000").connected();
     let sent: u64 = flood.now("flood").unwrap().value("sent");
     let withheld: u64 = server.now("socket").unwrap().value("withheld");

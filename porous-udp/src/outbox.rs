@@ -133,7 +133,7 @@ impl Outbox {
             len,
         } = made;
         let is_refused = self.refused.contains(&to);
-        if is_refused && (to_stranger || self.used > REFUSED_BYTES) {
+        if is_refused && (to_stranger || self.kept_bytes() > REFUSED_BYTES) {
             return false;
         }
         let at = self.used..self.used + len;
@@ -165,6 +165,10 @@ impl Outbox {
             self.batches.push_back(batch);
         }
         true
+    }
+
+    fn kept_bytes(&self) -> usize {
+        self.kept.iter().map(|batch| batch.at.len()).sum()
     }
 
     /// What is to be sent next in this turn, if there is something, and the socket may have room.

@@ -240,6 +240,22 @@ fn what_an_address_refuses_for_long_is_lost_and_does_not_grow() {
     assert_eq!(heard.last(), Some(&u8::MAX));
 }
 
+/// What is made for others in the same step does not take its room.
+#[test]
+fn a_moments_refusal_loses_nothing() {
+    let mut crowd = Crowd::new(60);
+    crowd.refuse(59..60);
+    crowd.say(Mode::Unreliable, 1);
+    crowd.step();
+    crowd.say(Mode::Unreliable, 2);
+    crowd.step();
+    crowd.refuse(0..0);
+    simulated::pass(RETRY_SEND);
+    crowd.step();
+    assert_eq!(crowd.hear(), vec![[1, 2]; 60]);
+    assert_eq!(crowd.server.socket_stats().send_lost, 0);
+}
+
 #[test]
 fn a_socket_without_room_is_asked_few_times_a_step_and_loses_nothing() {
     let mut crowd = Crowd::new(30);

@@ -27,8 +27,9 @@ use crate::sources::Sources;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SocketStats {
-    /// Datagrams that the system refused to send: no route, a firewall, no buffers. The protocol
-    /// treats them as any lost datagram.
+    /// Datagrams that the system refused to send: no route, a firewall, no buffers; or that waited for
+    /// an address that refused them while others got theirs. The protocol treats them as any lost
+    /// datagram.
     pub send_lost: u64,
     /// Attempts to send that found no room. The datagram is kept and leaves later.
     pub send_delayed: u64,

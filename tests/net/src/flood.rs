@@ -2,7 +2,7 @@
 //! can forge.
 
 use core::error::Error;
-use core::net::{Ipv4Addr, SocketAddr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use core::time::Duration;
 use std::io;
 use std::net::UdpSocket;
@@ -22,7 +22,7 @@ const REST: Duration = Duration::from_millis(1);
 const BURST: u64 = 2000;
 
 pub(crate) struct Flood {
-    first: Ipv4Addr,
+    first: IpAddr,
     to: SocketAddr,
     rate: u64,
     request: Vec<u8>,
@@ -45,16 +45,20 @@ fn request() -> Result<Vec<u8>, Box<dyn Error>> {
     Ok(buffer)
 }
 
+fn address(first: IpAddr, index: u32) -> IpAddr {
+    match first {
+        IpAddr::V4(first) => Ipv4Addr::from(u32::from(first) + index).into(),
+        IpAddr::V6(first) => Ipv6Addr::from(u128::from(first) + u128::from(index)).into(),
+    }
+}
+
 impl Flood {
     pub(crate) fn start(options: &Options, to: SocketAddr) -> Result<Self, Box<dyn Error>> {
-        let SocketAddr::V4(bind) = options.bind else {
-            return Err("a flood is of IPv4".into());
-        };
         let quiet = UdpSocket::bind("127.0.0.1:0")?;
         quiet.set_read_timeout(Some(REST))?;
-        tell(&format!("bound address={bind}"))?;
+        tell(&format!("bound address={}", options.bind))?;
         Ok(Self {
-            first: *bind.ip(),
+            first: options.bind.ip(),
             to,
             rate: options.rate,
             request: request()?,
@@ -72,7 +76,7 @@ impl Flood {
         let due = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX) * self.rate / 1_000_000;
         for _ in 0..due.saturating_sub(self.sent).min(BURST) {
             let index = u32::try_from(self.sent % u64::from(ADDRESSES)).unwrap_or(0);
-            let from = Ipv4Addr::from(u32::from(self.first) + index);
+            let from = address(self.first, index);
             // Its queue may be full, and that is its own loss.
             let _ = UdpSocket::bind((from, 0))?.send_to(&self.request, self.to);
             self.sent += 1;

@@ -17,6 +17,10 @@ const PATIENCE: u64 = 50;
 /// How long the requests come, in tenths of a second: longer than a kernel is patient.
 const TENTHS: usize = 45;
 
+/// The first of the unused addresses, and the server.
+const IPV4: [&str; 2] = ["10.9.1.0:0", "10.9.0.1:7000"];
+const IPV6: [&str; 2] = ["[fd09::1:0]:0", "[fd09::1]:7000"];
+
 /// One flood at a time: the delays of several would be those of the processor.
 static FLOOD: Mutex<()> = Mutex::new(());
 
@@ -27,8 +31,8 @@ fn network(lab: &Lab) -> [Space; 4] {
     switch.run("ip link add name sw type bridge");
     switch.run("ip link set sw up");
     let ends: [(&Space, &[&str]); 4] = [
-        (&server, &["10.9.0.1/16"]),
-        (&forger, &[]),
+        (&server, &["10.9.0.1/16", "fd09::1/64"]),
+        (&forger, &["fd09::4/64"]),
         (&clients, &["10.9.0.2/16"]),
         (&router, &["10.9.0.3/16"]),
     ];
@@ -36,7 +40,8 @@ fn network(lab: &Lab) -> [Space; 4] {
         lab.wire(end, (&switch, &[]));
         switch.run(&format!("ip link set to-{} master sw", end.0.name()));
     }
-    // All addresses are its own, so that it may send from them, but it answers for none.
+    // It may send from addresses that it has not, and answers for none.
+    forger.set("net/ipv6/ip_nonlocal_bind", "1");
     forger.set("net/ipv4/conf/all/arp_ignore", "8");
     forger.set("net/ipv4/conf/to-w/arp_ignore", "8");
     forger.run("ip route add local 10.9.0.0/16 dev lo");
@@ -63,11 +68,11 @@ fn waits(clients: &mut [Actor], tenths: usize) -> Vec<u64> {
 }
 
 /// A server whose socket may have `buffer` bytes to send, while `rate` requests a second come.
-fn flood(name: &str, buffer: u32, rate: u32) {
+fn flood(name: &str, buffer: u32, rate: u32, from_to: [&str; 2]) {
     let Some(lab) = Lab::open(name) else { return };
     let _alone = FLOOD.lock().unwrap_or_else(PoisonError::into_inner);
     let [server_space, forger, clients, newcomer] = network(&lab);
-    let mut server = server_space.host(&format!("0.0.0.0:7000 listen buffer={buffer}"));
+    let mut server = server_space.host(&format!("[::]:7000 listen buffer={buffer}"));
     let mut clients: Vec<_> = (0..CLIENTS)
         .map(|_| clients.host("0.0.0.0:0 talk size=1000 connect=10.9.0.1:7000"))
         .collect();
@@ -76,13 +81,15 @@ fn flood(name: &str, buffer: u32, rate: u32) {
     }
     // Longer than it took to connect.
     waits(&mut clients, 10);
-    let mut flood = forger.host(&format!("10.9.1.0:0 flood=10.9.0.1:7000 rate={rate}"));
+    let [from, to] = from_to;
+    let mut flood = forger.host(&format!("{from} flood={to} rate={rate}"));
     let waits = waits(&mut clients, TENTHS);
-    // A newcomer that is no neighbour is let in.
-    newcomer.host("0.0.0.0:0 connect=10.9.0.1:7000").connected();
     let sent: u64 = flood.now("flood").unwrap().value("sent");
     let withheld: u64 = server.now("socket").unwrap().value("withheld");
-    let asked = server_space.run("ip neigh show dev to-w").lines().count();
+    let asked = server_space
+        .run("ip neigh show nud incomplete nud failed dev to-w")
+        .lines()
+        .count();
     assert!(
         sent > 1000 && withheld > 100 && asked > 50,
         "{sent} {withheld} {asked}"
@@ -96,19 +103,26 @@ fn flood(name: &str, buffer: u32, rate: u32) {
         "{late} late of {}: {waits:?}",
         waits.len()
     );
+    // A newcomer that is no neighbour is let in.
+    newcomer.host("0.0.0.0:0 connect=10.9.0.1:7000").connected();
 }
 
 #[test]
 fn few_requests_of_unused_addresses_delay_nobody_who_is_connected() {
-    flood("few", 425_984, 400);
+    flood("few", 425_984, 400, IPV4);
 }
 
 #[test]
 fn many_requests_of_unused_addresses_delay_nobody_who_is_connected() {
-    flood("many", 425_984, 10_000);
+    flood("many", 425_984, 10_000, IPV4);
 }
 
 #[test]
 fn requests_of_unused_addresses_delay_nobody_of_a_server_with_a_small_buffer() {
-    flood("small", 65_536, 10_000);
+    flood("small", 65_536, 10_000, IPV4);
+}
+
+#[test]
+fn requests_of_unused_addresses_of_ipv6_delay_nobody_who_is_connected() {
+    flood("six", 425_984, 10_000, IPV6);
 }

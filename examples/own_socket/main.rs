@@ -6,6 +6,7 @@
 mod clock;
 mod console;
 
+use core::time::Duration;
 use std::io::Write;
 
 use getrandom::SysRng;
@@ -17,8 +18,8 @@ use rand_core::UnwrapErr;
 use crate::clock::Clock;
 use crate::console::{Address, Socket};
 
-/// So many datagrams are read in one frame: a flood must not stop the game.
-const DATAGRAMS_PER_FRAME: usize = 256;
+/// So long datagrams are read in one frame: a flood must not stop the game.
+const TIME_TO_READ: Duration = Duration::from_millis(2);
 
 const SHOTS: u32 = 100;
 
@@ -41,8 +42,9 @@ impl Node {
     }
 
     /// To be called once a frame: the whole driver.
-    fn frame(&mut self, now: Instant) {
-        for _ in 0..DATAGRAMS_PER_FRAME {
+    fn frame(&mut self, clock: &Clock) {
+        let now = clock.now();
+        while clock.now() < now + TIME_TO_READ {
             let Some((len, from)) = self.socket.receive_from(&mut self.buffer) else {
                 break;
             };
@@ -105,9 +107,9 @@ fn main() -> Result<(), Box<dyn core::error::Error>> {
 
     let (mut peer, mut fired, mut hits) = (None, 0, 0);
     while hits < SHOTS {
-        server.frame(clock.now());
+        server.frame(&clock);
         serve(&mut server.host, clock.now());
-        client.frame(clock.now());
+        client.frame(&clock);
         hits += play(&mut client, &mut peer, &mut fired);
         clock.wait_for_frame();
     }

@@ -128,8 +128,9 @@ impl<C: Conditioner, S: SystemSocket> MioHost<C, S> {
     /// sends what has to be sent. Never blocks. Due when [`timeout`](Self::timeout) is zero, too
     /// early is harmless.
     ///
-    /// At most 1024 datagrams are taken in, and one batch, so that a flood holds up nothing else.
-    /// While there may be more, `timeout` is zero: no event will tell of them.
+    /// Both, taking in and sending, end after the [time](Endpoint::set_time_limit) that a call has,
+    /// 8 ms if nothing is said, so that a flood holds up nothing else. While there may be more,
+    /// `timeout` is zero: no event will tell of it.
     ///
     /// # Errors
     ///

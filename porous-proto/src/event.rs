@@ -283,6 +283,10 @@ pub struct Transmit<'b, A> {
     /// what every path carries, see
     /// [`Config::path_mtu_discovery`](crate::Config::path_mtu_discovery).
     pub dont_fragment: bool,
+    /// It answers somebody who is no peer, and may have been asked for in the name of an address that
+    /// nobody has. If the system keeps datagrams that it cannot deliver, those must not take the room
+    /// of datagrams to peers: better lose it (`docs/own-socket.md`).
+    pub to_stranger: bool,
     /// The UDP payload.
     pub datagram: &'b [u8],
 }

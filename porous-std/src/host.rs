@@ -88,7 +88,8 @@ impl<C: Conditioner> UdpHost<C> {
     /// Takes what has arrived, does what time demands, sends what has to be sent; never blocks.
     /// For a game loop: once a tick.
     ///
-    /// At most 1024 datagrams are taken in, and one batch; the rest waits in the socket.
+    /// Both, taking in and sending, end after the [time](Endpoint::set_time_limit) that a call has,
+    /// 8 ms if nothing is said; the rest waits for the next step.
     ///
     /// # Errors
     ///

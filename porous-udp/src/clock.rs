@@ -42,6 +42,44 @@ impl Clock {
     /// ```
     #[must_use]
     pub fn now(&self) -> Instant {
+        #[cfg(test)]
+        if let Some(time) = simulated::time() {
+            return Instant::ZERO + time;
+        }
         Instant::ZERO + self.epoch.elapsed()
+    }
+}
+
+/// A time that stands still unless a test moves it.
+#[cfg(test)]
+pub(crate) mod simulated {
+    use core::cell::Cell;
+    use core::time::Duration;
+
+    thread_local! {
+        static TIME: Cell<Option<Duration>> = const { Cell::new(None) };
+    }
+
+    /// As long as this lives, all clocks of this thread show the simulated time.
+    pub(crate) struct Simulated(());
+
+    pub(crate) fn start() -> Simulated {
+        // Not zero, at which hosts have never been asked.
+        TIME.set(Some(Duration::from_secs(1)));
+        Simulated(())
+    }
+
+    impl Drop for Simulated {
+        fn drop(&mut self) {
+            TIME.set(None);
+        }
+    }
+
+    pub(crate) fn pass(time: Duration) {
+        TIME.set(TIME.get().map(|now| now + time));
+    }
+
+    pub(super) fn time() -> Option<Duration> {
+        TIME.get()
     }
 }

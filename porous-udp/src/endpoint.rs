@@ -5,12 +5,12 @@ use core::time::Duration;
 use std::io;
 
 use getrandom::SysRng;
-use porous_proto::{Config, Disposition, Ecn, Host, Instant, Peer, PeerState, ip_source};
+use porous_proto::{Config, Disposition, Ecn, Host, Ignored, Instant, Peer, PeerState, ip_source};
 use rand_core::{TryRng, UnwrapErr};
 
 use crate::bound::Bound;
 use crate::inbox::{Inbox, Origin};
-use crate::outbox::Outbox;
+use crate::outbox::{Made, Outbox};
 use crate::socket::{Path, Socket, SocketStats};
 use crate::{Clock, Conditioner, SystemSocket};
 
@@ -18,9 +18,12 @@ use crate::{Clock, Conditioner, SystemSocket};
 /// none; should it stop working later, which no system does, it panics.
 pub type OsRng = UnwrapErr<SysRng>;
 
-/// The most datagrams, and errors in place of datagrams, that one call takes in, give or take a
-/// batch: a flood must not stop the game, nor an error that stays.
-pub(crate) const RECEIVES_PER_CALL: usize = 1024;
+/// The most errors in place of datagrams that one call takes: one that stays must not stop the game.
+pub(crate) const ERRORS_PER_CALL: usize = 1024;
+
+/// How long a call takes datagrams in, or makes them, give or take a batch: half a turn of a loop of
+/// 60 Hz. A flood must not stop the game, nor what it has to send.
+const TIME_LIMIT: Duration = Duration::from_millis(8);
 
 /// The longest sleep while a datagram waits for room in the socket; it ends when there is room,
 /// on systems that tell.
@@ -43,6 +46,8 @@ pub struct Endpoint<S: SystemSocket, C = ()> {
     inbox: Inbox,
     /// When to try again to send what the socket had no room for, if the outbox is not empty.
     retry_at: Instant,
+    /// How long a call works.
+    time_limit: Duration,
 }
 
 impl<S: SystemSocket> Endpoint<S> {
@@ -104,12 +109,14 @@ impl<S: SystemSocket> Endpoint<S> {
             socket: Socket::new(socket, path)?,
             clock: Clock::start(),
             outbox: Outbox::new(),
+            is_full: false,
         };
         Ok(Self {
             bound,
             conditioner: (),
             inbox,
             retry_at: Instant::ZERO,
+            time_limit: TIME_LIMIT,
         })
     }
 
@@ -129,19 +136,21 @@ impl<S: SystemSocket> Endpoint<S> {
             conditioner: (),
             inbox,
             retry_at,
+            time_limit,
         } = self;
         Endpoint {
             bound,
             conditioner,
             inbox,
             retry_at,
+            time_limit,
         }
     }
 }
 
 impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
-    /// Takes in what has arrived, at most 1024 datagrams and one batch. Returns whether there may
-    /// be more. A driver's work: its own `step` calls this.
+    /// Takes in what has arrived, until nothing is left or the [time](Self::set_time_limit) is over.
+    /// Returns whether there may be more. A driver's work: its own `step` calls this.
     ///
     /// # Errors
     ///
@@ -165,8 +174,9 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
     }
 
     fn take_datagrams(&mut self) -> io::Result<bool> {
-        let mut taken = 0;
-        while taken < RECEIVES_PER_CALL {
+        let end = self.bound.clock.now() + self.time_limit;
+        let mut errors = 0;
+        loop {
             let Some(filled) = self.bound.socket.receive(&mut self.inbox)? else {
                 return Ok(false);
             };
@@ -175,21 +185,23 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
                 // What became of it is in the host's counters, too.
                 let peer = match self.bound.host.handle_datagram(now, from, ecn, datagram) {
                     Disposition::Handled(peer) | Disposition::Accepted(peer) => Some(peer),
+                    // It was not answered.
+                    Disposition::Ignored(Ignored::Malformed(_)) => continue,
                     Disposition::Ignored(_) => None,
                 };
                 let is_alive = |peer| self.bound.host.peer(peer).is_some();
                 self.bound.socket.sources.learn(from, ours, peer, is_alive);
-                taken += 1;
             }
-            if filled == 0 {
-                taken += 1;
+            errors += usize::from(filled == 0);
+            if now >= end || errors >= ERRORS_PER_CALL {
+                return Ok(true);
             }
         }
-        Ok(true)
     }
 
-    /// Does what time demands, then sends until there is nothing more or the socket has no room.
-    /// A driver's work: its own `step` calls this.
+    /// Does what time demands, then sends until there is nothing more, the socket has no room, or the
+    /// [time](Self::set_time_limit) is over; then the [`deadline`](Self::deadline) has passed. A
+    /// driver's work: its own `step` calls this.
     ///
     /// # Errors
     ///
@@ -205,13 +217,45 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn transmit(&mut self) -> io::Result<()> {
-        let now = self.bound.clock.now();
+        let mut now = self.bound.clock.now();
+        let end = now + self.time_limit;
         self.bound.host.handle_timeout(now);
         if self.bound.socket.asks_for_closed_ports() && !self.connects() {
             self.bound.socket.ask_for_closed_ports(false);
         }
-        while self.flush(now)? && self.fill(now) {}
+        self.bound.outbox.begin();
+        // Answers to strangers alone do not use the time up: they come first, and are not many.
+        let mut is_served = false;
+        while self.flush(now)? {
+            now = self.bound.clock.now();
+            if is_served && now >= end || !self.fill(now) {
+                break;
+            }
+            is_served |= self.bound.outbox.has_more_than_answers();
+        }
         Ok(())
+    }
+
+    /// How long one call of [`receive_datagrams`](Self::receive_datagrams), and one of
+    /// [`transmit`](Self::transmit), works at most. Default 8 ms, half a turn of a loop of 60 Hz. What is
+    /// left waits for the next call. A batch that has begun is finished, of 512 datagrams to be taken
+    /// in or 64 calls to send, and answers to strangers are sent in any case, of which the host keeps
+    /// 1024 at most.
+    ///
+    /// With more time a call takes in more of what a flood brings; with less it leaves more to the game.
+    /// A loop of few turns a second needs more time for a call, or more calls, and receives no more than
+    /// its socket's [buffer](Self::socket_buffers) holds from one to the next.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use porous_udp::{Config, Endpoint, bind};
+    ///
+    /// let mut host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
+    /// host.set_time_limit(Duration::from_millis(2)); // of a turn of 7 ms
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub const fn set_time_limit(&mut self, limit: Duration) {
+        self.time_limit = limit;
     }
 
     fn connects(&self) -> bool {
@@ -219,7 +263,9 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
         self.bound.host.peers().any(connects)
     }
 
-    /// Whether datagrams wait for room in the socket. None is made meanwhile, and none overtakes.
+    /// Whether datagrams wait for room in the socket. None is made meanwhile, and none overtakes. Those
+    /// that only their address refuses do not count: they are tried again at the
+    /// [`deadline`](Self::deadline), and others leave.
     ///
     /// ```
     /// use porous_udp::{Config, Endpoint, bind};
@@ -230,7 +276,7 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
     /// ```
     #[must_use]
     pub fn is_blocked(&self) -> bool {
-        !self.bound.outbox.is_empty()
+        self.bound.is_full
     }
 
     /// When `step` should next be called, by the time of [`now`](Self::now), if no datagram comes
@@ -249,7 +295,9 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
             // The host's own deadline is in the past as long as it has output.
             return Some(self.retry_at);
         }
+        let waits = !self.bound.outbox.is_empty();
         [
+            waits.then_some(self.retry_at),
             self.bound.host.poll_timeout(),
             self.conditioner.next_release(),
         ]
@@ -344,19 +392,19 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
         self.bound.socket.system_mut()
     }
 
-    /// Whether all that waited has been sent.
+    /// Whether more may be made.
     fn flush(&mut self, now: Instant) -> io::Result<bool> {
-        let is_empty = self.bound.flush(now)?;
-        if !is_empty {
+        let goes_on = self.bound.flush(now)?;
+        if !self.bound.outbox.is_empty() {
             self.retry_at = now + RETRY_SEND;
         }
-        Ok(is_empty)
+        Ok(goes_on)
     }
 
     /// Makes datagrams, and takes those that the conditioner lets go. Whether there are any.
     fn fill(&mut self, now: Instant) -> bool {
         let (bound, conditioner) = (&mut self.bound, &mut self.conditioner);
-        bound.fill(now, |to, datagram| conditioner.take(now, to, datagram));
+        let mut any = bound.fill(now, |to, datagram| conditioner.take(now, to, datagram));
         let (largest, max_segments) = (
             self.bound.host.max_datagram_size(),
             self.bound.socket.max_segments(),
@@ -369,11 +417,16 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
                 continue;
             };
             room[..datagram.len()].copy_from_slice(&datagram);
-            self.bound
-                .outbox
-                .push(to, Ecn::NotEct, datagram.len(), max_segments);
+            let made = Made {
+                to,
+                ecn: Ecn::NotEct,
+                to_stranger: false,
+                len: datagram.len(),
+            };
+            self.bound.push(made, max_segments, now);
+            any = true;
         }
-        !self.bound.outbox.is_empty()
+        any
     }
 }
 

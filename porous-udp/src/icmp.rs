@@ -41,7 +41,7 @@ impl Icmp {
             return;
         }
         // Each was caused by a datagram of ours or forged by a stranger, who must not hold us.
-        for _ in 0..crate::endpoint::RECEIVES_PER_CALL {
+        for _ in 0..crate::endpoint::ERRORS_PER_CALL {
             let Some(said) = hear(socket) else {
                 return;
             };

@@ -58,12 +58,32 @@
 //!
 //! | the system says | it means | what is done |
 //! |---|---|---|
-//! | would block, again, interrupted | nothing has come, or there is no room | later: the datagram is kept, nothing overtakes it, and [`SocketStats::send_delayed`] counts; what has arrived behind a signal is taken in |
+//! | would block, again, interrupted | nothing has come, or there is no room, be it for one address | later: the datagram is kept, nothing overtakes it, others are tried, and [`SocketStats::send_delayed`] counts; what has arrived behind a signal is taken in |
 //! | connection refused, reset or aborted, and whatever else ICMP reports | a datagram sent before did not arrive | nothing: it may be forged. [`SocketStats::receive_errors`] counts where a datagram was expected, and [an attempt](#where-nobody-is) has an event |
 //! | no route, network or host down, no such device; invalid, address not available, family not supported; access denied, not permitted | no way at this moment, no way at all, or a firewall | the datagram is lost, as any may be, and [`SocketStats::send_lost`] counts; [an attempt](#where-nobody-is) tries the address no more |
 //! | message too long | this datagram cannot be sent from here | it is lost |
 //! | no buffers, no memory | a queue is full for a moment | the same |
 //! | anything else | the socket is of no more use | `Err`: the driver ends. Say goodbye to the player and make a new host |
+//!
+//! What one address refuses does not stop the others. It is tried again with each call and after 5 ms;
+//! while others get theirs it is kept for 100 ms, and 32 KiB of all that is refused, and then lost.
+//! Where four addresses in a row refuse, or all that there are, the socket is taken to have no room, and
+//! [`Endpoint::is_blocked`] says so.
+//!
+//! # Strangers
+//!
+//! A kernel keeps a datagram to an address of its own network until somebody answers for it; Linux for
+//! three seconds, in the room that the socket has to send. Requests forged in the name of unused
+//! addresses could fill that room with answers. So an answer to a stranger leaves only while the
+//! system calls the socket writable, which Linux does as long as more than half of its room is free;
+//! the other half is the peers'. If that is in use, Linux is asked which strangers are not of its own
+//! networks, and those are answered within a quarter of the room, but only by IPv4. Other answers are
+//! lost, and [`SocketStats::answers_withheld`] counts: an honest newcomer asks again.
+//!
+//! # Work of a call
+//!
+//! One call takes in, or sends, what it can in 8 ms: half a turn of a loop of 60 Hz. What is left waits
+//! for the next call. See [`Endpoint::set_time_limit`].
 //!
 //! # Batches
 //!
@@ -85,6 +105,8 @@ extern crate alloc;
 mod address;
 mod bound;
 mod buffers;
+#[cfg(test)]
+mod busy;
 mod clock;
 mod commands;
 mod conditioner;
@@ -92,10 +114,13 @@ mod endpoint;
 mod fault;
 #[cfg(test)]
 mod faulty;
+mod gateways;
 mod icmp;
 mod inbox;
 mod open;
 mod outbox;
+#[cfg(test)]
+mod picky;
 mod socket;
 mod sources;
 mod system;

@@ -1,13 +1,30 @@
-//! Datagrams on their way to the socket, in the order in which they were made.
+//! Datagrams on their way to the socket, in the order in which they were made; and those that an
+//! address refused, while the others go on.
 
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeSet, VecDeque};
+use alloc::vec::Vec;
 use core::net::SocketAddr;
 use core::ops::Range;
+use core::time::Duration;
 
-use porous_proto::Ecn;
+use porous_proto::{Ecn, Instant};
 
 /// The most bytes that one call can send: what fits into an IPv4 packet (RFC 768, RFC 791).
 const BATCH: usize = 65_507;
+
+/// The most batches that are made before they are sent, so that the time of a call is looked at often.
+const BATCHES: usize = 64;
+
+/// What addresses that refuse datagrams may have waiting for them, so that there is room for others.
+const REFUSED_BYTES: usize = BATCH / 2;
+
+/// When this many addresses in a row have refused, the others wait for the next turn: the socket may
+/// have no room for anybody. As many of those that refused before are tried again in a turn.
+const REFUSED_IN_A_ROW: usize = 4;
+
+/// How long a datagram waits for an address that refuses it while others get theirs. Afterwards it is
+/// of no more use to a game, and a close need not wait for it.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Datagrams to one address with one mark, one behind the other: all of one length, but for the
 /// last.
@@ -17,9 +34,20 @@ pub(crate) struct Batch {
     pub(crate) ecn: Ecn,
     /// The length of each datagram but the last.
     pub(crate) segment: usize,
+    /// It answers somebody who is no peer.
+    pub(crate) to_stranger: bool,
     at: Range<usize>,
     /// Whether a datagram can still be added.
     open: bool,
+    /// When it was made, or else refused.
+    since: Instant,
+}
+
+impl Batch {
+    /// How many datagrams it has.
+    pub(crate) fn count(&self) -> usize {
+        self.at.len().div_ceil(self.segment.max(1)).max(1)
+    }
 }
 
 #[cfg(test)]
@@ -30,19 +58,41 @@ impl Batch {
             to,
             ecn,
             segment,
+            to_stranger: false,
             at: 0..0,
             open: false,
+            since: Instant::ZERO,
         }
     }
 }
 
-/// Datagrams that were made and not sent yet. It is filled again only when it is empty: to make
-/// more while the socket has no room would make what waits here old.
+/// What a datagram is that was written into the room for it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Made {
+    pub(crate) to: SocketAddr,
+    pub(crate) ecn: Ecn,
+    pub(crate) to_stranger: bool,
+    pub(crate) len: usize,
+}
+
+/// Datagrams that were made and not sent yet.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     buffer: Box<[u8]>,
     used: usize,
     batches: VecDeque<Batch>,
+    /// Those that their addresses refused, and what was made for these since. None overtakes.
+    kept: VecDeque<Batch>,
+    /// The addresses of what is kept.
+    refused: BTreeSet<SocketAddr>,
+    /// How many of them are to be tried again in this turn.
+    retries: usize,
+    /// How many addresses refused since one took something.
+    in_a_row: usize,
+    /// Whether any did in this turn.
+    has_passed: bool,
+    /// How many batches were made since they were sent last.
+    made: usize,
 }
 
 impl Outbox {
@@ -51,63 +101,211 @@ impl Outbox {
             buffer: vec![0; BATCH].into_boxed_slice(),
             used: 0,
             batches: VecDeque::new(),
+            kept: VecDeque::new(),
+            refused: BTreeSet::new(),
+            retries: 0,
+            in_a_row: 0,
+            has_passed: false,
+            made: 0,
         }
+    }
+
+    /// A turn begins: addresses that refused may be tried again.
+    pub(crate) fn begin(&mut self) {
+        self.retries = self.refused.len();
+        (self.in_a_row, self.has_passed) = (0, false);
     }
 
     /// Room for one more datagram of up to `len` bytes, if there is.
     pub(crate) fn room(&mut self, len: usize) -> Option<&mut [u8]> {
         let room = &mut self.buffer[self.used..];
-        (room.len() >= len).then_some(room)
+        (room.len() >= len && self.made < BATCHES).then_some(room)
     }
 
     /// Says that a datagram was written to the beginning of the [`room`](Self::room). It joins the
-    /// last batch if it fits, and if that then has no more than `max_segments` datagrams.
-    pub(crate) fn push(&mut self, to: SocketAddr, ecn: Ecn, len: usize, max_segments: usize) {
+    /// last batch if it fits, and if that then has no more than `max_segments` datagrams. False if its
+    /// address refuses datagrams, and so many wait already that this one is lost.
+    pub(crate) fn push(&mut self, made: Made, max_segments: usize, now: Instant) -> bool {
+        let Made {
+            to,
+            ecn,
+            to_stranger,
+            len,
+        } = made;
+        let is_refused = self.refused.contains(&to);
+        if is_refused && (to_stranger || self.kept_bytes() > REFUSED_BYTES) {
+            return false;
+        }
         let at = self.used..self.used + len;
         self.used = at.end;
-        if let Some(last) = self.batches.back_mut() {
-            let count = last.at.len().div_ceil(last.segment.max(1));
+        if let Some(last) = self.batches.back_mut().filter(|_| !is_refused) {
             if last.open
-                && (last.to, last.ecn) == (to, ecn)
+                && (last.to, last.ecn, last.to_stranger) == (to, ecn, to_stranger)
                 && (1..=last.segment).contains(&len)
-                && count < max_segments
+                && last.count() < max_segments
             {
                 last.open = len == last.segment;
                 last.at.end = at.end;
-                return;
+                return true;
             }
         }
-        self.batches.push_back(Batch {
+        self.made += 1;
+        let batch = Batch {
             to,
             ecn,
             segment: len,
+            to_stranger,
             open: len > 0,
             at,
-        });
+            since: now,
+        };
+        if is_refused {
+            self.kept.push_back(batch);
+        } else {
+            self.batches.push_back(batch);
+        }
+        true
     }
 
-    /// What is to be sent next.
+    fn kept_bytes(&self) -> usize {
+        self.kept.iter().map(|batch| batch.at.len()).sum()
+    }
+
+    /// What is to be sent next in this turn, if there is something, and the socket may have room.
     pub(crate) fn first(&self) -> Option<(&Batch, &[u8])> {
-        let batch = self.batches.front()?;
+        let batch = if self.retries > 0 {
+            self.kept.front()
+        } else {
+            let may_pass = self.in_a_row < REFUSED_IN_A_ROW;
+            self.batches.front().filter(|_| may_pass)
+        }?;
         Some((batch, &self.buffer[batch.at.clone()]))
     }
 
     /// Says that so many bytes of the first batch are off our hands.
     pub(crate) fn advance(&mut self, bytes: usize) {
+        self.has_passed = true;
+        if self.retries > 0 {
+            self.retries -= 1;
+            self.take_back();
+        }
+        self.in_a_row = 0;
         if let Some(first) = self.batches.front_mut() {
             first.at.start += bytes;
             if first.at.is_empty() {
-                self.batches.pop_front();
+                self.drop_first();
             }
-        }
-        if self.batches.is_empty() {
-            self.used = 0;
         }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.batches.is_empty()
+    /// The address of the first batch that is kept takes datagrams again.
+    fn take_back(&mut self) {
+        let Some(to) = self.kept.front().map(|first| first.to) else {
+            return;
+        };
+        self.refused.remove(&to);
+        let (mut back, kept) = split(&mut self.kept, to);
+        self.kept = kept;
+        back.append(&mut self.batches);
+        self.batches = back;
     }
+
+    /// Gives up the first batch: how many datagrams.
+    pub(crate) fn drop_first(&mut self) -> u64 {
+        let count = self.batches.pop_front().map_or(0, |first| first.count());
+        if self.is_empty() {
+            self.used = 0;
+        }
+        count as u64
+    }
+
+    /// Says that the address of the first batch does not take it now. What else is for it is not
+    /// tried in this turn.
+    pub(crate) fn refuse(&mut self, now: Instant) {
+        self.in_a_row += 1;
+        if self.retries > 0 {
+            // The next ones have their turn before it is tried again.
+            if let Some(to) = self.kept.front().map(|first| first.to) {
+                let (mut last, kept) = split(&mut self.kept, to);
+                self.kept = kept;
+                self.kept.append(&mut last);
+            }
+            self.retries -= 1;
+            if self.in_a_row >= REFUSED_IN_A_ROW {
+                self.retries = 0;
+            }
+            if self.retries == 0 {
+                self.in_a_row = 0;
+            }
+        } else if let Some(to) = self.batches.front().map(|first| first.to) {
+            self.refused.insert(to);
+            let (refused, rest) = split(&mut self.batches, to);
+            self.batches = rest;
+            for mut batch in refused {
+                if !batch.to_stranger {
+                    batch.since = now;
+                    self.kept.push_back(batch);
+                }
+            }
+        }
+    }
+
+    /// All that can be sent now was. Makes room for more.
+    pub(crate) fn pack(&mut self) {
+        (self.made, self.retries) = (0, 0);
+        let batches = self.batches.iter_mut().chain(&mut self.kept);
+        let mut places: Vec<_> = batches.map(|batch| &mut batch.at).collect();
+        places.sort_unstable_by_key(|at| at.start);
+        self.used = 0;
+        for at in places {
+            let (from, len) = (at.clone(), at.len());
+            *at = self.used..self.used + len;
+            self.buffer.copy_within(from, self.used);
+            self.used += len;
+        }
+    }
+
+    /// How many addresses refuse, or `None` if there are some that were not tried: then the socket
+    /// seems to have no room.
+    pub(crate) fn refused(&self) -> Option<usize> {
+        self.batches.is_empty().then_some(self.refused.len())
+    }
+
+    /// Whether any address took something in this turn.
+    pub(crate) const fn has_passed(&self) -> bool {
+        self.has_passed
+    }
+
+    /// Gives up what has waited too long for addresses that refuse it: how many datagrams.
+    pub(crate) fn drop_old(&mut self, now: Instant) -> u64 {
+        let mut lost = 0;
+        self.kept.retain(|batch| {
+            let is_old = now.saturating_duration_since(batch.since) >= PATIENCE;
+            lost += u64::from(is_old) * batch.count() as u64;
+            !is_old
+        });
+        if lost > 0 {
+            self.refused = self.kept.iter().map(|batch| batch.to).collect();
+            self.pack();
+        }
+        lost
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.batches.is_empty() && self.kept.is_empty()
+    }
+
+    /// Whether there is anything for a peer that may be sent.
+    pub(crate) fn has_more_than_answers(&self) -> bool {
+        self.batches.iter().any(|batch| !batch.to_stranger)
+    }
+}
+
+/// Those to this address, and the others.
+fn split(batches: &mut VecDeque<Batch>, to: SocketAddr) -> (VecDeque<Batch>, VecDeque<Batch>) {
+    core::mem::take(batches)
+        .into_iter()
+        .partition(|batch| batch.to == to)
 }
 
 #[cfg(test)]
@@ -120,12 +318,21 @@ mod tests {
         ([127, 0, 0, 1], port).into()
     }
 
+    fn made(port: u16, len: usize) -> Made {
+        Made {
+            to: address(port),
+            ecn: Ecn::NotEct,
+            to_stranger: false,
+            len,
+        }
+    }
+
     fn outbox(datagrams: &[(u16, usize)], max_segments: usize) -> Outbox {
         let mut outbox = Outbox::new();
         for (index, (port, len)) in datagrams.iter().enumerate() {
             let mark = u8::try_from(index).unwrap();
             outbox.room(*len).unwrap()[..*len].fill(mark);
-            outbox.push(address(*port), Ecn::NotEct, *len, max_segments);
+            assert!(outbox.push(made(*port, *len), max_segments, Instant::ZERO));
         }
         outbox
     }
@@ -162,7 +369,8 @@ mod tests {
     fn what_differs_in_its_mark_goes_apart() {
         let mut outbox = Outbox::new();
         for ecn in [Ecn::Ect0, Ecn::Ect0, Ecn::NotEct, Ecn::Ect0] {
-            outbox.push(address(1), ecn, 7, MANY);
+            let made = Made { ecn, ..made(1, 7) };
+            assert!(outbox.push(made, MANY, Instant::ZERO));
         }
         let mut found = Vec::new();
         while let Some((batch, bytes)) = outbox.first() {
@@ -193,7 +401,7 @@ mod tests {
         let mut outbox = Outbox::new();
         let mut made = 0;
         while outbox.room(1200).is_some() {
-            outbox.push(address(1), Ecn::NotEct, 1200, MANY);
+            assert!(outbox.push(self::made(1, 1200), MANY, Instant::ZERO));
             made += 1;
         }
         assert_eq!(made, BATCH / 1200);

@@ -3,13 +3,15 @@
 use core::net::{IpAddr, SocketAddr};
 use std::io::{self, ErrorKind};
 
-use porous_proto::BadAddress;
+use porous_proto::{BadAddress, Instant};
 use quinn_udp::{EcnCodepoint, Transmit, UdpSockRef, UdpSocketState};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::SockRef;
 
 use crate::SystemSocket;
 use crate::address::{bad_address, for_socket, normalise};
 use crate::fault::Fault;
+use crate::gateways::Gateways;
 use crate::icmp::Icmp;
 use crate::inbox::{self, Inbox, SLOTS};
 use crate::outbox::Batch;
@@ -25,14 +27,18 @@ use crate::sources::Sources;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SocketStats {
-    /// Datagrams that the system refused to send: no route, a firewall, no buffers. The protocol
-    /// treats them as any lost datagram.
+    /// Datagrams that the system refused to send: no route, a firewall, no buffers; or that waited for
+    /// an address that refused them while others got theirs. The protocol treats them as any lost
+    /// datagram.
     pub send_lost: u64,
     /// Attempts to send that found no room. The datagram is kept and leaves later.
     pub send_delayed: u64,
     /// Errors reported in place of a datagram, most of them an ICMP message about one sent before.
     /// The protocol does nothing about them: they may be forged.
     pub receive_errors: u64,
+    /// Answers to strangers that were not sent, as half of what the socket may have to send waited for
+    /// the system: perhaps for addresses that nobody has. An honest newcomer asks again.
+    pub answers_withheld: u64,
 }
 
 /// What became of datagrams.
@@ -94,6 +100,7 @@ pub(crate) struct Socket<S> {
     is_everywhere: bool,
     pub(crate) sources: Sources,
     icmp: Icmp,
+    gateways: Gateways,
     stats: SocketStats,
 }
 
@@ -110,6 +117,7 @@ impl<S: SystemSocket> Socket<S> {
             is_everywhere: ip.is_some_and(|ip| ip.is_unspecified()),
             sources: Sources::default(),
             icmp: Icmp::default(),
+            gateways: Gateways::default(),
             stats: SocketStats::default(),
         })
     }
@@ -225,6 +233,35 @@ impl<S: SystemSocket> Socket<S> {
             }
             Fault::Fatal => Err(broken("send", &error)),
         }
+    }
+
+    /// Whether an answer to a stranger may leave: peers keep the room that they need.
+    pub(crate) fn has_room_for(&mut self, stranger: SocketAddr, now: Instant) -> bool {
+        if self.is_writable() {
+            return true;
+        }
+        let buffer = self.options().send_buffer_size().unwrap_or(0);
+        self.gateways.may_pass(stranger, now, buffer)
+    }
+
+    /// Whether the system says that there is room: Linux, that more than half of it is free. One that
+    /// cannot tell has.
+    fn is_writable(&self) -> bool {
+        let socket = self.system.options();
+        let mut fds = [PollFd::new(&*socket, PollFlags::OUT)];
+        let now = Timespec::default();
+        let is_known = poll(&mut fds, Some(&now)).is_ok();
+        !is_known || fds[0].revents().intersects(PollFlags::OUT)
+    }
+
+    /// Datagrams were given up before they came here.
+    pub(crate) const fn count_lost(&mut self, datagrams: u64) {
+        self.stats.send_lost += datagrams;
+    }
+
+    /// Answers to strangers were not sent.
+    pub(crate) const fn count_withheld(&mut self, answers: u64) {
+        self.stats.answers_withheld += answers;
     }
 
     fn pass(

@@ -27,7 +27,8 @@ use socket2::SockRef;
 /// [`Endpoint::is_blocked`]: crate::Endpoint::is_blocked
 /// [`Endpoint::deadline`]: crate::Endpoint::deadline
 pub trait SystemSocket: Debug {
-    /// The socket itself: for its options, and for calls that take many datagrams at once.
+    /// The socket itself: for its options, for calls that take many datagrams at once, and to ask
+    /// whether there is room to send.
     fn options(&self) -> SockRef<'_>;
 
     /// Sends one datagram, without waiting for room.

@@ -23,6 +23,11 @@ fn fresh(owner: &str) -> Option<String> {
             world.add_host(1, Config::client());
             format!("{world:?}")
         }
+        "Endpoint" => {
+            let socket = porous_udp::bind("127.0.0.1:0").ok()?;
+            let host = porous_udp::Endpoint::new(socket, Config::new()).ok()?;
+            format!("{host:?}")
+        }
         "MessageChannel" => format!("{:?}", MessageChannel::reliable()),
         "MessageConfig" => format!("{:?}", message.ok()?),
         _ => return None,
@@ -41,6 +46,7 @@ fn fields_of<'a>(owner: &str, setter: &'a str) -> Vec<&'a str> {
         ("LinkConfig", "burst_loss") => vec!["enter"],
         ("MessageChannel", "blocks") => vec!["max_block"],
         ("MessageConfig", "messages_per_packet") => vec!["per_packet"],
+        ("Endpoint", "set_time_limit") => vec!["time_limit"],
         ("World", "set_socket_buffer") => vec!["capacity"],
         _ => vec![setter],
     }

@@ -53,6 +53,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             buf.len() >= self.max_datagram_size(),
             "the buffer is too short: see max_datagram_size"
         );
+        let to_stranger = !self.replies.is_empty();
         let (to, written) = self.write_next(now, buf)?;
         let len = written.len;
         self.stats.datagrams_sent += 1;
@@ -61,6 +62,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             to,
             ecn: written.ecn,
             dont_fragment: written.dont_fragment,
+            to_stranger,
             datagram: &buf[..len],
         })
     }

@@ -290,7 +290,7 @@ impl<C: Conditioner> Worker<C> {
 
     /// Whether all have gone, and know it as far as we can tell.
     fn has_closed(&self) -> bool {
-        !self.host.is_blocked() && self.host.peers().next().is_none()
+        self.host.is_empty()
     }
 }
 

@@ -7,6 +7,7 @@ extern crate alloc;
 mod addresses;
 mod buffers;
 mod dual_stack;
+mod flood;
 mod goodbye;
 mod hosts;
 mod loopback;

@@ -6,7 +6,7 @@ use core::net::SocketAddr;
 use core::time::Duration;
 use std::io::{self, Write};
 
-use porous_std::{ChannelId, Event, Instant, Listen, PeerId, UdpHost};
+use porous_std::{ChannelId, Event, Instant, Listen, PeerId, SocketBuffers, UdpHost};
 
 use crate::options::Options;
 use crate::talk::Talk;
@@ -30,13 +30,30 @@ pub(crate) struct Actor {
 }
 
 /// Writes one line for the test, which ends with the line and not with the buffer.
-fn tell(text: &str) -> io::Result<()> {
+pub(crate) fn tell(text: &str) -> io::Result<()> {
     writeln!(io::stdout(), "{text}")
+}
+
+/// Linux gives twice what it is asked for.
+fn set_send_buffer(host: &UdpHost, bytes: usize) -> Result<(), Box<dyn Error>> {
+    let wanted = SocketBuffers {
+        send: bytes / 2,
+        ..SocketBuffers::default()
+    };
+    let given = host.set_socket_buffers(wanted)?.send;
+    if given == bytes {
+        Ok(())
+    } else {
+        Err(format!("a buffer of {given} bytes instead of {bytes}").into())
+    }
 }
 
 impl Actor {
     pub(crate) fn start(options: &Options) -> Result<Self, Box<dyn Error>> {
         let mut host = UdpHost::bind(options.bind, options.config.clone())?;
+        if let Some(buffer) = options.buffer {
+            set_send_buffer(&host, buffer)?;
+        }
         if options.listen {
             host.listen(Listen::Open)?;
         }
@@ -102,7 +119,8 @@ impl Actor {
     fn answer(&mut self, peer: PeerId) -> Result<(), Box<dyn Error>> {
         while let Some(packet) = self.host.receive(peer) {
             let talk = self.talks.entry(peer).or_default();
-            if let Some(answer) = talk.hear(&packet.payload, self.size)? {
+            let now = self.host.now();
+            if let Some(answer) = talk.hear(now, &packet.payload, self.size)? {
                 // Who has left by now needs none, and one that had no room would be missed.
                 let _ = self.host.send(peer, ChannelId(0), answer, packet.mode);
             }
@@ -111,10 +129,11 @@ impl Actor {
     }
 
     fn ask(&mut self) -> Result<(), Box<dyn Error>> {
+        let now = self.host.now();
         let talking = self.talks.iter_mut().filter(|_| self.talk);
         for (peer, talk) in talking {
             for _ in 0..QUESTIONS {
-                if let Some((mode, question)) = talk.ask(self.size) {
+                if let Some((mode, question)) = talk.ask(now, self.size) {
                     self.host.send(*peer, ChannelId(0), question, mode)?;
                 }
             }
@@ -122,19 +141,21 @@ impl Actor {
         Ok(())
     }
 
-    fn report(&self) -> io::Result<()> {
-        for (peer, talk) in &self.talks {
+    fn report(&mut self) -> io::Result<()> {
+        let now = self.host.now();
+        for (peer, talk) in &mut self.talks {
             let (Some(state), Some(address)) = (self.host.peer(*peer), self.host.address(*peer))
             else {
                 continue;
             };
+            let slowest = talk.slowest(now).as_millis();
             let Talk {
                 answers, questions, ..
             } = talk;
             let stats = state.stats();
             tell(&format!(
                 "peer address={address} answers={answers} questions={questions} mtu={} lost={} \
-                 rtt={} ecn={} marked={}",
+                 rtt={} ecn={} marked={} slowest={slowest}",
                 stats.path_mtu,
                 stats.frames_lost,
                 stats.rtt.as_millis(),
@@ -144,8 +165,8 @@ impl Actor {
         }
         let stats = self.host.socket_stats();
         tell(&format!(
-            "socket unsent={} errors={}",
-            stats.send_lost, stats.receive_errors
+            "socket unsent={} withheld={} errors={}",
+            stats.send_lost, stats.answers_withheld, stats.receive_errors
         ))
     }
 }

@@ -8,6 +8,7 @@
 extern crate alloc;
 
 mod actor;
+mod flood;
 mod options;
 mod talk;
 
@@ -17,6 +18,7 @@ use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::thread;
 
 use crate::actor::Actor;
+use crate::flood::Flood;
 use crate::options::Options;
 
 /// The lines of the input, which a thread of their own waits for.
@@ -34,8 +36,15 @@ fn commands() -> Receiver<String> {
 
 fn run() -> Result<(), Box<dyn Error>> {
     let options = Options::parse(std::env::args().skip(1))?;
-    let mut actor = Actor::start(&options)?;
     let commands = commands();
+    if let Some(to) = options.flood {
+        let mut flood = Flood::start(&options, to)?;
+        while commands.try_recv() == Err(TryRecvError::Empty) {
+            flood.turn()?;
+        }
+        return Ok(());
+    }
+    let mut actor = Actor::start(&options)?;
     loop {
         match commands.try_recv() {
             Ok(command) => actor.command(&command)?,

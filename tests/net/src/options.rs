@@ -20,6 +20,13 @@ pub(crate) struct Options {
     pub(crate) talk: bool,
     /// `size=BYTES`: the length of every fourth question; the others are short.
     pub(crate) size: usize,
+    /// `flood=ADDRESS`: it is no host, and sends requests there in the name of many addresses, from
+    /// that of its socket on.
+    pub(crate) flood: Option<SocketAddr>,
+    /// `rate=NUMBER`: how many a second.
+    pub(crate) rate: u64,
+    /// `buffer=BYTES`: what its socket may have to send, as the system counts it.
+    pub(crate) buffer: Option<usize>,
     /// `roaming`: it follows its peers. `ecn`: it uses marks of congestion. `pmtu=BYTES`: path MTU discovery up to that size.
     /// `timeout=SECONDS` and `patience=SECONDS`: of connections and of attempts to connect.
     pub(crate) config: Config,
@@ -38,6 +45,9 @@ impl Options {
             connect: None,
             talk: false,
             size: 3000,
+            flood: None,
+            rate: 1000,
+            buffer: None,
             config: Config::new(),
         };
         for argument in arguments {
@@ -55,6 +65,9 @@ impl Options {
             "talk" => self.talk = true,
             "connect" => self.connect = Some(value.parse()?),
             "size" => self.size = value.parse()?,
+            "flood" => self.flood = Some(value.parse()?),
+            "rate" => self.rate = value.parse()?,
+            "buffer" => self.buffer = Some(value.parse()?),
             "pmtu" => self.config = self.config.clone().path_mtu_discovery(value.parse()?)?,
             "roaming" => self.config = self.config.clone().roaming(true),
             "ecn" => self.config = self.config.clone().ecn(true),

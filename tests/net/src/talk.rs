@@ -1,6 +1,9 @@
 //! What two hosts say to each other: numbered questions, and the same bytes as answers.
 
-use porous_std::Mode;
+use alloc::collections::VecDeque;
+use core::time::Duration;
+
+use porous_std::{Instant, Mode};
 
 const QUESTION: u8 = b'?';
 const ANSWER: u8 = b'!';
@@ -25,6 +28,10 @@ pub(crate) struct Talk {
     pub(crate) answers: u64,
     /// How many questions of the peer were answered.
     pub(crate) questions: u64,
+    /// When those were asked that are reliable and not answered, by number.
+    open: VecDeque<(u64, Instant)>,
+    /// The longest that one waited for its answer since that was last looked at.
+    slowest: Duration,
 }
 
 /// Every other question is reliable, and its answer too.
@@ -46,12 +53,15 @@ fn packet(kind: u8, number: u64, size: usize) -> Vec<u8> {
 
 impl Talk {
     /// The next question, unless too many are open.
-    pub(crate) fn ask(&mut self, size: usize) -> Option<(Mode, Vec<u8>)> {
+    pub(crate) fn ask(&mut self, now: Instant, size: usize) -> Option<(Mode, Vec<u8>)> {
         if self.asked - self.next >= OPEN {
             return None;
         }
         let number = self.asked;
         self.asked += 1;
+        if mode(number) == Mode::Reliable {
+            self.open.push_back((number, now));
+        }
         Some((mode(number), packet(QUESTION, number, size)))
     }
 
@@ -61,7 +71,12 @@ impl Talk {
     ///
     /// If the packet is none of ours, or damaged, or comes a second time, or a reliable one that
     /// should have come before it did not.
-    pub(crate) fn hear(&mut self, bytes: &[u8], size: usize) -> Result<Option<Vec<u8>>, String> {
+    pub(crate) fn hear(
+        &mut self,
+        now: Instant,
+        bytes: &[u8],
+        size: usize,
+    ) -> Result<Option<Vec<u8>>, String> {
         if bytes.first() == Some(&QUESTION) {
             self.questions += 1;
             let mut answer = bytes.to_vec();
@@ -79,7 +94,22 @@ impl Talk {
         }
         self.next = number + 1;
         self.answers += 1;
+        while let Some(&(open, asked)) = self.open.front() {
+            if open > number {
+                break;
+            }
+            self.open.pop_front();
+            self.slowest = self.slowest.max(now.saturating_duration_since(asked));
+        }
         Ok(None)
+    }
+
+    /// The longest that a reliable question waited for its answer, or waits for it, since this was
+    /// asked last.
+    pub(crate) fn slowest(&mut self, now: Instant) -> Duration {
+        let first = self.open.front();
+        let waits = first.map(|&(_, asked)| now.saturating_duration_since(asked));
+        core::mem::take(&mut self.slowest).max(waits.unwrap_or_default())
     }
 }
 
@@ -90,8 +120,11 @@ mod tests {
     /// The answers to questions 0 to 3, of which the third is long.
     fn answers(talk: &mut Talk) -> Vec<Vec<u8>> {
         let mut answer = |_| {
-            let (_, question) = talk.ask(300).unwrap();
-            Talk::default().hear(&question, 300).unwrap().unwrap()
+            let (_, question) = talk.ask(Instant::ZERO, 300).unwrap();
+            Talk::default()
+                .hear(Instant::ZERO, &question, 300)
+                .unwrap()
+                .unwrap()
         };
         (0..4).map(&mut answer).collect()
     }
@@ -104,11 +137,18 @@ mod tests {
             answers.iter().map(Vec::len).collect::<Vec<_>>(),
             [100, 100, 300, 100]
         );
-        assert!(talk.hear(&answers[2], 300).is_err(), "0 is reliable");
-        assert_eq!(talk.hear(&answers[0], 300), Ok(None));
-        assert_eq!(talk.hear(&answers[2], 300), Ok(None), "1 is not");
-        assert!(talk.hear(&answers[1], 300).is_err(), "late");
-        assert!(talk.hear(&answers[2], 300).is_err(), "twice");
+        assert!(
+            talk.hear(Instant::ZERO, &answers[2], 300).is_err(),
+            "0 is reliable"
+        );
+        assert_eq!(talk.hear(Instant::ZERO, &answers[0], 300), Ok(None));
+        assert_eq!(
+            talk.hear(Instant::ZERO, &answers[2], 300),
+            Ok(None),
+            "1 is not"
+        );
+        assert!(talk.hear(Instant::ZERO, &answers[1], 300).is_err(), "late");
+        assert!(talk.hear(Instant::ZERO, &answers[2], 300).is_err(), "twice");
         assert_eq!(talk.answers, 2);
     }
 
@@ -117,14 +157,28 @@ mod tests {
         let mut talk = Talk::default();
         let mut answer = answers(&mut talk).swap_remove(0);
         answer[99] ^= 1;
-        assert!(talk.hear(&answer, 300).is_err());
-        assert!(talk.hear(b"", 300).is_err());
+        assert!(talk.hear(Instant::ZERO, &answer, 300).is_err());
+        assert!(talk.hear(Instant::ZERO, b"", 300).is_err());
     }
 
     #[test]
     fn no_more_questions_are_open_than_may_be() {
         let mut talk = Talk::default();
-        let asked = core::iter::from_fn(|| talk.ask(300)).take(1000).count();
+        let asked = core::iter::from_fn(|| talk.ask(Instant::ZERO, 300))
+            .take(1000)
+            .count();
         assert_eq!(asked, 64);
+    }
+
+    #[test]
+    fn the_slowest_answer_is_known_and_what_is_not_answered_counts() {
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let mut talk = Talk::default();
+        let answers = answers(&mut talk);
+        assert_eq!(talk.hear(at(3), &answers[0], 300), Ok(None));
+        assert_eq!(talk.slowest(at(7)).as_millis(), 7, "2 waits");
+        assert_eq!(talk.hear(at(9), &answers[2], 300), Ok(None));
+        assert_eq!(talk.slowest(at(20)).as_millis(), 9);
+        assert_eq!(talk.slowest(at(20)).as_millis(), 0);
     }
 }

@@ -308,3 +308,24 @@ fn who_gives_up_connecting_tells_a_remote_host_that_has_answered() {
         assert_eq!(told, answered.then_some(expected));
     }
 }
+
+/// A driver needs to know, since the address may be one that nobody has.
+#[test]
+fn an_answer_to_somebody_who_is_no_peer_is_known_as_such() {
+    let (mut client, mut server) = (attempt().0, Host::new(Config::new(), ExampleRng(2)));
+    server.listen(Listen::Open).unwrap();
+    let mut said = Vec::new();
+    for _ in 0..3 {
+        let mut buf = [0; 1200];
+        while let Some(transmit) = client.poll_transmit(Instant::ZERO, &mut buf) {
+            assert!(!transmit.to_stranger, "it is the server that is asked");
+            server.handle_datagram(Instant::ZERO, 1, Ecn::NotEct, transmit.datagram);
+        }
+        while let Some(transmit) = server.poll_transmit(Instant::ZERO, &mut buf) {
+            said.push(transmit.to_stranger);
+            client.handle_datagram(Instant::ZERO, 2, Ecn::NotEct, transmit.datagram);
+        }
+    }
+    assert!(said[0], "a cookie");
+    assert!(said.len() > 1 && said[1..].iter().all(|to_stranger| !to_stranger));
+}

@@ -19,4 +19,5 @@ mod mtu;
 mod nat;
 mod punch;
 mod space;
+mod unused;
 mod wan;

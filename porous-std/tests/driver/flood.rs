@@ -1,0 +1,44 @@
+//! Strangers whose datagrams come before those of a client, on real sockets.
+
+use core::time::Duration;
+use std::net::UdpSocket;
+
+use porous_std::{ChannelId, Mode};
+
+use crate::hosts::{client, connected, server, until};
+
+/// Linux charges 768 bytes for a tiny datagram, others less.
+const CHARGE: usize = 1024;
+
+/// A step once took in 1024 datagrams, and the rest waited for the next one.
+#[test]
+fn who_comes_after_thousands_of_strangers_is_heard_in_the_same_step() {
+    let mut server = server("127.0.0.1:0");
+    // As long as a slow machine takes.
+    server.set_time_limit(Duration::from_secs(10));
+    let mut client = client("127.0.0.1:0");
+    let to = server.local_addr().unwrap();
+    let to_server = client.connect(to).unwrap();
+    until(&mut client, &mut server, connected);
+    let (to_client, _) = until(&mut server, &mut client, connected);
+
+    let room = server.socket_buffers().unwrap().receive / CHARGE;
+    if room < 2000 {
+        eprintln!("shows little: the system gives a buffer for {room} datagrams");
+    }
+    let strangers: Vec<_> = (0..8)
+        .map(|_| UdpSocket::bind("127.0.0.1:0").unwrap())
+        .collect();
+    for stranger in strangers.iter().cycle().take(room) {
+        stranger.send_to(&[0xa5; 8], to).unwrap();
+    }
+    client
+        .send(to_server, ChannelId(0), &b"here"[..], Mode::Unreliable)
+        .unwrap();
+    client.step().unwrap();
+    let before = server.stats().datagrams_received;
+    server.step().unwrap();
+    let taken = server.stats().datagrams_received - before;
+    assert!(taken > room.try_into().unwrap(), "{taken} of {room}");
+    assert_eq!(server.receive(to_client).unwrap().payload, "here");
+}

@@ -116,6 +116,7 @@ extern crate std;
 #[path = "derive.rs"]
 pub mod __derive;
 pub mod ack;
+mod carrier;
 mod endpoint;
 mod error;
 mod sequence;
@@ -125,6 +126,7 @@ mod session;
 mod stream;
 
 pub use ack::{AckHeader, AckStats, AckSystem, Freshness};
+pub use carrier::Carrier;
 pub use endpoint::{
     Arrival, Endpoint, MessageChannel, MessageConfig, MessageConfigError, MessageStats, Reason,
     Resend, Unsent,

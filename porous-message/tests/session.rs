@@ -3,10 +3,10 @@
 
 use core::time::Duration;
 
-use porous_message::{MessageChannel, MessageConfig, Session};
+use porous_message::{Carrier, MessageChannel, MessageConfig, Session};
 use porous_proto::{
-    Channel, ChannelId, Config, DisconnectReason, Event, Instant, Listen, Outcome, Priority,
-    Refusal,
+    Channel, ChannelId, Config, DisconnectReason, Event, Instant, Listen, Outcome, PeerStats,
+    Priority, Refusal,
 };
 use porous_sim::{LinkConfig, Pair, Seed, World};
 
@@ -68,11 +68,13 @@ fn who_has_other_channels_is_refused() {
 fn receipts_of_others_and_old_ones_change_nothing() {
     let mut session = Session::with_tokens(config(&[MessageChannel::reliable()]), 100);
     session.endpoint().send(0, 7_u8).unwrap();
-    assert!(session.packet(Instant::ZERO).unwrap().is_some());
+    let carrier = Carrier::from(&PeerStats::default());
+    assert_eq!(session.packets(Instant::ZERO, carrier).unwrap().len(), 1);
     for token in [0, 99, 101, 1 << 32, 100 + (1 << 16), u64::MAX] {
         session.receipt(token, Outcome::Delivered);
         session.receipt(token, Outcome::Lost);
-        assert_eq!(session.packet(Instant::ZERO).unwrap(), None, "{token}");
+        let packets = session.packets(Instant::ZERO, carrier).unwrap();
+        assert!(packets.is_empty(), "{token}");
     }
     assert_eq!(session.endpoint().stats().packets_acked, 0);
     session.receipt(100, Outcome::Delivered);
@@ -111,9 +113,10 @@ fn a_lost_packet_is_made_up_for_when_its_receipt_says_so() {
                 session.receipt(token, outcome);
             }
         }
-        if let Some((packet, options)) = session.packet(pair.world.now()).unwrap() {
-            let peer = pair.peer(Pair::A);
-            let host = pair.world.host_mut(Pair::A);
+        let (now, peer) = (pair.world.now(), pair.peer(Pair::A));
+        let host = pair.world.host_mut(Pair::A);
+        let carrier = Carrier::of(host.peer(peer).unwrap(), CHANNEL);
+        for (packet, options) in session.packets(now, carrier).unwrap() {
             host.send(peer, CHANNEL, packet, options).unwrap();
         }
         for received in pair.receive_all(Pair::B) {
@@ -127,4 +130,47 @@ fn a_lost_packet_is_made_up_for_when_its_receipt_says_so() {
         expected += 1;
     }
     assert!(expected > 90, "{expected}");
+}
+
+/// One packet a tick would take 16 s.
+#[test]
+fn a_block_takes_what_the_path_carries() {
+    let channel = Channel::new(Priority::High).unordered();
+    let host = |config: Config| config.channel(CHANNEL, channel).unwrap();
+    let line = LinkConfig::new()
+        .delay(Duration::from_millis(20))
+        .rate(8_000_000);
+    let (a, b) = (host(Config::client()), host(Config::new()));
+    let mut pair = Pair::new(Seed::new(1), line, a, b);
+    pair.connect_to_listener();
+    let config = config(&[MessageChannel::reliable().blocks(1 << 20)]);
+    let mut sessions = [(); 2].map(|()| Session::<u8>::new(config.clone()));
+    let sent = sessions[0].endpoint().send_block(0, 7, vec![1; 1 << 20]);
+    sent.unwrap();
+    let mut ticks = 0;
+    while sessions[1].endpoint().receive().is_none() {
+        for (session, address) in sessions.iter_mut().zip([Pair::A, Pair::B]) {
+            for received in pair.receive_all(address) {
+                session.receive_packet(&received.payload).unwrap();
+            }
+            while let Some(event) = pair.world.poll_event(address) {
+                if let Event::Receipt { token, outcome, .. } = event {
+                    session.receipt(token, outcome);
+                }
+            }
+            let (now, peer) = (pair.world.now(), pair.peer(address));
+            let host = pair.world.host_mut(address);
+            let carrier = Carrier::of(host.peer(peer).unwrap(), CHANNEL);
+            for (packet, options) in session.packets(now, carrier).unwrap() {
+                host.send(peer, CHANNEL, packet, options).unwrap();
+            }
+        }
+        pair.world.run_for(Duration::from_millis(16));
+        ticks += 1;
+        // 1.6 s; the line alone takes 1.1.
+        assert!(ticks < 100, "{:?}", sessions[0].endpoint().stats());
+    }
+    // 4096 pieces, of which the queue of the line drops some at the start.
+    let resent = sessions[0].endpoint().stats().resent;
+    assert!(resent < 500, "{resent}");
 }

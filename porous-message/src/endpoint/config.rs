@@ -19,10 +19,12 @@ const PACKET_MAX: usize = 65_000;
 /// When a message goes into another packet, if none that it was in is known to have arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resend {
-    /// After this time. The articles' 100 ms is the default.
+    /// After this time. In the articles it is 100 ms.
     After(Duration),
     /// After five quarters of the round trip that the endpoint was [told](super::Endpoint::set_rtt),
-    /// 20 ms at least and a second at most; 100 ms until it is told one.
+    /// 20 ms at least and a second at most; 100 ms until it is told one. In a
+    /// [`Session`](crate::Session), which needs not be told, when its host would ask for an
+    /// acknowledgement, and a tick later.
     ByRoundTrip,
 }
 
@@ -259,7 +261,7 @@ impl MessageConfig {
             channels: channels.to_vec(),
             packet: 1100,
             per_packet: 256,
-            resend: Resend::After(Duration::from_millis(100)),
+            resend: Resend::ByRoundTrip,
         })
     }
 
@@ -323,14 +325,16 @@ impl MessageConfig {
         self
     }
 
-    /// When a message is sent again. Default: after 100 ms.
+    /// When a message is sent again. Default: by the round trip.
     ///
     /// ```
+    /// use core::time::Duration;
     /// # use porous_message::{MessageChannel, MessageConfig};
     /// use porous_message::Resend;
     ///
     /// # let config = MessageConfig::new(&[MessageChannel::reliable()])?;
-    /// let _config = config.resend(Resend::ByRoundTrip);
+    /// let after = Duration::from_millis(100);
+    /// let _config = config.resend(Resend::After(after));
     /// # Ok::<(), porous_message::MessageConfigError>(())
     /// ```
     #[must_use]

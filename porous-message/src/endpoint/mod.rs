@@ -222,7 +222,8 @@ impl<M: Serialize> Endpoint<M> {
         })
     }
 
-    /// The round trip is so long: for [`Resend::ByRoundTrip`].
+    /// The round trip is so long: for [`Resend::ByRoundTrip`]. A [`Session`](crate::Session) tells it
+    /// by itself.
     ///
     /// ```
     /// # use core::time::Duration;
@@ -233,9 +234,14 @@ impl<M: Serialize> Endpoint<M> {
     /// # Ok::<(), porous_message::MessageConfigError>(())
     /// ```
     pub fn set_rtt(&mut self, rtt: Duration) {
-        let (least, most) = (Duration::from_millis(20), Duration::from_secs(1));
+        let most = Duration::from_secs(1);
+        self.set_timeout((rtt.min(most) * 5 / 4).min(most));
+    }
+
+    /// What is known to have arrived is known after this time, for [`Resend::ByRoundTrip`].
+    pub(crate) fn set_timeout(&mut self, timeout: Duration) {
         if self.config.resend == Resend::ByRoundTrip {
-            self.resend = (rtt.min(most) * 5 / 4).clamp(least, most);
+            self.resend = timeout.max(Duration::from_millis(20));
         }
     }
 

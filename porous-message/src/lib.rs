@@ -123,6 +123,7 @@ mod sequence;
 mod sequence_buffer;
 mod serialize;
 mod session;
+mod shrink;
 mod stream;
 
 pub use ack::{AckHeader, AckStats, AckSystem, Freshness};

@@ -11,6 +11,7 @@ use crate::carrier::Carrier;
 use crate::endpoint::{Endpoint, MessageConfig};
 use crate::error::Error;
 use crate::serialize::Serialize;
+use crate::shrink::shrink;
 
 /// An [`Endpoint`] whose packets are unreliable packets of porous, and whose acknowledgements are
 /// its receipts.
@@ -258,6 +259,7 @@ impl<M: Serialize> Session<M> {
             self.open_bytes -= open.bytes;
             self.open.pop_front();
         }
+        shrink(&mut self.open);
     }
 
     /// A packet of the channel has come.

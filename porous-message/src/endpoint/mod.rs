@@ -6,7 +6,9 @@ mod block_outbox;
 mod channel;
 mod config;
 mod echo;
+mod flight;
 mod fragment;
+mod id;
 mod inbox;
 mod outbox;
 mod packets;
@@ -24,14 +26,10 @@ use bytes::Bytes;
 
 use self::channel::Channel;
 pub use self::config::{MessageChannel, MessageConfig, MessageConfigError, Resend};
-use self::record::Item;
+use self::flight::Flight;
 pub use self::stats::MessageStats;
 pub use self::unsent::{Reason, Unsent};
-use crate::sequence_buffer::SequenceBuffer;
 use crate::serialize::{Serialize, measure};
-
-/// So many packets may be on their way: of older ones, acknowledgements come too late.
-const PACKETS: usize = 1024;
 
 /// A message that was received.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +58,7 @@ pub struct Endpoint<M> {
     order: Vec<usize>,
     config: MessageConfig,
     /// What is in the packets on their way.
-    packets: SequenceBuffer<Vec<Item>>,
+    packets: Flight,
     resend: Duration,
     stats: MessageStats,
 }
@@ -83,7 +81,7 @@ impl<M: Serialize> Endpoint<M> {
         let mut endpoint = Self {
             channels: config.channels.iter().map(Channel::new).collect(),
             order,
-            packets: SequenceBuffer::new(PACKETS),
+            packets: Flight::default(),
             resend: Duration::ZERO,
             stats: MessageStats::default(),
             config,

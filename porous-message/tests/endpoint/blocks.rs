@@ -140,8 +140,8 @@ fn the_message_of_a_block_fits_into_a_packet_with_the_first_piece() {
         assert_eq!(both.write(A).is_some(), is_sent);
         is_sent
     }
-    // 36 bits of the channel, and 32 of the piece: a 1, 16 for its id, and 15 for the length.
-    assert!(is_sent::<91>() && !is_sent::<92>());
+    // 68 bits of the channel, and 48 of the piece: a 1, 32 for its id, and 15 for the length.
+    assert!(is_sent::<85>() && !is_sent::<86>());
 }
 
 #[test]
@@ -229,4 +229,30 @@ fn block_ids_wrap_around() {
             both.exchange();
         }
     }
+}
+
+#[test]
+fn a_piece_that_was_held_back_for_65_536_blocks_brings_nothing_new() {
+    let channel = MessageChannel::reliable().blocks(10).block_window(256);
+    let mut both = Both::new(&[channel]);
+    both.ends[A].send_block(0, 0_u32, vec![]).unwrap();
+    let held_back = both.write(A).unwrap();
+    both.wait(100);
+    let mut number = 1;
+    while number < 65_536 {
+        for _ in 0..128.min(65_536 - number) {
+            both.ends[A].send_block(0, number, vec![]).unwrap();
+            number += 1;
+        }
+        both.exchange();
+        while both.ends[B].receive().is_some() {}
+        both.exchange();
+    }
+    assert_eq!(both.ends[A].queued(0), 0);
+    both.ends[A].send_block(0, 65_536, vec![]).unwrap();
+    both.read(&held_back);
+    assert_eq!(both.ends[B].receive(), None);
+    both.exchange();
+    let arrival = both.ends[B].receive();
+    assert_eq!(arrival.map(|arrival| arrival.message), Some(65_536));
 }

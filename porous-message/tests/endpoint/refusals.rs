@@ -171,8 +171,10 @@ fn pieces(pieces: &[(u32, u32, usize)]) -> Vec<u8> {
     let mut buffer = [0; 1000];
     let mut stream = WriteStream::new(&mut buffer);
     stream.bits(&mut 0, 3).unwrap();
-    for (length, index, bytes) in pieces {
-        stream.bits(&mut 1, 17).unwrap();
+    for (place, (length, index, bytes)) in pieces.iter().enumerate() {
+        // The id, or that it is the same.
+        let (one, bits) = if place == 0 { (1, 33) } else { (3, 2) };
+        stream.bits(&mut { one }, bits).unwrap();
         stream.ranged(&mut length.clone(), 0..=1000).unwrap();
         let count = length.div_ceil(256);
         stream.kind(&mut index.clone(), count).unwrap();

@@ -86,7 +86,7 @@ fn a_message_that_no_packet_could_hold_is_refused() {
 
 #[test]
 fn the_largest_message_that_can_be_sent_fits_and_one_more_byte_is_refused() {
-    // Of a packet of 100 bytes: 18 bits for the channel, 17 before the message.
+    // Of a packet of 100 bytes: 34 bits for the channel, 33 before the message.
     fn sent<const N: usize>(budget: usize) -> bool {
         let config = MessageConfig::new(&[RELIABLE.budget(budget)]).unwrap();
         let mut both = Both::<[u8; N]>::with(config.packet(100));
@@ -95,7 +95,7 @@ fn the_largest_message_that_can_be_sent_fits_and_one_more_byte_is_refused() {
         assert_eq!(packet.is_some(), is_sent);
         is_sent
     }
-    assert!(sent::<95>(100) && !sent::<96>(100));
-    assert!(sent::<95>(usize::MAX) && !sent::<96>(usize::MAX));
-    assert!(sent::<45>(50) && !sent::<46>(50));
+    assert!(sent::<91>(100) && !sent::<92>(100));
+    assert!(sent::<91>(usize::MAX) && !sent::<92>(usize::MAX));
+    assert!(sent::<41>(50) && !sent::<42>(50));
 }

@@ -42,7 +42,7 @@ fn who_has_other_channels_is_refused() {
     };
     let others = [
         config(&[channel, channel]),
-        config(&[MessageChannel::unreliable().blocks(1000)]),
+        config(&[MessageChannel::unreliable()]),
         config(&[channel.window(100)]),
         config(&[channel.blocks(1001)]),
         config(&[channel.fragment(100)]),
@@ -52,7 +52,8 @@ fn who_has_other_channels_is_refused() {
     for theirs in &others {
         assert!(is_refused(outcome(&ours, theirs)), "{theirs:?}");
     }
-    let own_matter = config(&[channel.priority(3).budget(100).queue(5)]).packet(500);
+    let own_matter = channel.priority(3).budget(400).queue(5);
+    let own_matter = MessageConfig::with_packet(&[own_matter], 500).unwrap();
     for theirs in [&ours, &own_matter] {
         let event = outcome(&ours, theirs);
         assert!(matches!(event, Some(Event::Connected { .. })), "{event:?}");

@@ -6,8 +6,10 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use bytes::Bytes;
+use porous_proto::Instant;
 
 use super::fragment::{Head, Shape, narrow};
+use super::hunger::Hunger;
 use super::record::{Doubt, Fate, Turn};
 use super::space::Space;
 use crate::error::Error;
@@ -35,6 +37,9 @@ pub(super) struct BlockOutbox<M> {
     queue: u16,
     window: u16,
     doubt: Doubt,
+    hunger: Hunger<(u32, u32)>,
+    /// The first piece that found no room in the packet that is being made.
+    passed_over: Option<(u32, u32)>,
     /// Where choosing goes on: a block, and one of its pieces.
     turn: (u32, usize),
     /// What goes into the packet that is being made.
@@ -50,6 +55,8 @@ impl<M: Serialize> BlockOutbox<M> {
             queue,
             window,
             doubt: Doubt::default(),
+            hunger: Hunger::new(),
+            passed_over: None,
             turn: (0, 0),
             chosen: Vec::new(),
         }
@@ -80,6 +87,26 @@ impl<M: Serialize> BlockOutbox<M> {
     pub(super) fn choose(&mut self, turn: &Turn, space: &mut Space) {
         self.chosen = Vec::new();
         self.doubt_oldest(turn);
+        if let Some((id, index)) = self.hunger.starving(turn.now) {
+            self.turn = (id, index as usize);
+        }
+        self.passed_over = None;
+        self.choose_in_turn(turn, space);
+        let is_due = |(id, index): (u32, u32)| {
+            let block = self.blocks.get(self.position(id));
+            let piece = block.and_then(|block| block.pieces.get(index as usize));
+            let is_due = piece.is_some_and(|piece| piece.is_due(turn));
+            is_due && !self.chosen.contains(&(id, index))
+        };
+        self.hunger = self.hunger.after(self.passed_over, is_due, turn.now);
+    }
+
+    /// Whether a piece has found no room for long.
+    pub(super) fn is_starving(&self, now: Instant) -> bool {
+        self.hunger.starving(now).is_some()
+    }
+
+    fn choose_in_turn(&mut self, turn: &Turn, space: &mut Space) {
         let on_their_way = self.blocks.len().min(self.window.into());
         let (first, index) = match self.position(self.turn.0) {
             position if position < on_their_way => (position, self.turn.1),
@@ -119,7 +146,11 @@ impl<M: Serialize> BlockOutbox<M> {
             if space.take(bits + message) {
                 self.chosen.push((id, narrow(index)));
                 self.turn = (id, index + 1);
-            } else if index > 0 {
+                continue;
+            }
+            let piece = (id, narrow(index));
+            self.passed_over = self.passed_over.or(Some(piece));
+            if index > 0 {
                 // The others are as large.
                 return false;
             }

@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use bytes::Bytes;
+use porous_proto::Instant;
 
 use super::config::MessageChannel;
 use super::id::ID_BITS;
@@ -132,6 +133,14 @@ impl<M: Serialize> Channel<M> {
                 reliable.outbox.len() + blocks
             }
             Kind::Unreliable(unreliable) => unreliable.len(),
+        }
+    }
+
+    /// Whether something of it has found no room for long, so that it chooses before its equals.
+    pub(super) fn is_starving(&self, now: Instant) -> bool {
+        match &self.kind {
+            Kind::Reliable(reliable) => reliable.is_starving(now),
+            Kind::Unreliable(_) => false,
         }
     }
 

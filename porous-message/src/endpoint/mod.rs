@@ -4,10 +4,12 @@
 mod block_inbox;
 mod block_outbox;
 mod channel;
+mod check;
 mod config;
 mod echo;
 mod flight;
 mod fragment;
+mod hunger;
 mod id;
 mod inbox;
 mod outbox;
@@ -25,7 +27,8 @@ use core::time::Duration;
 use bytes::Bytes;
 
 use self::channel::Channel;
-pub use self::config::{MessageChannel, MessageConfig, MessageConfigError, Resend};
+pub use self::check::MessageConfigError;
+pub use self::config::{MessageChannel, MessageConfig, Resend};
 use self::flight::Flight;
 pub use self::stats::MessageStats;
 pub use self::unsent::{Reason, Unsent};
@@ -54,7 +57,7 @@ pub struct Arrival<M> {
 #[derive(Debug)]
 pub struct Endpoint<M> {
     channels: Vec<Channel<M>>,
-    /// Their positions, in the order in which they choose.
+    /// Their positions, in the order in which they have chosen.
     order: Vec<usize>,
     config: MessageConfig,
     /// What is in the packets on their way.
@@ -76,11 +79,9 @@ impl<M: Serialize> Endpoint<M> {
     /// ```
     #[must_use]
     pub fn new(config: MessageConfig) -> Self {
-        let mut order: Vec<usize> = (0..config.channels.len()).collect();
-        order.sort_by_key(|&channel| core::cmp::Reverse(config.channels[channel].priority));
         let mut endpoint = Self {
             channels: config.channels.iter().map(Channel::new).collect(),
-            order,
+            order: (0..config.channels.len()).collect(),
             packets: Flight::default(),
             resend: Duration::ZERO,
             stats: MessageStats::default(),

@@ -3,6 +3,9 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
+use porous_proto::Instant;
+
+use super::hunger::Hunger;
 use super::id;
 use super::record::{Doubt, Fate, Turn};
 use super::space::Space;
@@ -29,6 +32,7 @@ pub(super) struct Outbox<M> {
     queue: u16,
     window: u16,
     doubt: Doubt,
+    hunger: Hunger<u32>,
     /// What goes into the packet that is being made.
     chosen: Vec<u32>,
 }
@@ -41,6 +45,7 @@ impl<M: Serialize> Outbox<M> {
             queue,
             window,
             doubt: Doubt::default(),
+            hunger: Hunger::new(),
             chosen: Vec::new(),
         }
     }
@@ -65,8 +70,13 @@ impl<M: Serialize> Outbox<M> {
         });
     }
 
+    fn place(&self, id: u32) -> usize {
+        id.wrapping_sub(self.oldest) as usize
+    }
+
     fn get_mut(&mut self, id: u32) -> Option<&mut Outgoing<M>> {
-        self.messages.get_mut(id.wrapping_sub(self.oldest) as usize)
+        let place = self.place(id);
+        self.messages.get_mut(place)
     }
 
     /// On packet send: from the oldest message to the newest, each that was not sent of late and
@@ -75,20 +85,35 @@ impl<M: Serialize> Outbox<M> {
     pub(super) fn choose(&mut self, turn: &Turn, space: &mut Space) {
         self.chosen = Vec::new();
         self.doubt_oldest(turn);
-        let mut previous = None;
+        let (mut previous, mut passed_over) = (None, None);
         // There are fewer ids than turns around.
         let ids = (0..).map(|ahead| self.oldest.wrapping_add(ahead));
         let on_their_way = self.messages.iter().take(self.window.into());
         for (id, outgoing) in ids.zip(on_their_way) {
-            if space.bits < 2 || space.items == 0 {
-                return;
+            if !outgoing.fate.is_due(turn) {
+                continue;
             }
-            let is_due = outgoing.fate.is_due(turn);
-            if is_due && space.take(1 + id::bits_after(id, previous) + outgoing.bits) {
+            if space.take(1 + id::bits_after(id, previous) + outgoing.bits) {
                 self.chosen.push(id);
                 previous = Some(id);
+                continue;
+            }
+            passed_over = passed_over.or(Some(id));
+            if space.bits < 2 || space.items == 0 {
+                break;
             }
         }
+        let is_due = |id| {
+            let outgoing = self.messages.get(self.place(id));
+            let is_due = outgoing.is_some_and(|outgoing| outgoing.fate.is_due(turn));
+            is_due && self.chosen.binary_search(&id).is_err()
+        };
+        self.hunger = self.hunger.after(passed_over, is_due, turn.now);
+    }
+
+    /// Whether a message has found no room for long.
+    pub(super) fn is_starving(&self, now: Instant) -> bool {
+        self.hunger.starving(now).is_some()
     }
 
     /// The oldest is acknowledged, so it should have been confirmed at once.

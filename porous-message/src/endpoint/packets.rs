@@ -1,6 +1,7 @@
 //! The packets of an endpoint: written, read, acknowledged, lost.
 
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use porous_proto::Instant;
 
@@ -57,6 +58,11 @@ impl<M: Serialize> Endpoint<M> {
         let len = buffer.len().min(self.config.packet);
         let mut space = self.space(len)?;
         let all = space;
+        let (channels, declared) = (&self.channels, &self.config.channels);
+        self.order.sort_by_key(|&position| {
+            let is_starving = channels[position].is_starving(now);
+            (Reverse(declared[position].priority), !is_starving, position)
+        });
         for &position in &self.order {
             self.channels[position].choose(&turn, &mut space, &mut self.stats);
         }

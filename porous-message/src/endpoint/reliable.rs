@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use bytes::Bytes;
+use porous_proto::Instant;
 
 use super::block_inbox::BlockInbox;
 use super::block_outbox::BlockOutbox;
@@ -45,10 +46,7 @@ pub(super) struct Arrived<M> {
 
 impl<M: Serialize> Reliable<M> {
     pub(super) fn new(config: &MessageChannel) -> Self {
-        let shape = Shape {
-            max_block: config.max_block,
-            fragment: config.fragment,
-        };
+        let shape = config.shape();
         let blocks = || Blocks {
             shape,
             outbox: BlockOutbox::new(shape, config.queue, config.block_window),
@@ -98,12 +96,24 @@ impl<M: Serialize> Reliable<M> {
             || self.blocks.as_ref().is_some_and(blocks)
     }
 
-    /// Messages first: blocks take what these leave.
+    /// Messages first: blocks take what these leave, unless one of their pieces starves.
     pub(super) fn choose(&mut self, turn: &Turn, space: &mut Space) {
-        self.outbox.choose(turn, space);
-        if let Some(blocks) = &mut self.blocks {
+        let Some(blocks) = &mut self.blocks else {
+            return self.outbox.choose(turn, space);
+        };
+        if blocks.outbox.is_starving(turn.now) {
+            blocks.outbox.choose(turn, space);
+            self.outbox.choose(turn, space);
+        } else {
+            self.outbox.choose(turn, space);
             blocks.outbox.choose(turn, space);
         }
+    }
+
+    /// Whether something has found no room for long.
+    pub(super) fn is_starving(&self, now: Instant) -> bool {
+        let blocks = self.blocks.as_ref();
+        self.outbox.is_starving(now) || blocks.is_some_and(|blocks| blocks.outbox.is_starving(now))
     }
 
     pub(super) fn write(&mut self, stream: &mut WriteStream<'_>) -> Result<(), Error> {

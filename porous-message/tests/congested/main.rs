@@ -109,8 +109,9 @@ fn heavy_loss_and_bursts_are_borne() {
     let bursts = LinkConfig::new().delay(30 * MS).burst_loss(1.0, 20.0, 80.0);
     for by in SESSIONS {
         soon(bursts, &Load::new(by), 300);
-        soon(jittery().loss(20.0), &Load::new(by), 600);
-        soon(jittery().loss(30.0), &Load::new(by), 10_000);
+        soon(jittery().loss(20.0), &Load::new(by), 1500);
+        // The controller sends hardly as much as that, and the host's own packets take seconds, too.
+        soon(jittery().loss(30.0), &Load::new(by), 20_000);
     }
 }
 
@@ -128,9 +129,9 @@ fn more_than_the_line_carries_is_refused_and_what_was_taken_arrives() {
             },
         );
         assert!(seen.waiting < WAITING, "{} {}", seen.waiting, seed(1));
-        // 32 kB/s for 70 s, of which messages are nine tenths.
+        // 32 kB/s for 90 s, of which messages are nine tenths.
         let arrived = seen.took.len() * play::LEN;
-        assert!(arrived > 70 * 28_000, "{arrived} {}", seed(1));
+        assert!(arrived > 90 * 28_000, "{arrived} {}", seed(1));
         assert!(seen.messages.resent < 1000, "{:?}", seen.messages);
     }
 }

@@ -208,7 +208,7 @@ impl End {
     }
 }
 
-/// Plays so long, and then until all has arrived, ten seconds at most.
+/// Plays so long, and then until all has arrived, half a minute at most.
 pub(crate) fn play(seed: Seed, line: LinkConfig, load: &Load) -> Seen {
     play_on(seed, |_| line, load)
 }
@@ -234,7 +234,7 @@ pub(crate) fn play_on(seed: Seed, line: impl Fn(u64) -> LinkConfig, load: &Load)
     pair.connect_to_listener();
     let (mut a, mut b) = (End::new(Pair::A), End::new(Pair::B));
     let ticks = load.seconds * 1000 / 16;
-    for tick in 0..ticks + 625 {
+    for tick in 0..ticks + 1875 {
         let messages = if tick < ticks { load.each } else { 0 };
         pair.world.network_mut().set_all(line(tick));
         a.hear(&mut pair, load.by, &b.sent);

@@ -56,9 +56,9 @@ fn a_block_that_is_a_byte_too_long_is_refused_and_given_back() {
 }
 
 #[test]
-fn a_piece_that_fits_into_no_packet_is_refused() {
-    let config = MessageConfig::new(&[channel().fragment(400)]).unwrap();
-    let mut both = Both::<u32>::with(config.packet(400));
+fn a_first_piece_that_fits_into_no_packet_is_refused() {
+    let config = MessageConfig::with_packet(&[channel().fragment(383)], 400).unwrap();
+    let mut both = Both::<u32>::with(config);
     let unsent = both.ends[A].send_block(0, 5, data(1000)).unwrap_err();
     assert_eq!(unsent.reason, Reason::TooLarge);
     both.ends[A].send_block(0, 5, data(300)).unwrap();
@@ -175,8 +175,8 @@ fn a_block_whose_packets_are_acknowledged_but_never_read_comes_a_second_later() 
 
 #[test]
 fn a_piece_that_is_acknowledged_twice_does_not_stand_for_another_one() {
-    let config = MessageConfig::new(&[channel()]).unwrap();
-    let mut both = Both::<u32>::with(config.packet(290));
+    let config = MessageConfig::with_packet(&[channel()], 290).unwrap();
+    let mut both = Both::<u32>::with(config);
     both.ends[A].send_block(0, 5, data(300)).unwrap();
     let longs = [(); 2].map(|()| {
         let long = both.write(A).unwrap();

@@ -72,7 +72,7 @@ type Text = [u8; 40];
 #[test]
 fn older_messages_go_first_and_one_that_fits_goes_instead_of_one_that_does_not() {
     // Room for two texts, of 320 bits, but not for three.
-    let config = MessageConfig::new(&[RELIABLE]).unwrap().packet(100);
+    let config = MessageConfig::with_packet(&[RELIABLE], 100).unwrap();
     let mut both = Both::<Option<Text>>::with(config);
     for message in [Some([1; 40]), Some([2; 40]), Some([3; 40]), None] {
         both.ends[A].send(0, message).unwrap();
@@ -284,7 +284,7 @@ fn a_packet_has_as_many_messages_as_are_allowed() {
 
 #[test]
 fn a_packet_is_filled_to_the_last_bits_and_not_beyond() {
-    let config = MessageConfig::new(&[RELIABLE]).unwrap().packet(64);
+    let config = MessageConfig::with_packet(&[RELIABLE], 64).unwrap();
     let mut both = Both::with(config);
     for _ in 0..1000 {
         both.ends[A].send(0, true).unwrap();

@@ -151,7 +151,7 @@ fn a_packet_with_a_message_too_many_is_refused() {
 #[test]
 fn pieces_that_disagree_about_their_block_refuse_the_packet() {
     let channels = [MessageChannel::reliable().blocks(1000)];
-    let config = MessageConfig::new(&channels).unwrap().packet(320);
+    let config = MessageConfig::with_packet(&channels, 320).unwrap();
     let mut first = Both::<u8>::with(config.clone());
     let mut second = Both::<u8>::with(config);
     first.ends[A].send_block(0, 1, vec![1; 600]).unwrap();

@@ -154,7 +154,7 @@ impl<M: Serialize> Session<M> {
     /// The packets that the host can send now, and how to send them. To be called once a tick, whether
     /// there is something to say or not; usually there is one packet or none.
     ///
-    /// There is one if [nothing waits](Carrier::waiting) in the host, and there are more if the
+    /// There are two at most while [one waits](Carrier::waiting) in the host, and more only if the
     /// connection sends all of them within two ticks. A packet is of no use once what is in it goes
     /// into others, so its [time to live](SendOptions::ttl) is what acknowledgements take. If the
     /// host does not take one, it counts as lost.

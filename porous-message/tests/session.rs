@@ -5,8 +5,8 @@ use core::time::Duration;
 
 use porous_message::{Carrier, MessageChannel, MessageConfig, Session};
 use porous_proto::{
-    Channel, ChannelId, Config, DisconnectReason, Event, Instant, Listen, Outcome, PeerStats,
-    Priority, Refusal,
+    Channel, ChannelId, Config, DisconnectReason, Event, Instant, Listen, Mode, Outcome, PeerStats,
+    Priority, Refusal, SendOptions,
 };
 use porous_sim::{LinkConfig, Pair, Seed, World};
 
@@ -131,6 +131,69 @@ fn a_lost_packet_is_made_up_for_when_its_receipt_says_so() {
         expected += 1;
     }
     assert!(expected > 90, "{expected}");
+}
+
+/// What is known of a connection, with a window that has room.
+fn carrier(rtt: Duration) -> Carrier {
+    let mut stats = PeerStats::default();
+    (stats.rtt, stats.resend_timeout, stats.window) = (rtt, rtt + rtt / 2, 100_000);
+    Carrier::from(&stats)
+}
+
+#[test]
+fn packets_go_stale_when_their_messages_go_into_others() {
+    for millis in [20, 120, 240, 1000] {
+        let carrier = carrier(Duration::from_millis(millis));
+        let mut session = Session::new(config(&[MessageChannel::reliable()]));
+        session.endpoint().send(0, 7_u8).unwrap();
+        let mut times = Vec::new();
+        for tick in 0..400 {
+            let now = Instant::from_micros(tick * 10_000);
+            for (_, options) in session.packets(now, carrier).unwrap() {
+                times.push((tick * 10, options));
+            }
+        }
+        let (first, options) = times[0];
+        // Ten milliseconds for the tick, of which there is none before the first.
+        let patience = millis * 3 / 2;
+        let ttl = Duration::from_millis(patience);
+        assert_eq!(first, 0);
+        assert_eq!(
+            options,
+            SendOptions::new(Mode::Unreliable).receipt(0).ttl(ttl)
+        );
+        assert_eq!(times[1].0, patience + 10, "round trips of {millis} ms");
+    }
+}
+
+/// A packet that begins within the room may exceed it, so that there are two.
+#[test]
+fn a_session_writes_what_leaves_within_two_ticks_and_no_more() {
+    let mut carrier = carrier(Duration::from_millis(50));
+    let mut session = Session::new(config(&[MessageChannel::reliable()]));
+    for _ in 0..1000 {
+        session.endpoint().send(0, [7_u8; 1000]).unwrap();
+    }
+    let mut tick = 0;
+    let mut written = |waiting| {
+        carrier.waiting = waiting;
+        tick += 1;
+        let now = Instant::from_micros(tick * 16_000);
+        session.packets(now, carrier).unwrap().len()
+    };
+    assert_eq!(written(0), 2, "nothing waits");
+    assert_eq!(
+        [written(2), written(2), written(2)],
+        [0; 3],
+        "nothing leaves"
+    );
+    // One has left, then one more: as slow as that.
+    assert_eq!([written(1), written(2), written(1)], [1, 0, 1]);
+    // All leaves: twice as much each time.
+    let faster = [written(0), written(0), written(0)];
+    assert!(faster[0] < faster[1] && faster[1] < faster[2], "{faster:?}");
+    // The window lets go 100,000 bytes in 50 ms.
+    assert!((0..100).all(|_| written(0) <= 66));
 }
 
 /// One packet a tick would take 16 s.

@@ -14,7 +14,7 @@ use crate::play::{By, Load, Seen, play, play_on};
 const MS: Duration = Duration::from_millis(1);
 
 /// Bytes that wait in a host at most, with what they count in its budget: a few packets.
-const WAITING: usize = 10_000;
+const WAITING: usize = 20_000;
 
 const SEEDS: [u64; 3] = [1, 2, 3];
 

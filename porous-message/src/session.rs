@@ -13,6 +13,9 @@ use crate::error::Error;
 use crate::serialize::Serialize;
 use crate::shrink::shrink;
 
+/// Who pauses for longer is no slower game.
+const LONGEST_TICK: Duration = Duration::from_millis(100);
+
 /// An [`Endpoint`] whose packets are unreliable packets of porous, and whose acknowledgements are
 /// its receipts.
 ///
@@ -183,9 +186,9 @@ impl<M: Serialize> Session<M> {
         carrier: Carrier,
     ) -> Result<Vec<(Bytes, SendOptions)>, Error> {
         let asked = self.asked.replace(now).unwrap_or(now);
-        let tick = now.saturating_duration_since(asked).min(carrier.rtt);
-        // A receipt is taken at a tick.
-        let patience = carrier.resend_timeout + tick;
+        let tick = now.saturating_duration_since(asked).min(LONGEST_TICK);
+        // What is written may wait for two ticks, and a receipt is taken at a tick.
+        let patience = carrier.resend_timeout.max(2 * tick) + tick;
         self.endpoint.set_timeout(patience);
         self.forget_open(now);
         let waiting = self.waiting(&carrier);

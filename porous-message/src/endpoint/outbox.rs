@@ -106,7 +106,7 @@ impl<M: Serialize> Outbox<M> {
         let is_due = |id| {
             let outgoing = self.messages.get(self.place(id));
             let is_due = outgoing.is_some_and(|outgoing| outgoing.fate.is_due(turn));
-            is_due && self.chosen.binary_search(&id).is_err()
+            is_due && !self.chosen.contains(&id)
         };
         self.hunger = self.hunger.after(passed_over, is_due, turn.now);
     }

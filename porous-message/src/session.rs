@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::serialize::Serialize;
 use crate::shrink::shrink;
 
-/// Who pauses for longer is no slower game.
+/// A game that pauses for longer is not a slower game.
 const LONGEST_TICK: Duration = Duration::from_millis(100);
 
 /// An [`Endpoint`] whose packets are unreliable packets of porous, and whose acknowledgements are
@@ -88,7 +88,7 @@ pub struct Session<M> {
     asked: Option<Instant>,
     /// Bytes that waited in the host after that, but those that were dropped there since.
     left: u64,
-    /// The most bytes that have left the host in a tick of late.
+    /// The most bytes that have left the host in one of the last ticks.
     pace: u64,
 }
 

@@ -2,7 +2,7 @@
 
 use alloc::collections::VecDeque;
 
-/// A queue with room for so many bytes is not worth shrinking.
+/// A queue with room for no more bytes is not worth shrinking.
 const SMALL: usize = 256;
 
 /// To be called when something was taken out: a queue that was long, and is short now, gives back what

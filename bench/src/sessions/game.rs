@@ -64,7 +64,7 @@ struct End {
     /// What the host said a tick ago.
     stats: PeerStats,
     sent: Vec<Instant>,
-    /// So many of them found no room yet.
+    /// How many of them found no room yet.
     backlog: usize,
     heard: usize,
     seen: Seen,
@@ -152,7 +152,7 @@ impl End {
     }
 }
 
-/// Plays so many seconds, and then until all has arrived. Both ends send, or the first alone.
+/// Plays for these seconds, and then until all has arrived. Both ends send, or the first alone.
 pub(super) fn play(line: LinkConfig, (by, both): (By, bool), seconds: u64, seed: u64) -> Seen {
     let channel = match by {
         By::Session | By::FarSession => Channel::new(Priority::High).unordered(),

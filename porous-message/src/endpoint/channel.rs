@@ -276,7 +276,7 @@ impl<M: Serialize> Channel<M> {
     }
 }
 
-/// So many ids from the first on.
+/// The ids of a row, from the first on.
 fn row(first: u32, count: u16) -> impl Iterator<Item = u32> {
     (0..u32::from(count)).map(move |ahead| first.wrapping_add(ahead))
 }

@@ -41,7 +41,7 @@ impl fmt::Display for MessageConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Channels => f.write_str("declare 1 to 64 channels"),
-            Self::Packet => f.write_str("packet: too short for so many channels"),
+            Self::Packet => f.write_str("packet: too short for what the channels say in each"),
             Self::Fragment { channel } => write!(
                 f,
                 "fragment of channel {channel}: longer than a packet has room for, or its budget"
@@ -58,7 +58,7 @@ impl fmt::Display for MessageConfigError {
 
 impl core::error::Error for MessageConfigError {}
 
-/// Whether all of these channels get on in packets of so many bytes.
+/// Whether all of these channels get on in packets of this length, in bytes.
 pub(super) fn check(channels: &[MessageChannel], packet: usize) -> Result<(), MessageConfigError> {
     if channels.is_empty() || channels.len() > CHANNELS_MAX {
         return Err(MessageConfigError::Channels);
@@ -89,7 +89,7 @@ impl MessageChannel {
         }
     }
 
-    /// Whether it gets on, if packets have so many bits for what all channels have to say.
+    /// Whether it gets on, if packets have these bits for what all channels have to say.
     fn check(&self, channel: usize, bits: u64) -> Result<(), MessageConfigError> {
         let space = Space { bits, items: 0 };
         let room = space.share(self.budget, self.overhead()).bits;

@@ -263,7 +263,7 @@ impl MessageConfig {
         Self::with_packet(channels, PACKET)
     }
 
-    /// With these channels, and packets of at most so many bytes. No more than 65,000 are used.
+    /// With these channels, and packets of at most `bytes`, of which 65,000 are used at most.
     ///
     /// # Errors
     ///

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::record::Item;
 
-/// So many packets may be on their way: of older ones, acknowledgements come too late.
+/// The most packets on their way: of older ones, acknowledgements come too late.
 const PACKETS: u64 = 1024;
 
 /// A packet that was not acknowledged.

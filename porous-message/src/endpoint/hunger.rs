@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use porous_proto::Instant;
 
-/// What finds no room for so long goes first, among its equals.
+/// What finds no room for longer goes first, among its equals.
 const STARVING: Duration = Duration::from_millis(250);
 
 /// The first thing that was due and found no room, and since when.

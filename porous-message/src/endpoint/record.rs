@@ -7,7 +7,7 @@ use porous_proto::Instant;
 /// What was in a packet. Small, as there is much of it while nothing is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Item {
-    /// So many messages in a row, from this id on.
+    /// Messages in a row: the first id, and how many there are.
     Messages { channel: u8, first: u32, count: u16 },
     /// A piece of a block.
     Fragment { channel: u8, block: u32, index: u32 },

@@ -33,7 +33,7 @@ fn thin() -> LinkConfig {
     LinkConfig::new().delay(50 * MS).rate(256_000).queue(queue)
 }
 
-/// All arrives, in so many milliseconds, and little waits.
+/// All arrives, within `most` milliseconds, and little waits.
 fn soon(line: LinkConfig, load: &Load, most: u64) -> Vec<Seen> {
     let seen = SEEDS.map(|number| {
         let seed = seed(number);

@@ -88,7 +88,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// The time that so many per cent do not exceed.
+    /// The time that this percentage does not exceed.
     pub(crate) fn within(&self, percent: usize) -> u64 {
         let last = self.took.len() - 1;
         self.took[(self.took.len() * percent / 100).min(last)]
@@ -102,7 +102,7 @@ struct End {
     /// What the host said at the last tick.
     stats: PeerStats,
     sent: Vec<Instant>,
-    /// So many of them found no room yet.
+    /// How many of them found no room yet.
     backlog: u32,
     heard: usize,
     took: Vec<u64>,
@@ -208,7 +208,7 @@ impl End {
     }
 }
 
-/// Plays so long, and then until all has arrived, half a minute at most.
+/// Plays the load, and then until all has arrived, half a minute at most.
 pub(crate) fn play(seed: Seed, line: LinkConfig, load: &Load) -> Seen {
     play_on(seed, |_| line, load)
 }

@@ -183,7 +183,7 @@ fn an_acknowledgement_that_comes_after_a_turn_of_the_ids_is_of_the_old_message()
     assert_eq!(both.received(B), [65_536]);
 }
 
-/// So many messages arrive, from this number on, all but those of packets that are held back.
+/// Messages with these numbers arrive, all but those of packets that are held back.
 fn pass(both: &mut Both<u32>, numbers: core::ops::Range<u32>) {
     let mut number = numbers.start;
     while number < numbers.end {

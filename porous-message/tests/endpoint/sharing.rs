@@ -102,7 +102,7 @@ fn the_largest_message_that_can_be_sent_fits_and_one_more_byte_is_refused() {
     assert!(sent::<41>(50) && !sent::<42>(50));
 }
 
-/// So many bytes.
+/// Bytes, as many as there are.
 #[derive(Debug, PartialEq)]
 struct Sized(Vec<u8>);
 
@@ -123,7 +123,7 @@ impl Serialize for Sized {
 }
 
 /// At each tick these messages are sent, on which channel and how long; after a second the large
-/// one, or a block of so many bytes, on the second channel. How many ticks it takes.
+/// one, or a block, on the second channel. How many ticks it takes.
 fn ticks_of_a_large_one(
     channels: &[MessageChannel],
     each: &[(usize, usize)],
@@ -191,7 +191,7 @@ fn pieces_as_large_as_packets_do_not_starve_beside_small_messages() {
     }
 }
 
-/// Whoever starves goes first once, not for good.
+/// A channel that starves goes first once, not for good.
 #[test]
 fn one_that_has_more_than_fits_does_not_displace_its_equals() {
     let mut both = Both::new(&[RELIABLE, RELIABLE.queue(10_000).window(10_000)]);

@@ -195,9 +195,9 @@ impl Advisor {
         self.look(stats.rtt, now)
     }
 
-    /// The same from numbers, for whoever sends packets without a host: the smoothed round trip; how
-    /// many packets were lost of late, in hundredths of a percent (10,000 and more are all); and how
-    /// many are sent in a second. To be called as often; a minute counts for what is longer between
+    /// The same from numbers, where there is no host: the smoothed round trip; the share of the last
+    /// packets that was lost, in hundredths of a percent (10,000 and more are all); and how many
+    /// packets are sent in a second. To be called as often; a minute counts for what is longer between
     /// two calls. Not to be mixed with [`update`](Self::update).
     ///
     /// An `AckSystem` of `porous-message` tells the first two.
@@ -227,7 +227,7 @@ impl Advisor {
         self.look(rtt, now)
     }
 
-    /// The round trip is so long.
+    /// The advice, once frames are counted.
     fn look(&mut self, rtt: Duration, now: Instant) -> Advice {
         let is_bad = rtt > self.rtt || self.fates.is_lossy();
         self.conditions.update(is_bad, now);

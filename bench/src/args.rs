@@ -25,7 +25,10 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// How long a lost message takes under each policy of porous: writes latency.md and latency.svg
-    Latency(Latency),
+    Latency(Table),
+    /// Sessions of porous-message beside the host's own reliable packets: writes sessions.md and
+    /// sessions.json
+    Sessions(Table),
     /// What a message of a game takes, in porous-message and in other codecs
     #[command(subcommand)]
     Codecs(Codecs),
@@ -51,11 +54,11 @@ pub(crate) enum Codecs {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Latency {
+pub(crate) struct Table {
     /// Little of everything, to see that it works
     #[arg(long)]
     pub(crate) quick: bool,
-    /// The folder to write to [default: docs]
+    /// The folder to write to [default: docs, or bench/results for sessions]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
 }
@@ -80,9 +83,10 @@ pub(crate) struct Compare {
     pub(crate) out: Option<PathBuf>,
 }
 
-impl Latency {
-    pub(crate) fn folder(&self) -> PathBuf {
-        let usual = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+impl Table {
+    /// `usual`: from the folder of the bench.
+    pub(crate) fn folder(&self, usual: &str) -> PathBuf {
+        let usual = || Path::new(env!("CARGO_MANIFEST_DIR")).join(usual);
         self.out.clone().unwrap_or_else(usual)
     }
 }

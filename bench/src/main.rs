@@ -13,6 +13,7 @@ mod peer;
 mod peers;
 mod report;
 mod run;
+mod sessions;
 mod wire;
 mod workload;
 
@@ -29,7 +30,11 @@ fn main() -> io::Result<()> {
     match cli.command {
         Some(Command::Latency(args)) => {
             let (seconds, seeds) = if args.quick { (5, 1) } else { (300, 5) };
-            latency::main(&args.folder(), seconds, seeds)
+            latency::main(&args.folder("../docs"), seconds, seeds)
+        }
+        Some(Command::Sessions(args)) => {
+            let (seconds, seeds) = if args.quick { (5, 1) } else { (60, 5) };
+            sessions::main(&args.folder("results"), seconds, seeds)
         }
         Some(Command::Codecs(command)) => codecs::main(&command),
         None => compare(&cli.compare),

@@ -60,6 +60,7 @@ fn throw(setup: Setup, ops: &[Op], packets: &[Vec<u8>]) {
         assert!(heard.next().is_some(), "more than it keeps");
     }
     let mut written = 0..1000;
+    let setup = pair.setup;
     while pair.ends[0].write(pair.now, &setup) {
         assert!(written.next().is_some(), "packets without end");
     }

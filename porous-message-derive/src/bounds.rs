@@ -1,6 +1,6 @@
 //! What the fields ask of type parameters.
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{Generics, Type, parse_quote};
 
@@ -37,6 +37,15 @@ pub(crate) fn with(generics: &Generics, needs: &[Need]) -> Generics {
         }
     }
     all
+}
+
+/// Whether nothing of the implementation's own is mentioned.
+pub(crate) fn is_free(tokens: &TokenStream, generics: &Generics) -> bool {
+    let types = generics.type_params().map(|parameter| &parameter.ident);
+    let constants = generics.const_params().map(|parameter| &parameter.ident);
+    let own = Ident::new("Self", Span::call_site());
+    let mut names = types.chain(constants).chain([&own]);
+    !names.any(|name| mentions(tokens.clone(), name))
 }
 
 fn mentions(tokens: TokenStream, name: &Ident) -> bool {

@@ -19,9 +19,19 @@ pub(crate) fn emit(form: &Form, value: &Ident) -> TokenStream {
         Way::Ranged(range) => {
             quote_spanned!(span=> #stream::ranged(__stream, #value, #range))
         }
-        Way::Quantized(range, resolution) => quote_spanned! { span=>
-            #stream::quantized(__stream, #value, #range, #resolution)
-        },
+        Way::Quantized {
+            range,
+            resolution,
+            check,
+        } => {
+            let check = check
+                .as_ref()
+                .map(|check| quote_spanned!(span=> const { #check }));
+            quote_spanned! { span=> {
+                #check
+                #stream::quantized(__stream, #value, #range, #resolution)
+            }}
+        }
         Way::Bits(bits) => quote_spanned!(span=> #support::bits(__stream, #value, #bits)),
         Way::Varint => quote_spanned!(span=> #stream::varint(__stream, #value)),
         Way::Distance(method, base) => {

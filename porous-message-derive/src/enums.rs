@@ -74,5 +74,6 @@ pub(crate) fn parts(name: &Ident, data: &DataEnum) -> Result<Parts> {
             }
         },
         needs: kinds.iter().flat_map(|kind| kind.fields.needs()).collect(),
+        checks: kinds.iter().flat_map(|kind| kind.fields.checks()).collect(),
     })
 }

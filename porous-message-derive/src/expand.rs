@@ -11,6 +11,8 @@ pub(crate) struct Parts {
     pub(crate) blank: TokenStream,
     pub(crate) serialize: TokenStream,
     pub(crate) needs: Vec<bounds::Need>,
+    /// What the compiler is to see of its fields.
+    pub(crate) checks: Vec<TokenStream>,
 }
 
 /// A place in the source, but with names that those of the source do not meet.
@@ -32,7 +34,13 @@ pub(crate) fn message(input: &DeriveInput) -> Result<TokenStream> {
     let generics = bounds::with(&input.generics, &parts.needs);
     let (implemented, arguments, bounds) = generics.split_for_impl();
     let (blank, serialize) = (&parts.blank, &parts.serialize);
+    // The functions are looked at when they are used, and these at once. What depends on parameters,
+    // or on the type, is not known here.
+    let checks = parts.checks.iter();
+    let checks = checks.filter(|check| bounds::is_free(check, &input.generics));
     Ok(quote_spanned! { Span::mixed_site()=>
+        #(const _: () = { #checks };)*
+
         #[automatically_derived]
         impl #implemented ::porous_message::Serialize for #name #arguments #bounds {
             #[inline]

@@ -87,6 +87,12 @@ impl Fields {
             .collect()
     }
 
+    /// What the compiler is to see of them.
+    pub(crate) fn checks(&self) -> Vec<TokenStream> {
+        let forms = self.fields.iter().filter_map(|(_, form)| form.as_ref());
+        forms.filter_map(Form::check).cloned().collect()
+    }
+
     pub(crate) fn needs(&self) -> Vec<Need> {
         let needs = self.fields.iter().map(|(field, form)| match form {
             Some(form) => form.need.clone(),

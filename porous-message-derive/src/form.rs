@@ -10,7 +10,7 @@ use crate::bounds::Need;
 use crate::expand::at;
 use crate::fields::{Neighbours, default};
 use crate::leaf::Leaf;
-use crate::range::Number;
+use crate::range::{Number, Range};
 use crate::shape::Shape;
 
 /// How a value is written.
@@ -20,7 +20,12 @@ pub(crate) enum Way {
     /// `[u8; N]`: the same bits, but quicker.
     Bytes,
     Ranged(TokenStream),
-    Quantized(TokenStream, Number),
+    Quantized {
+        range: Range,
+        resolution: Number,
+        /// Statements that the compiler runs.
+        check: Option<TokenStream>,
+    },
     Bits(TokenStream),
     Varint,
     /// By this method of a stream, to this field.
@@ -204,6 +209,24 @@ impl<'a> Scope<'a> {
 }
 
 impl Form {
+    /// What the compiler is to see of it, and of what is in it.
+    pub(crate) fn check(&self) -> Option<&TokenStream> {
+        match &self.way {
+            Way::Quantized { check, .. } => check.as_ref(),
+            Way::List(_, item) | Way::Array(item) | Way::Option(item) => item.check(),
+            Way::Plain
+            | Way::Bytes
+            | Way::Ranged(_)
+            | Way::Bits(_)
+            | Way::Varint
+            | Way::Distance(..)
+            | Way::Chain(_)
+            | Way::With(_)
+            | Way::Text(_)
+            | Way::ByteVec(_) => None,
+        }
+    }
+
     fn leaf(way: Way, ty: &Type) -> Self {
         let blank = quote_spanned!(at(ty.span())=> <#ty as ::porous_message::Serialize>::blank());
         Self {

@@ -51,15 +51,20 @@ impl Leaf<'_> {
     }
 
     fn quantized(self, range: &Range, resolution: &Number) -> Result<Way> {
-        let range = if matches!(self.shape, Shape::Float) {
-            range.of_floats(resolution, self.ty)
+        let check = if matches!(self.shape, Shape::Float) {
+            Some(range.has_steps(resolution, self.ty))
         } else if matches!(self.shape, Shape::Other) {
-            range.to_token_stream()
+            None
         } else {
             let what = "`resolution` is for floats: an integer takes each number of its range";
             return Err(Error::new_spanned(resolution, what));
         };
-        Ok(Way::Quantized(range, resolution.clone()))
+        resolution.check_resolution()?;
+        Ok(Way::Quantized {
+            range: range.clone(),
+            resolution: resolution.clone(),
+            check,
+        })
     }
 
     fn bits(self, name: &Ident, bits: &Number) -> Result<Way> {

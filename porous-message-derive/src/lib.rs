@@ -144,6 +144,22 @@ use proc_macro::TokenStream;
 /// # Ok::<(), porous_message::Error>(())
 /// ```
 ///
+/// A range without steps does not compile, whether the type is used or not:
+///
+/// ```compile_fail
+/// # use porous_message::Message;
+/// #[derive(Message)]
+/// struct Angle(#[message(range = 0.0..=360.0, resolution = 0.0)] f32);
+/// ```
+///
+/// ```compile_fail,E0080
+/// # use porous_message::Message;
+/// const STEP: f32 = 0.0;
+///
+/// #[derive(Message)]
+/// struct Angle(#[message(range = 0.0..=360.0, resolution = STEP)] f32);
+/// ```
+///
 /// ## bits
 ///
 /// The lowest bits of an unsigned integer; the others have to be zero.

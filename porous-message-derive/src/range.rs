@@ -14,6 +14,8 @@ pub(crate) struct Number {
     tokens: TokenStream,
     /// If it is an integer that stands there.
     pub(crate) literal: Option<i128>,
+    /// If it is any number.
+    float: Option<f64>,
 }
 
 /// Both ends belong to it.
@@ -38,8 +40,23 @@ impl Number {
         })?;
         Ok(Self {
             literal: literal(&expression),
+            float: float(&expression),
             tokens: expression.into_token_stream(),
         })
+    }
+
+    /// Whether there could be steps so far apart: what a constant or an expression is, the compiler
+    /// sees.
+    pub(crate) fn check_resolution(&self) -> Result<()> {
+        let Some(number) = self
+            .float
+            .filter(|number| number.is_nan() || *number <= 0.0)
+        else {
+            return Ok(());
+        };
+        let what =
+            format!("steps are more than nothing apart: write a number above 0, not {number}");
+        Err(Error::new_spanned(self, what))
     }
 
     /// So many bits; the compiler sees that the type has them.
@@ -89,16 +106,13 @@ impl Range {
         }}
     }
 
-    /// The compiler sees that there may be steps in it.
-    pub(crate) fn of_floats(&self, resolution: &Number, ty: &Type) -> TokenStream {
+    /// What the compiler is to see: that there may be steps in it.
+    pub(crate) fn has_steps(&self, resolution: &Number, ty: &Type) -> TokenStream {
         let Self { start, end } = self;
-        quote_spanned! { self.at()=> {
-            const {
-                let (start, end, step): (#ty, #ty, #ty) = (#start, #end, #resolution);
-                ::core::assert!(start < end && step > 0.0, "there are no steps in this range");
-            }
-            #self
-        }}
+        quote_spanned! { self.at()=>
+            let (start, end, step): (#ty, #ty, #ty) = (#start, #end, #resolution);
+            ::core::assert!(start < end && step > 0.0, "there are no steps in this range");
+        }
     }
 
     fn at(&self) -> Span {
@@ -113,7 +127,25 @@ impl ToTokens for Range {
     }
 }
 
-/// The number that stands there, if one does.
+/// The number that stands there, if one does, whole or not.
+fn float(expression: &Expr) -> Option<f64> {
+    if let Expr::Unary(unary) = expression {
+        let negated = matches!(unary.op, UnOp::Neg(_)).then(|| float(&unary.expr));
+        return negated.flatten().map(|number| -number);
+    }
+    let Expr::Lit(ExprLit { lit, .. }) = expression else {
+        return None;
+    };
+    if let Lit::Int(number) = lit {
+        return number.base10_parse().ok();
+    }
+    let Lit::Float(number) = lit else {
+        return None;
+    };
+    number.base10_parse().ok()
+}
+
+/// The integer that stands there, if one does.
 fn literal(expression: &Expr) -> Option<i128> {
     if let Expr::Unary(unary) = expression {
         let negated = matches!(unary.op, UnOp::Neg(_)).then(|| literal(&unary.expr));

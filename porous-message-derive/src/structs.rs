@@ -17,5 +17,6 @@ pub(crate) fn parts(data: &DataStruct) -> Result<Parts> {
             #body
         },
         needs: fields.needs(),
+        checks: fields.checks(),
     })
 }

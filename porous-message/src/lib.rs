@@ -66,7 +66,9 @@
 //!         let mut header = self.acks.packet_sent(now);
 //!         let mut packet = write(&mut header, &mut [0; 8])?.to_vec();
 //!         let mut buffer = [0; 1100];
-//!         if let Some(content) = self.messages.write_packet(now, header.sequence, &mut buffer)? {
+//!         let messages = &mut self.messages;
+//!         self.acks.packets_lost(now, |sequence| messages.packet_lost(sequence));
+//!         if let Some(content) = messages.write_packet(now, header.sequence, &mut buffer)? {
 //!             packet.extend_from_slice(content);
 //!         }
 //!         Ok(packet)
@@ -116,15 +118,18 @@ extern crate std;
 #[path = "derive.rs"]
 pub mod __derive;
 pub mod ack;
+mod carrier;
 mod endpoint;
 mod error;
 mod sequence;
 mod sequence_buffer;
 mod serialize;
 mod session;
+mod shrink;
 mod stream;
 
 pub use ack::{AckHeader, AckStats, AckSystem, Freshness};
+pub use carrier::Carrier;
 pub use endpoint::{
     Arrival, Endpoint, MessageChannel, MessageConfig, MessageConfigError, MessageStats, Reason,
     Resend, Unsent,

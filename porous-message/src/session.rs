@@ -1,23 +1,36 @@
 //! Messages over a connection of porous.
 
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use core::time::Duration;
+
 use bytes::Bytes;
 use porous_proto::{Instant, Mode, Outcome, SendOptions};
 
+use crate::carrier::Carrier;
 use crate::endpoint::{Endpoint, MessageConfig};
 use crate::error::Error;
 use crate::serialize::Serialize;
+use crate::shrink::shrink;
+
+/// A game that pauses for longer is not a slower game.
+const LONGEST_TICK: Duration = Duration::from_millis(100);
 
 /// An [`Endpoint`] whose packets are unreliable packets of porous, and whose acknowledgements are
 /// its receipts.
 ///
 /// It works beside whatever drives the host, and needs one channel of it for its packets, which
 /// should be [unordered](porous_proto::Channel::unordered): a packet that was overtaken is of as
-/// much use as any other. Each end sends [packets](Self::packet) at its steady rate, hands in the
+/// much use as any other. Each end sends [packets](Self::packets) at its steady rate, hands in the
 /// [packets](Self::receive_packet) of that channel and all [receipts](Self::receipt), and exchanges
 /// messages with [`endpoint`](Self::endpoint).
 ///
+/// It writes what the host can send now, and no more: what a connection cannot carry waits as messages,
+/// which later packets have in the order of their priorities, until
+/// [`send`](Endpoint::send) says [`Full`](crate::Reason::Full).
+///
 /// ```
-/// use porous_message::{MessageChannel, MessageConfig, Session};
+/// use porous_message::{Carrier, MessageChannel, MessageConfig, Session};
 /// use porous_proto::{Channel, ChannelId, Config, Event, Host, Instant, PeerId, Priority};
 /// # use porous_proto::doc::{ExampleRng, example_pair};
 ///
@@ -48,8 +61,10 @@ use crate::serialize::Serialize;
 ///     while let Some(arrival) = session.endpoint().receive() {
 ///         println!("{}", arrival.message);
 ///     }
-///     if let Some((packet, options)) = session.packet(now)? {
-///         host.send(peer, MESSAGES, packet, options)?;
+///     if let Some(carrier) = host.peer(peer).map(|peer| Carrier::of(peer, MESSAGES)) {
+///         for (packet, options) in session.packets(now, carrier)? {
+///             host.send(peer, MESSAGES, packet, options)?;
+///         }
 ///     }
 ///     Ok(())
 /// }
@@ -65,6 +80,25 @@ pub struct Session<M> {
     endpoint: Endpoint<M>,
     /// The token of the next packet.
     token: u64,
+    /// The newest packets, up to the next one, that have no receipt yet.
+    open: VecDeque<Open>,
+    /// Bytes of them.
+    open_bytes: u64,
+    /// When it was last asked for packets.
+    asked: Option<Instant>,
+    /// Bytes that waited in the host after that, but those that were dropped there since.
+    left: u64,
+    /// The most bytes that have left the host in one of the last ticks.
+    pace: u64,
+}
+
+/// A packet whose receipt has not come.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    /// 0 once it has.
+    bytes: u64,
+    /// When it counts no more, whatever becomes of its receipt.
+    until: Instant,
 }
 
 impl<M: Serialize> Session<M> {
@@ -87,20 +121,24 @@ impl<M: Serialize> Session<M> {
     ///
     /// ```
     /// use porous_message::{MessageChannel, MessageConfig, Session};
-    /// use porous_proto::{Instant, Mode, SendOptions};
+    /// use porous_proto::Outcome;
     ///
     /// let config = MessageConfig::new(&[MessageChannel::reliable()])?;
-    /// let mut session = Session::with_tokens(config, 1 << 63);
-    /// session.endpoint().send(0, 7_u32)?;
-    /// let (_, options) = session.packet(Instant::ZERO)?.unwrap();
-    /// assert_eq!(options, SendOptions::new(Mode::Unreliable).receipt(1 << 63));
-    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// let mut session = Session::<u32>::with_tokens(config, 1 << 63);
+    /// session.receipt(7, Outcome::Delivered); // of another packet
+    /// assert_eq!(session.endpoint().stats().packets_acked, 0);
+    /// # Ok::<(), porous_message::MessageConfigError>(())
     /// ```
     #[must_use]
     pub fn with_tokens(config: MessageConfig, first: u64) -> Self {
         Self {
             endpoint: Endpoint::new(config),
             token: first,
+            open: VecDeque::new(),
+            open_bytes: 0,
+            asked: None,
+            left: 0,
+            pace: 0,
         }
     }
 
@@ -116,36 +154,115 @@ impl<M: Serialize> Session<M> {
         &mut self.endpoint
     }
 
-    /// The next packet, and how to send it: see
-    /// [`Endpoint::write_packet`](Endpoint::write_packet).
+    /// The packets that the host can send now, and how to send them. To be called once a tick, whether
+    /// there is something to say or not; usually there is one packet or none.
     ///
-    /// If the host does not take it, it counts as lost.
+    /// There are two at most while [one waits](Carrier::waiting) in the host, and more only if the
+    /// connection sends all of them within two ticks. A packet is of no use once what is in it goes
+    /// into others, so its [time to live](SendOptions::ttl) is what acknowledgements take. If the
+    /// host does not take one, it counts as lost.
     ///
     /// # Errors
     ///
-    /// Those of `write_packet`.
+    /// Those of [`Endpoint::write_packet`]. Packets that were written before count as lost.
     ///
     /// See [`Session`] for an example.
     ///
     /// ```
-    /// # use porous_message::{MessageChannel, MessageConfig, Session};
-    /// # use porous_proto::Instant;
+    /// # use porous_message::{Carrier, MessageChannel, MessageConfig, Session};
+    /// # use porous_proto::{ChannelId, Instant, doc::example_pair};
     /// # let config = MessageConfig::new(&[MessageChannel::reliable()])?;
     /// # let mut session = Session::<u32>::new(config);
-    /// assert!(session.packet(Instant::ZERO)?.is_none(), "nothing to say");
+    /// # let (host, peer) = example_pair();
+    /// # let carrier = Carrier::of(host.peer(peer).unwrap(), ChannelId(0));
+    /// assert!(session.packets(Instant::ZERO, carrier)?.is_empty(), "nothing to say");
+    /// session.endpoint().send(0, 7)?;
+    /// assert_eq!(session.packets(Instant::ZERO, carrier)?.len(), 1);
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
-    pub fn packet(&mut self, now: Instant) -> Result<Option<(Bytes, SendOptions)>, Error> {
+    pub fn packets(
+        &mut self,
+        now: Instant,
+        carrier: Carrier,
+    ) -> Result<Vec<(Bytes, SendOptions)>, Error> {
+        let asked = self.asked.replace(now).unwrap_or(now);
+        let tick = now.saturating_duration_since(asked).min(LONGEST_TICK);
+        // What is written may wait for two ticks, and a receipt is taken at a tick.
+        let patience = carrier.resend_timeout.max(2 * tick) + tick;
+        self.endpoint.set_timeout(patience);
+        self.forget_open(now);
+        let waiting = self.waiting(&carrier);
+        self.pace = (self.pace - self.pace / 8).max(self.left.saturating_sub(waiting));
+        self.left = waiting;
+        let mut room = self.room(tick, &carrier);
+        let mut packets = Vec::new();
+        while room > 0 {
+            let Some((packet, options)) = self.packet(now, patience)? else {
+                break;
+            };
+            let bytes = packet.len() as u64;
+            room = room.saturating_sub(bytes);
+            self.left += bytes;
+            packets.push((packet, options));
+        }
+        Ok(packets)
+    }
+
+    /// Bytes that wait in the host: those of the newest packets.
+    fn waiting(&self, carrier: &Carrier) -> u64 {
+        let packets = usize::try_from(carrier.waiting).unwrap_or(usize::MAX);
+        let newest = self.open.iter().rev().take(packets);
+        newest.map(|open| open.bytes).sum()
+    }
+
+    /// How many bytes to write: those of a packet, or what the host sends in two ticks, as one that
+    /// sends a little faster would else have nothing before the next; less what waits there. What it
+    /// sends is what it has sent, but not more than the congestion window. A packet that begins within
+    /// the room may exceed it.
+    fn room(&self, tick: Duration, carrier: &Carrier) -> u64 {
+        let (window, rtt) = (u128::from(carrier.window), carrier.rtt.as_micros().max(1));
+        let of_window = u64::try_from(window * tick.as_micros() / rtt).unwrap_or(u64::MAX);
+        let of_two_ticks = 2 * self.pace.min(of_window);
+        let one = self.endpoint.packet_size() as u64;
+        let on_their_way = self.open_bytes.saturating_sub(carrier.window.into());
+        of_two_ticks
+            .max(one)
+            .saturating_sub(self.left.max(on_their_way))
+    }
+
+    fn packet(
+        &mut self,
+        now: Instant,
+        patience: Duration,
+    ) -> Result<Option<(Bytes, SendOptions)>, Error> {
         let mut buffer = alloc::vec![0; self.endpoint.packet_size()];
         let sequence = sequence(self.token);
         let Some(packet) = self.endpoint.write_packet(now, sequence, &mut buffer)? else {
             return Ok(None);
         };
-        let len = packet.len();
-        buffer.truncate(len);
-        let options = SendOptions::new(Mode::Unreliable).receipt(self.token);
+        let bytes = packet.len();
+        buffer.truncate(bytes);
+        let options = SendOptions::new(Mode::Unreliable)
+            .receipt(self.token)
+            .ttl(patience);
         self.token = self.token.wrapping_add(1);
+        let bytes = bytes as u64;
+        self.open_bytes += bytes;
+        self.open.push_back(Open {
+            bytes,
+            until: now + 2 * patience,
+        });
         Ok(Some((buffer.into(), options)))
+    }
+
+    /// Packets whose receipts came, or do not come, are not on their way.
+    fn forget_open(&mut self, now: Instant) {
+        let is_over = |open: &&Open| open.bytes == 0 || open.until <= now;
+        while let Some(open) = self.open.front().filter(is_over) {
+            self.open_bytes -= open.bytes;
+            self.open.pop_front();
+        }
+        shrink(&mut self.open);
     }
 
     /// A packet of the channel has come.
@@ -169,20 +286,32 @@ impl<M: Serialize> Session<M> {
     /// A receipt has come. Those of other packets do no harm.
     ///
     /// ```
-    /// # use porous_message::{MessageChannel, MessageConfig, Session};
-    /// # use porous_proto::{Instant, Outcome};
+    /// # use porous_message::{Carrier, MessageChannel, MessageConfig, Session};
+    /// # use porous_proto::{ChannelId, Instant, Outcome, doc::example_pair};
     /// # let mut session = Session::new(MessageConfig::new(&[MessageChannel::reliable()])?);
+    /// # let (host, peer) = example_pair();
+    /// # let carrier = Carrier::of(host.peer(peer).unwrap(), ChannelId(0));
     /// session.endpoint().send(0, 7_u32)?;
-    /// let packet = session.packet(Instant::ZERO)?;
-    /// # drop(packet);
+    /// let packets = session.packets(Instant::ZERO, carrier)?;
+    /// # drop(packets);
     /// session.receipt(0, Outcome::Delivered);
     /// assert_eq!(session.endpoint().stats().packets_acked, 1);
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn receipt(&mut self, token: u64, outcome: Outcome) {
+        let behind = self.token.wrapping_sub(token);
         // Those that are not ours, or too old.
-        if !(1..=1 << 15).contains(&self.token.wrapping_sub(token)) {
+        if !(1..=1 << 15).contains(&behind) {
             return;
+        }
+        let open = usize::try_from(behind).ok();
+        let open = open.and_then(|behind| self.open.len().checked_sub(behind));
+        if let Some(open) = open.and_then(|position| self.open.get_mut(position)) {
+            let bytes = core::mem::take(&mut open.bytes);
+            self.open_bytes -= bytes;
+            if matches!(outcome, Outcome::Expired | Outcome::Cancelled) {
+                self.left = self.left.saturating_sub(bytes);
+            }
         }
         if outcome == Outcome::Delivered {
             self.endpoint.packet_acked(sequence(token));

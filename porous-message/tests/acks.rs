@@ -116,6 +116,20 @@ fn messages_arrive_in_order_at_95_percent_loss() {
     }
 }
 
+#[test]
+fn a_message_goes_into_one_packet_at_any_round_trip_if_nothing_is_lost() {
+    for delay in [10, 60, 120, 240] {
+        let line = LinkConfig::new().delay(Duration::from_millis(delay));
+        for side in talk(line, 1000) {
+            let stats = side.endpoint.stats();
+            // Until the first round trip is known, each goes again after 100 ms.
+            let first = if delay > 40 { 2 * delay / 16 * 4 } else { 0 };
+            assert!(stats.resent <= first, "{delay} ms: {stats:?}");
+            assert!(stats.sent > 900, "{delay} ms: {stats:?}");
+        }
+    }
+}
+
 /// `packet 2, received 5 4`: the header that an ack system gives.
 fn header_of(case: &str) -> AckHeader {
     let (packet, received) = case.split_once(", received ").unwrap();

@@ -87,5 +87,86 @@ fn a_sender_whose_packets_are_not_acknowledged_remembers_so_many_of_them() {
     let first: i64 = (0..1024).map(&mut write).sum();
     assert!(first < 1024 * 64 * 9, "64 messages each: {first}");
     let more: i64 = (1024..5000).map(&mut write).sum();
-    assert_eq!(more, 0);
+    assert!(more.abs() < 1000, "nodes of a tree: {more}");
+}
+
+/// A channel that nobody uses, and one that was used to its limits and is at rest again.
+const AT_REST: i64 = 2000;
+
+/// As large as those of many games.
+type Large = [u8; 64];
+
+/// Channels as they come.
+fn three() -> MessageConfig {
+    let channels = [
+        MessageChannel::reliable(),
+        MessageChannel::reliable().blocks(BLOCK),
+        MessageChannel::unreliable(),
+    ];
+    MessageConfig::new(&channels).unwrap()
+}
+
+#[test]
+fn channels_that_nobody_uses_take_next_to_nothing() {
+    let config = three();
+    let mut endpoints = Vec::with_capacity(1000);
+    let all = measure(|| {
+        for _ in 0..1000 {
+            endpoints.push(Endpoint::<Large>::new(config.clone()));
+        }
+    });
+    let each = all.bytes_current / 1000;
+    assert!(each < 3 * AT_REST, "{each}");
+}
+
+/// One packet each way, of which a third is lost; what is lost is known a little later.
+fn exchange(ends: &mut [Endpoint<Large>; 2], step: u32) {
+    let now = Instant::from_micros(u64::from(step) * 50_000);
+    let mut buffer = [0; 1100];
+    let sequence = u16::try_from(step % 65_536).unwrap();
+    for from in 0..2 {
+        let packet = ends[from].write_packet(now, sequence, &mut buffer);
+        let Some(packet) = packet.unwrap().map(|packet| packet.to_vec()) else {
+            continue;
+        };
+        if (step + u32::try_from(from).unwrap()) % 3 == 0 {
+            ends[from].packet_lost(sequence);
+        } else {
+            ends[1 - from].read_packet(&packet).unwrap();
+            ends[from].packet_acked(sequence);
+        }
+    }
+}
+
+#[test]
+fn channels_that_were_used_and_are_at_rest_give_back_what_they_took() {
+    let config = three();
+    let mut ends = None;
+    let all = measure(|| {
+        let mut both = [(); 2].map(|()| Endpoint::new(config.clone()));
+        for end in &mut both {
+            while end.send(0, [7; 64]).is_ok() {}
+            while end.send(2, [7; 64]).is_ok() {}
+            for _ in 0..3 {
+                end.send_block(1, [7; 64], vec![7; 50_000]).unwrap();
+            }
+        }
+        for step in 0..4000 {
+            exchange(&mut both, step);
+            for end in &mut both {
+                if step > 100 {
+                    while end.receive().is_some() {}
+                }
+            }
+        }
+        assert_eq!(
+            both.each_ref().map(|end| end.queued(0) + end.queued(1)),
+            [0; 2]
+        );
+        ends = Some(both);
+    });
+    let each = all.bytes_current / 2;
+    assert!(all.bytes_max > 500_000, "{all:?}");
+    assert!(each < 3 * AT_REST, "{each}");
+    drop(ends);
 }

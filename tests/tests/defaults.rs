@@ -63,7 +63,7 @@ const WORDS: [(&str, &str); 10] = [
     ("no limit", "18446744073709551615"),
     ("all that there is", "18446744073709551615"),
     ("twice the jitter", "None"),
-    ("after 100 ms", "100ms"),
+    ("by the round trip", "ByRoundTrip"),
 ];
 
 /// The value of a field in what `Debug` shows.

@@ -133,6 +133,7 @@ pub(crate) struct Pair {
 
 impl Pair {
     pub(crate) fn new(setup: Setup) -> Self {
+        let setup = setup.valid();
         Self {
             setup,
             now: Instant::ZERO,

@@ -1,7 +1,11 @@
 //! How two endpoints work, what is done to them, and what they say.
 
+use core::time::Duration;
+
 use bolero::TypeGenerator;
-use porous_message::{Error, MessageChannel, MessageConfig, Resend, Serialize, Stream};
+use porous_message::{
+    Error, MessageChannel, MessageConfig, MessageConfigError, Resend, Serialize, Stream,
+};
 
 /// So many bytes has the largest block.
 pub(crate) const MAX_BLOCK: u16 = 600;
@@ -63,7 +67,23 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
+    /// The same, or the next that works.
+    pub(crate) fn valid(self) -> Self {
+        match self.try_config() {
+            Ok(_) => self,
+            Err(_) => Self {
+                packet: 300,
+                budgets: [None; 3],
+                ..self
+            },
+        }
+    }
+
     pub(crate) fn config(&self) -> MessageConfig {
+        self.try_config().expect("it was made valid")
+    }
+
+    fn try_config(&self) -> Result<MessageConfig, MessageConfigError> {
         let [queue, other] = self.queues;
         let [window, wide] = self.windows;
         let mut channels = [
@@ -81,14 +101,12 @@ impl Setup {
                 *channel = channel.budget(budget.into());
             }
         }
-        let config = MessageConfig::new(&channels).expect("three channels");
-        let config = config
-            .packet(self.packet)
-            .messages_per_packet(self.per_packet);
-        match self.by_round_trip {
+        let config = MessageConfig::with_packet(&channels, self.packet)?;
+        let config = config.messages_per_packet(self.per_packet);
+        Ok(match self.by_round_trip {
             true => config.resend(Resend::ByRoundTrip),
-            false => config,
-        }
+            false => config.resend(Resend::After(Duration::from_millis(100))),
+        })
     }
 }
 

@@ -55,6 +55,22 @@ fn ranges_without_a_number_are_refused() {
 }
 
 #[test]
+fn resolutions_that_are_no_steps_are_refused() {
+    for resolution in ["0.0", "0", "0.0_f32", "0e10", "-0.5", "-1", "-0.0"] {
+        for ty in ["f32", "Option<[f64; 3]>", "Meters"] {
+            refuses_field(
+                &format!("#[message(range = -1.0..=1.0, resolution = {resolution})] a: {ty}"),
+                resolution,
+                "steps are more than nothing apart: write a number above 0",
+            );
+        }
+    }
+    accepts("struct A { #[message(range = -1.0..=1.0, resolution = 1e-3)] a: f32 }");
+    // What the compiler sees.
+    accepts("struct A { #[message(range = -1.0..=1.0, resolution = STEP - STEP)] a: f32 }");
+}
+
+#[test]
 fn attributes_of_numbers_are_refused_for_other_types() {
     for other in ["bool", "f32"] {
         for (attribute, name) in [

@@ -18,6 +18,9 @@ const HALF_A_TURN: u64 = 1 << 15;
 /// of those may get lost.
 const LOST_AFTER: Duration = Duration::from_millis(250);
 
+/// A packet is lost that has no ack for longer, as in the article.
+const LOST: Duration = Duration::from_secs(1);
+
 /// So many packets, whose fate is known, make the estimate of loss.
 const LOSS_OF: usize = 256;
 
@@ -44,6 +47,9 @@ pub struct AckStats {
     pub sent: u64,
     /// Those of them that were acknowledged.
     pub acked: u64,
+    /// Those of them that [`packets_lost`](AckSystem::packets_lost) has told. One may be acknowledged
+    /// after that, and counts there, too.
+    pub lost: u64,
     /// Packets received and accepted: the new ones.
     pub received: u64,
     /// Packets that were received again, as [`packet_received`](AckSystem::packet_received) was told.
@@ -79,6 +85,8 @@ pub struct AckSystem {
     stats: AckStats,
     /// How many packets were sent up to the newest one that was acknowledged.
     sent_till_acked: u64,
+    /// Of how many packets, from the first one on, it was told if they are lost.
+    judged: u64,
 }
 
 impl AckSystem {
@@ -104,6 +112,7 @@ impl AckSystem {
             rtt: Rtt::default(),
             stats: AckStats::default(),
             sent_till_acked: 0,
+            judged: 0,
         }
     }
 
@@ -285,7 +294,8 @@ impl AckSystem {
     /// than two [round trips](Self::rtt), and than 250 ms; longer than a second, before there was
     /// any ack. An ack that comes later corrects it. `None` if there are no such packets.
     ///
-    /// Looks at as many packets as are remembered at most.
+    /// Which ones tells [`packets_lost`](Self::packets_lost). Looks at as many packets as are remembered
+    /// at most.
     ///
     /// ```
     /// use porous_message::{AckHeader, AckSystem};
@@ -317,6 +327,50 @@ impl AckSystem {
         (lost * ALL)
             .checked_div(all)
             .and_then(|share| u16::try_from(share).ok())
+    }
+
+    /// Calls `on_lost` with the number of each packet that was sent longer than a second ago and has
+    /// no ack, the oldest first; each is told once. So every packet has a fate: what was in it is
+    /// sent again, or counted as lost. An ack that comes all the same is told by
+    /// [`packet_received`](Self::packet_received) as any other.
+    ///
+    /// To be called now and then, ten times a second perhaps. Packets that are remembered no more have
+    /// no ack.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use porous_message::{AckHeader, AckSystem};
+    /// use porous_proto::Instant;
+    ///
+    /// let mut acks = AckSystem::new(1024);
+    /// for _ in 0..3 {
+    ///     let _ = acks.packet_sent(Instant::ZERO);
+    /// }
+    /// let header = AckHeader { sequence: 0, ack: 2, ack_bits: 0b101 };
+    /// let _ = acks.packet_received(Instant::ZERO, &header, |_| {});
+    /// let mut lost = vec![];
+    /// acks.packets_lost(Instant::ZERO + Duration::from_secs(1), |sequence| lost.push(sequence));
+    /// assert_eq!(lost, []);
+    /// acks.packets_lost(Instant::ZERO + Duration::from_millis(1001), |sequence| lost.push(sequence));
+    /// assert_eq!(lost, [1]);
+    /// assert_eq!(acks.stats().lost, 1);
+    /// ```
+    pub fn packets_lost(&mut self, now: Instant, mut on_lost: impl FnMut(u16)) {
+        while self.judged < self.stats.sent {
+            let [low, high, ..] = self.judged.to_le_bytes();
+            let sequence = u16::from_le_bytes([low, high]);
+            let is_forgotten = self.stats.sent - self.judged > self.sent.size() as u64;
+            let packet = self.sent.get(sequence).filter(|_| !is_forgotten);
+            let is_young = |sent: &Sent| now.saturating_duration_since(sent.at) <= LOST;
+            if packet.is_some_and(|sent| !sent.is_acked && is_young(sent)) {
+                return;
+            }
+            self.judged += 1;
+            if packet.is_none_or(|sent| !sent.is_acked) {
+                self.stats.lost += 1;
+                on_lost(sequence);
+            }
+        }
     }
 
     /// What was counted.

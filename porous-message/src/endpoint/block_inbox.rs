@@ -8,8 +8,9 @@ use bytes::Bytes;
 
 use super::echo::Echo;
 use super::fragment::{Fragment, Head, Shape};
+use super::id;
 use crate::error::Error;
-use crate::sequence::newer;
+use crate::shrink::shrink;
 
 /// A block on its way, or nothing of it yet.
 #[derive(Debug)]
@@ -45,7 +46,7 @@ pub(super) struct BlockInbox<M> {
     /// As many as the last of which something has come.
     blocks: VecDeque<Incoming<M>>,
     /// The id of the first of them: all before it were received.
-    next: u16,
+    next: u32,
     shape: Shape,
     window: u16,
     pub(super) echo: Echo,
@@ -62,7 +63,7 @@ impl<M> BlockInbox<M> {
         }
     }
 
-    pub(super) const fn next(&self) -> u16 {
+    pub(super) const fn next(&self) -> u32 {
         self.next
     }
 
@@ -73,17 +74,17 @@ impl<M> BlockInbox<M> {
     /// [`Error::OutOfRange`] if its block is ahead of the window, or of another length than its other
     /// pieces said.
     pub(super) fn check(&self, head: &Head) -> Result<(), Error> {
-        let is_near = newer(self.next.wrapping_add(self.window), head.block);
+        id::check(head.block, self.next, self.window)?;
         let block = self.blocks.get(self.position(head.block));
         let length = block.and_then(|block| block.length);
-        match is_near && length.is_none_or(|length| length == head.length) {
+        match length.is_none_or(|length| length == head.length) {
             true => Ok(()),
             false => Err(Error::OutOfRange),
         }
     }
 
-    fn position(&self, id: u16) -> usize {
-        id.wrapping_sub(self.next).into()
+    fn position(&self, id: u32) -> usize {
+        id.wrapping_sub(self.next) as usize
     }
 
     /// Keeps a piece that was checked. Returns whether it is new.
@@ -130,6 +131,7 @@ impl<M> BlockInbox<M> {
             self.blocks.pop_front();
             self.next = self.next.wrapping_add(1);
         }
+        shrink(&mut self.blocks);
         Some((message, data.into()))
     }
 }

@@ -6,12 +6,15 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use bytes::Bytes;
+use porous_proto::Instant;
 
 use super::fragment::{Head, Shape, narrow};
+use super::hunger::Hunger;
 use super::record::{Doubt, Fate, Turn};
 use super::space::Space;
 use crate::error::Error;
 use crate::serialize::Serialize;
+use crate::shrink::shrink;
 use crate::stream::{Stream, WriteStream};
 
 /// A block on its way.
@@ -29,15 +32,18 @@ struct Outgoing<M> {
 pub(super) struct BlockOutbox<M> {
     blocks: VecDeque<Outgoing<M>>,
     /// The id of the first of them.
-    oldest: u16,
+    oldest: u32,
     shape: Shape,
     queue: u16,
     window: u16,
     doubt: Doubt,
+    hunger: Hunger<(u32, u32)>,
+    /// The first piece that found no room in the packet that is being made.
+    passed_over: Option<(u32, u32)>,
     /// Where choosing goes on: a block, and one of its pieces.
-    turn: (u16, usize),
+    turn: (u32, usize),
     /// What goes into the packet that is being made.
-    chosen: Vec<(u16, u32)>,
+    chosen: Vec<(u32, u32)>,
 }
 
 impl<M: Serialize> BlockOutbox<M> {
@@ -49,6 +55,8 @@ impl<M: Serialize> BlockOutbox<M> {
             queue,
             window,
             doubt: Doubt::default(),
+            hunger: Hunger::new(),
+            passed_over: None,
             turn: (0, 0),
             chosen: Vec::new(),
         }
@@ -77,8 +85,28 @@ impl<M: Serialize> BlockOutbox<M> {
     /// acknowledgements take longer than [`Resend`](super::Resend), the first ones would go again and
     /// again before the last ones go once.
     pub(super) fn choose(&mut self, turn: &Turn, space: &mut Space) {
-        self.chosen.clear();
+        self.chosen = Vec::new();
         self.doubt_oldest(turn);
+        if let Some((id, index)) = self.hunger.starving(turn.now) {
+            self.turn = (id, index as usize);
+        }
+        self.passed_over = None;
+        self.choose_in_turn(turn, space);
+        let is_due = |(id, index): (u32, u32)| {
+            let block = self.blocks.get(self.position(id));
+            let piece = block.and_then(|block| block.pieces.get(index as usize));
+            let is_due = piece.is_some_and(|piece| piece.is_due(turn));
+            is_due && !self.chosen.contains(&(id, index))
+        };
+        self.hunger = self.hunger.after(self.passed_over, is_due, turn.now);
+    }
+
+    /// Whether a piece has found no room for long.
+    pub(super) fn is_starving(&self, now: Instant) -> bool {
+        self.hunger.starving(now).is_some()
+    }
+
+    fn choose_in_turn(&mut self, turn: &Turn, space: &mut Space) {
         let on_their_way = self.blocks.len().min(self.window.into());
         let (first, index) = match self.position(self.turn.0) {
             position if position < on_their_way => (position, self.turn.1),
@@ -107,19 +135,22 @@ impl<M: Serialize> BlockOutbox<M> {
         let Some(block) = self.blocks.get(position) else {
             return true;
         };
-        // There are 256 at most.
-        let id = self
-            .oldest
-            .wrapping_add(u16::try_from(position).unwrap_or(u16::MAX));
+        let id = self.oldest.wrapping_add(narrow(position));
         for index in range.start..range.end.min(block.pieces.len()) {
             if !block.pieces[index].is_due(turn) {
                 continue;
             }
             let message = if index == 0 { block.bits } else { 0 };
-            if space.take(self.shape.bits(block.data.len(), index) + message) {
+            let previous = self.chosen.last().map(|&(block, _)| block);
+            let bits = self.shape.bits((id, previous), block.data.len(), index);
+            if space.take(bits + message) {
                 self.chosen.push((id, narrow(index)));
                 self.turn = (id, index + 1);
-            } else if index > 0 {
+                continue;
+            }
+            let piece = (id, narrow(index));
+            self.passed_over = self.passed_over.or(Some(piece));
+            if index > 0 {
                 // The others are as large.
                 return false;
             }
@@ -139,15 +170,11 @@ impl<M: Serialize> BlockOutbox<M> {
         }
     }
 
-    pub(super) fn chosen(&self) -> &[(u16, u32)] {
-        &self.chosen
+    fn position(&self, id: u32) -> usize {
+        id.wrapping_sub(self.oldest) as usize
     }
 
-    fn position(&self, id: u16) -> usize {
-        id.wrapping_sub(self.oldest).into()
-    }
-
-    fn piece(&mut self, id: u16, index: u32) -> Option<&mut Fate> {
+    fn piece(&mut self, id: u32, index: u32) -> Option<&mut Fate> {
         let position = self.position(id);
         self.blocks
             .get_mut(position)?
@@ -157,40 +184,42 @@ impl<M: Serialize> BlockOutbox<M> {
 
     /// What was chosen, and a bit that tells that this is all.
     pub(super) fn write(&mut self, stream: &mut WriteStream<'_>) -> Result<(), Error> {
-        for (id, index) in &self.chosen {
-            let position = self.position(*id);
+        let mut previous = None;
+        for &(id, index) in &self.chosen {
+            let position = self.position(id);
             let Some(block) = self.blocks.get_mut(position) else {
                 continue;
             };
             stream.bool(&mut true)?;
-            let mut head = Head::new(*id, block.data.len(), *index as usize);
-            head.write(stream, &self.shape, &mut block.message, &block.data)?;
+            let mut head = Head::new(id, block.data.len(), index as usize);
+            let shape = (previous, &self.shape);
+            head.write(stream, shape, &mut block.message, &block.data)?;
+            previous = Some(id);
         }
         stream.bool(&mut false)
     }
 
-    /// What was chosen is in this packet. Returns how many pieces were in one before.
-    pub(super) fn sent(&mut self, turn: &Turn) -> u64 {
-        let chosen = core::mem::take(&mut self.chosen);
+    /// What was chosen is in this packet: tells each piece. Returns how many were in one before.
+    pub(super) fn sent(&mut self, turn: &Turn, mut on_piece: impl FnMut(u32, u32)) -> u64 {
         let mut again = 0;
-        for (id, index) in &chosen {
-            if let Some(piece) = self.piece(*id, *index) {
+        for (id, index) in core::mem::take(&mut self.chosen) {
+            if let Some(piece) = self.piece(id, index) {
                 again += u64::from(piece.sent(turn));
             }
+            on_piece(id, index);
         }
-        self.chosen = chosen;
         again
     }
 
     /// The piece has arrived, and is not sent again.
-    pub(super) fn acked(&mut self, id: u16, index: u32, packet: u16) {
+    pub(super) fn acked(&mut self, id: u32, index: u32) {
         if let Some(piece) = self.piece(id, index) {
-            piece.acked(packet);
+            piece.acked();
         }
     }
 
     /// The piece was in a packet that is lost.
-    pub(super) fn lost(&mut self, id: u16, index: u32, packet: u16) {
+    pub(super) fn lost(&mut self, id: u32, index: u32, packet: u16) {
         if let Some(piece) = self.piece(id, index) {
             piece.lost(packet);
         }
@@ -198,12 +227,13 @@ impl<M: Serialize> BlockOutbox<M> {
 
     /// The receiver has all blocks before `next`. What was never sent, or is older than what is
     /// known, says nothing.
-    pub(super) fn confirm(&mut self, next: u16) {
+    pub(super) fn confirm(&mut self, next: u32) {
         let count = self.position(next);
         if count == 0 || count > self.blocks.len() {
             return;
         }
         self.blocks.drain(..count);
+        shrink(&mut self.blocks);
         self.oldest = next;
         self.doubt.clear();
     }

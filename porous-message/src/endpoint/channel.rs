@@ -4,8 +4,10 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use bytes::Bytes;
+use porous_proto::Instant;
 
 use super::config::MessageChannel;
+use super::id::ID_BITS;
 use super::record::{Item, Turn};
 use super::reliable::{self, Reliable};
 use super::space::Space;
@@ -75,7 +77,7 @@ impl<M: Serialize> Channel<M> {
     pub(super) fn check(&self, bits: u64, room: u64) -> Result<(), Reason> {
         let (head, is_full) = match &self.kind {
             // The id of the first one in a packet.
-            Kind::Reliable(reliable) => (17, reliable.outbox.is_full()),
+            Kind::Reliable(reliable) => (1 + ID_BITS, reliable.outbox.is_full()),
             Kind::Unreliable(unreliable) => (1, unreliable.is_full()),
         };
         if head + bits > room {
@@ -94,7 +96,7 @@ impl<M: Serialize> Channel<M> {
         };
         let blocks = reliable.blocks.as_ref().ok_or(Reason::NoBlocks)?;
         // The first piece has the message, and all of the others as many bytes at most.
-        let first = blocks.shape.bits(block.len(), 0);
+        let first = blocks.shape.bits((0, None), block.len(), 0);
         if block.len() > blocks.shape.max_block as usize || first + bits > room {
             return Err(Reason::TooLarge);
         }
@@ -128,9 +130,25 @@ impl<M: Serialize> Channel<M> {
             Kind::Reliable(reliable) => {
                 let blocks = reliable.blocks.as_ref();
                 let blocks = blocks.map_or(0, |blocks| blocks.outbox.len());
-                usize::from(reliable.outbox.len()) + blocks
+                reliable.outbox.len() + blocks
             }
             Kind::Unreliable(unreliable) => unreliable.len(),
+        }
+    }
+
+    /// Whether something of it has found no room for long, so that it chooses before its equals.
+    pub(super) fn is_starving(&self, now: Instant) -> bool {
+        match &self.kind {
+            Kind::Reliable(reliable) => reliable.is_starving(now),
+            Kind::Unreliable(_) => false,
+        }
+    }
+
+    /// Whether nothing of it waits for an acknowledgement.
+    pub(super) fn is_at_rest(&self) -> bool {
+        match &self.kind {
+            Kind::Reliable(reliable) => reliable.is_at_rest(),
+            Kind::Unreliable(_) => true,
         }
     }
 
@@ -207,24 +225,28 @@ impl<M: Serialize> Channel<M> {
     }
 
     /// The packet with this has arrived.
-    pub(super) fn acked(&mut self, item: Item, packet: u16) {
+    pub(super) fn acked(&mut self, item: Item) {
         let Kind::Reliable(reliable) = &mut self.kind else {
             return;
         };
         match (item, &mut reliable.blocks) {
-            (Item::Message { id, .. }, _) => reliable.outbox.acked(id, packet),
-            (Item::Messages { next, .. }, _) => {
+            (Item::Messages { first, count, .. }, _) => {
+                for id in row(first, count) {
+                    reliable.outbox.acked(id);
+                }
+            }
+            (Item::NextMessage { next, .. }, _) => {
                 let own = reliable.inbox.next();
                 reliable.inbox.echo.acked(next, own);
             }
             (Item::Fragment { block, index, .. }, Some(blocks)) => {
-                blocks.outbox.acked(block, index, packet);
+                blocks.outbox.acked(block, index);
             }
-            (Item::Blocks { next, .. }, Some(blocks)) => {
+            (Item::NextBlock { next, .. }, Some(blocks)) => {
                 let own = blocks.inbox.next();
                 blocks.inbox.echo.acked(next, own);
             }
-            (Item::Fragment { .. } | Item::Blocks { .. }, None) => {}
+            (Item::Fragment { .. } | Item::NextBlock { .. }, None) => {}
         }
     }
 
@@ -234,11 +256,15 @@ impl<M: Serialize> Channel<M> {
             return;
         };
         match (item, &mut reliable.blocks) {
-            (Item::Message { id, .. }, _) => reliable.outbox.lost(id, packet),
+            (Item::Messages { first, count, .. }, _) => {
+                for id in row(first, count) {
+                    reliable.outbox.lost(id, packet);
+                }
+            }
             (Item::Fragment { block, index, .. }, Some(blocks)) => {
                 blocks.outbox.lost(block, index, packet);
             }
-            (Item::Fragment { .. } | Item::Messages { .. } | Item::Blocks { .. }, _) => {}
+            (Item::Fragment { .. } | Item::NextMessage { .. } | Item::NextBlock { .. }, _) => {}
         }
     }
 
@@ -248,4 +274,9 @@ impl<M: Serialize> Channel<M> {
             Kind::Unreliable(unreliable) => Some((unreliable.receive()?, None)),
         }
     }
+}
+
+/// The ids of a row, from the first on.
+fn row(first: u32, count: u16) -> impl Iterator<Item = u32> {
+    (0..u32::from(count)).map(move |ahead| first.wrapping_add(ahead))
 }

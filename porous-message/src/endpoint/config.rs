@@ -1,17 +1,18 @@
 //! What two ends agree on, and what each wants for itself.
 
 use alloc::vec::Vec;
-use core::fmt;
 use core::hash::Hasher as _;
 use core::time::Duration;
 
 use siphasher::sip::SipHasher13;
 
-/// The channels of a packet are few: each costs it a bit or two.
-const CHANNELS_MAX: usize = 64;
+use super::check::{self, MessageConfigError};
 
 /// A quarter of the ids, so that old ones and new ones are told apart.
 const IDS_MAX: u16 = 1 << 14;
+
+/// What fits into one datagram of porous, whatever it says beside it.
+const PACKET: usize = 1100;
 
 /// A packet holds no more than UDP carries.
 const PACKET_MAX: usize = 65_000;
@@ -19,10 +20,12 @@ const PACKET_MAX: usize = 65_000;
 /// When a message goes into another packet, if none that it was in is known to have arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resend {
-    /// After this time. The articles' 100 ms is the default.
+    /// After this time. In the articles it is 100 ms.
     After(Duration),
     /// After five quarters of the round trip that the endpoint was [told](super::Endpoint::set_rtt),
-    /// 20 ms at least and a second at most; 100 ms until it is told one.
+    /// 20 ms at least and a second at most; 100 ms until it is told one. In a
+    /// [`Session`](crate::Session), which needs not be told, when its host would ask for an
+    /// acknowledgement, and a tick later.
     ByRoundTrip,
 }
 
@@ -163,7 +166,8 @@ impl MessageChannel {
     }
 
     /// A reliable channel also carries [blocks](super::Endpoint::send_block) of up to so many bytes,
-    /// at most 16 MiB. The same at both ends. Default 0: no blocks.
+    /// at most 16 MiB. The same at both ends. Default 0: no blocks, and all that an unreliable channel
+    /// may have.
     ///
     /// What a remote host can make us keep of them is this times the
     /// [number of blocks](Self::block_window).
@@ -184,7 +188,8 @@ impl MessageChannel {
     }
 
     /// Blocks are sent in pieces of so many bytes, 64 at least: small ones fit into what is left of a
-    /// packet, large ones cost less each. The same at both ends. Default 256.
+    /// packet, large ones cost less each. They have to fit into a packet, and into the channel's
+    /// [budget](Self::budget) of one. The same at both ends. Default 256.
     ///
     /// ```
     /// use porous_message::MessageChannel;
@@ -227,8 +232,8 @@ const fn clamp(ids: u16) -> u16 {
 /// ```
 /// use porous_message::{MessageChannel, MessageConfig};
 ///
-/// let _config = MessageConfig::new(&[MessageChannel::reliable(), MessageChannel::unreliable()])?
-///     .packet(500);
+/// let channels = [MessageChannel::reliable(), MessageChannel::unreliable()];
+/// let _config = MessageConfig::new(&channels)?.messages_per_packet(100);
 /// # Ok::<(), porous_message::MessageConfigError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -240,26 +245,50 @@ pub struct MessageConfig {
 }
 
 impl MessageConfig {
-    /// With these channels, in the same order at both ends.
+    /// With these channels, in the same order at both ends, and packets of at most 1100 bytes, which
+    /// fit into one datagram of porous.
     ///
     /// # Errors
     ///
-    /// [`MessageConfigError::Channels`] unless there are 1 to 64.
+    /// [`MessageConfigError`], if it could not work.
     ///
     /// ```
-    /// use porous_message::MessageConfig;
+    /// use porous_message::{MessageChannel, MessageConfig, MessageConfigError};
     ///
-    /// assert!(MessageConfig::new(&[]).is_err());
+    /// assert_eq!(MessageConfig::new(&[]), Err(MessageConfigError::Channels));
+    /// let levels = MessageChannel::reliable().blocks(1 << 20).fragment(1100);
+    /// assert_eq!(MessageConfig::new(&[levels]), Err(MessageConfigError::Fragment { channel: 0 }));
     /// ```
     pub fn new(channels: &[MessageChannel]) -> Result<Self, MessageConfigError> {
-        if channels.is_empty() || channels.len() > CHANNELS_MAX {
-            return Err(MessageConfigError::Channels);
-        }
+        Self::with_packet(channels, PACKET)
+    }
+
+    /// With these channels, and packets of at most `bytes`, of which 65,000 are used at most.
+    ///
+    /// # Errors
+    ///
+    /// [`MessageConfigError`], if it could not work: packets are too short for what the channels
+    /// say in each, or for a piece of a block.
+    ///
+    /// ```
+    /// use porous_message::{MessageChannel, MessageConfig, MessageConfigError};
+    ///
+    /// let channels = [MessageChannel::reliable().blocks(1 << 20); 8];
+    /// assert!(MessageConfig::with_packet(&channels, 500).is_ok());
+    /// let too_short = MessageConfig::with_packet(&channels, 16);
+    /// assert_eq!(too_short, Err(MessageConfigError::Packet));
+    /// ```
+    pub fn with_packet(
+        channels: &[MessageChannel],
+        bytes: usize,
+    ) -> Result<Self, MessageConfigError> {
+        let packet = bytes.min(PACKET_MAX);
+        check::check(channels, packet)?;
         Ok(Self {
             channels: channels.to_vec(),
-            packet: 1100,
+            packet,
             per_packet: 256,
-            resend: Resend::After(Duration::from_millis(100)),
+            resend: Resend::ByRoundTrip,
         })
     }
 
@@ -293,21 +322,6 @@ impl MessageConfig {
         hasher.finish()
     }
 
-    /// Packets have at most so many bytes, 16 to 65,000. Default 1100, which fit into one datagram of
-    /// porous.
-    ///
-    /// ```
-    /// # use porous_message::{MessageChannel, MessageConfig};
-    /// # let config = MessageConfig::new(&[MessageChannel::reliable()])?;
-    /// let _config = config.packet(256);
-    /// # Ok::<(), porous_message::MessageConfigError>(())
-    /// ```
-    #[must_use]
-    pub fn packet(mut self, bytes: usize) -> Self {
-        self.packet = bytes.clamp(16, PACKET_MAX);
-        self
-    }
-
     /// A packet has at most so many messages and pieces of blocks, 1 at least. The same at both ends.
     /// Default 256.
     ///
@@ -323,14 +337,16 @@ impl MessageConfig {
         self
     }
 
-    /// When a message is sent again. Default: after 100 ms.
+    /// When a message is sent again. Default: by the round trip.
     ///
     /// ```
+    /// use core::time::Duration;
     /// # use porous_message::{MessageChannel, MessageConfig};
     /// use porous_message::Resend;
     ///
     /// # let config = MessageConfig::new(&[MessageChannel::reliable()])?;
-    /// let _config = config.resend(Resend::ByRoundTrip);
+    /// let after = Duration::from_millis(100);
+    /// let _config = config.resend(Resend::After(after));
     /// # Ok::<(), porous_message::MessageConfigError>(())
     /// ```
     #[must_use]
@@ -339,21 +355,3 @@ impl MessageConfig {
         self
     }
 }
-
-/// What is wrong with a configuration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum MessageConfigError {
-    /// There are 1 to 64 channels.
-    Channels,
-}
-
-impl fmt::Display for MessageConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Channels => f.write_str("declare 1 to 64 channels"),
-        }
-    }
-}
-
-impl core::error::Error for MessageConfigError {}

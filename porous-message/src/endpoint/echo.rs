@@ -2,6 +2,7 @@
 
 use porous_proto::Instant;
 
+use super::id::{self, ID_BITS};
 use super::record::Turn;
 use crate::error::Error;
 use crate::stream::Stream;
@@ -10,22 +11,22 @@ use crate::stream::Stream;
 #[derive(Debug, Default)]
 pub(super) struct Echo {
     /// It was in a packet that has arrived.
-    told: u16,
+    told: u32,
     /// It was last sent, and when.
-    sent: Option<(u16, Instant)>,
+    sent: Option<(u32, Instant)>,
     /// Something came that had been received before: the other end may not know.
     again: bool,
 }
 
 impl Echo {
     /// Whether a packet that is sent anyway should tell it.
-    pub(super) const fn is_due(&self, next: u16) -> bool {
+    pub(super) const fn is_due(&self, next: u32) -> bool {
         self.again || self.told != next
     }
 
     /// Whether it is worth a packet of its own.
-    pub(super) fn is_pressing(&self, next: u16, turn: &Turn) -> bool {
-        let was_sent = |(sent, at): (u16, Instant)| sent == next && turn.now < at + turn.resend;
+    pub(super) fn is_pressing(&self, next: u32, turn: &Turn) -> bool {
+        let was_sent = |(sent, at): (u32, Instant)| sent == next && turn.now < at + turn.resend;
         self.is_due(next) && (self.again || !self.sent.is_some_and(was_sent))
     }
 
@@ -35,13 +36,13 @@ impl Echo {
     }
 
     /// It is in this packet.
-    pub(super) const fn sent(&mut self, next: u16, turn: &Turn) {
+    pub(super) const fn sent(&mut self, next: u32, turn: &Turn) {
         self.sent = Some((next, turn.now));
         self.again = false;
     }
 
     /// A packet with this has arrived.
-    pub(super) fn acked(&mut self, value: u16, next: u16) {
+    pub(super) fn acked(&mut self, value: u32, next: u32) {
         // Not one that is older than what is known.
         if value.wrapping_sub(self.told) <= next.wrapping_sub(self.told) {
             self.told = value;
@@ -50,11 +51,11 @@ impl Echo {
 }
 
 /// A bit that tells whether there is one, and the id.
-pub(super) fn serialize<S: Stream>(stream: &mut S, next: &mut Option<u16>) -> Result<(), Error> {
-    stream.option(next, |id, stream| stream.ranged(id, 0..=u16::MAX))
+pub(super) fn serialize<S: Stream>(stream: &mut S, next: &mut Option<u32>) -> Result<(), Error> {
+    stream.option(next, |id, stream| id::serialize(stream, id))
 }
 
 /// How many bits that takes.
 pub(super) const fn bits(is_there: bool) -> u64 {
-    if is_there { 17 } else { 1 }
+    if is_there { 1 + ID_BITS } else { 1 }
 }

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::id;
 use crate::error::Error;
 use crate::serialize::Serialize;
 use crate::stream::{MeasureStream, ReadStream, Stream, WriteStream};
@@ -28,12 +29,17 @@ impl Shape {
         start..length.min(start + usize::from(self.fragment))
     }
 
-    /// What a piece takes in a packet, without the message.
-    pub(super) fn bits(&self, length: usize, index: usize) -> u64 {
+    /// What a piece takes in a packet, without the message, after one of the block `previous`.
+    pub(super) fn bits(
+        &self,
+        (block, previous): (u32, Option<u32>),
+        length: usize,
+        index: usize,
+    ) -> u64 {
         let mut stream = MeasureStream::new();
-        let mut head = Head::new(0, length, index);
+        let mut head = Head::new(block, length, index);
         // Every piece of a block can be measured.
-        let _ = head.serialize(&mut stream, self);
+        let _ = head.serialize(&mut stream, previous, self);
         1 + stream.measured() + 8 * self.range(length, index).len() as u64
     }
 }
@@ -46,14 +52,14 @@ pub(super) fn narrow(number: usize) -> u32 {
 /// Which piece of which block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Head {
-    pub(super) block: u16,
+    pub(super) block: u32,
     /// Bytes of the whole block.
     pub(super) length: u32,
     pub(super) index: u32,
 }
 
 impl Head {
-    pub(super) fn new(block: u16, length: usize, index: usize) -> Self {
+    pub(super) fn new(block: u32, length: usize, index: usize) -> Self {
         Self {
             block,
             length: narrow(length),
@@ -61,8 +67,14 @@ impl Head {
         }
     }
 
-    fn serialize<S: Stream>(&mut self, stream: &mut S, shape: &Shape) -> Result<(), Error> {
-        stream.ranged(&mut self.block, 0..=u16::MAX)?;
+    /// `previous`: the block of the piece before it in the packet.
+    fn serialize<S: Stream>(
+        &mut self,
+        stream: &mut S,
+        previous: Option<u32>,
+        shape: &Shape,
+    ) -> Result<(), Error> {
+        id::serialize_near(stream, &mut self.block, previous)?;
         stream.ranged(&mut self.length, 0..=shape.max_block)?;
         let pieces = shape.pieces(self.length as usize);
         stream.kind(&mut self.index, narrow(pieces))
@@ -76,11 +88,11 @@ impl Head {
     pub(super) fn write<M: Serialize>(
         &mut self,
         stream: &mut WriteStream<'_>,
-        shape: &Shape,
+        (previous, shape): (Option<u32>, &Shape),
         message: &mut M,
         data: &[u8],
     ) -> Result<(), Error> {
-        self.serialize(stream, shape)?;
+        self.serialize(stream, previous, shape)?;
         if self.index == 0 {
             message.serialize(stream)?;
         }
@@ -98,9 +110,13 @@ pub(super) struct Fragment<M> {
 }
 
 impl<M: Serialize> Fragment<M> {
-    pub(super) fn read(stream: &mut ReadStream<'_>, shape: &Shape) -> Result<Self, Error> {
+    pub(super) fn read(
+        stream: &mut ReadStream<'_>,
+        previous: Option<u32>,
+        shape: &Shape,
+    ) -> Result<Self, Error> {
         let mut head = Head::default();
-        head.serialize(stream, shape)?;
+        head.serialize(stream, previous, shape)?;
         let mut message = (head.index == 0).then(M::blank);
         if let Some(message) = &mut message {
             message.serialize(stream)?;

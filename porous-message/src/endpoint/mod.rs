@@ -4,9 +4,13 @@
 mod block_inbox;
 mod block_outbox;
 mod channel;
+mod check;
 mod config;
 mod echo;
+mod flight;
 mod fragment;
+mod hunger;
+mod id;
 mod inbox;
 mod outbox;
 mod packets;
@@ -23,15 +27,12 @@ use core::time::Duration;
 use bytes::Bytes;
 
 use self::channel::Channel;
-pub use self::config::{MessageChannel, MessageConfig, MessageConfigError, Resend};
-use self::record::Item;
+pub use self::check::MessageConfigError;
+pub use self::config::{MessageChannel, MessageConfig, Resend};
+use self::flight::Flight;
 pub use self::stats::MessageStats;
 pub use self::unsent::{Reason, Unsent};
-use crate::sequence_buffer::SequenceBuffer;
 use crate::serialize::{Serialize, measure};
-
-/// So many packets may be on their way: of older ones, acknowledgements come too late.
-const PACKETS: usize = 1024;
 
 /// A message that was received.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,11 +57,11 @@ pub struct Arrival<M> {
 #[derive(Debug)]
 pub struct Endpoint<M> {
     channels: Vec<Channel<M>>,
-    /// Their positions, in the order in which they choose.
+    /// Their positions, in the order in which they have chosen.
     order: Vec<usize>,
     config: MessageConfig,
     /// What is in the packets on their way.
-    packets: SequenceBuffer<Vec<Item>>,
+    packets: Flight,
     resend: Duration,
     stats: MessageStats,
 }
@@ -78,12 +79,10 @@ impl<M: Serialize> Endpoint<M> {
     /// ```
     #[must_use]
     pub fn new(config: MessageConfig) -> Self {
-        let mut order: Vec<usize> = (0..config.channels.len()).collect();
-        order.sort_by_key(|&channel| core::cmp::Reverse(config.channels[channel].priority));
         let mut endpoint = Self {
             channels: config.channels.iter().map(Channel::new).collect(),
-            order,
-            packets: SequenceBuffer::new(PACKETS),
+            order: (0..config.channels.len()).collect(),
+            packets: Flight::default(),
             resend: Duration::ZERO,
             stats: MessageStats::default(),
             config,
@@ -222,7 +221,8 @@ impl<M: Serialize> Endpoint<M> {
         })
     }
 
-    /// The round trip is so long: for [`Resend::ByRoundTrip`].
+    /// The round trip is so long: for [`Resend::ByRoundTrip`]. A [`Session`](crate::Session) tells it
+    /// by itself.
     ///
     /// ```
     /// # use core::time::Duration;
@@ -233,9 +233,14 @@ impl<M: Serialize> Endpoint<M> {
     /// # Ok::<(), porous_message::MessageConfigError>(())
     /// ```
     pub fn set_rtt(&mut self, rtt: Duration) {
-        let (least, most) = (Duration::from_millis(20), Duration::from_secs(1));
+        let most = Duration::from_secs(1);
+        self.set_timeout((rtt.min(most) * 5 / 4).min(most));
+    }
+
+    /// What is known to have arrived is known after this time, for [`Resend::ByRoundTrip`].
+    pub(crate) fn set_timeout(&mut self, timeout: Duration) {
         if self.config.resend == Resend::ByRoundTrip {
-            self.resend = (rtt.min(most) * 5 / 4).clamp(least, most);
+            self.resend = timeout.max(Duration::from_millis(20));
         }
     }
 

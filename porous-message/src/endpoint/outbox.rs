@@ -1,11 +1,18 @@
 //! Reliable-ordered messages, the half that sends.
 
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use porous_proto::Instant;
+
+use super::hunger::Hunger;
+use super::id;
 use super::record::{Doubt, Fate, Turn};
 use super::space::Space;
 use crate::error::Error;
-use crate::sequence_buffer::SequenceBuffer;
 use crate::serialize::Serialize;
-use crate::stream::{MeasureStream, Stream, WriteStream};
+use crate::shrink::shrink;
+use crate::stream::{Stream, WriteStream};
 
 /// A message on its way.
 #[derive(Debug)]
@@ -15,82 +22,103 @@ struct Outgoing<M> {
     fate: Fate,
 }
 
-/// The messages of a channel that are not confirmed, by id.
+/// The messages of a channel that are not confirmed.
 #[derive(Debug)]
 pub(super) struct Outbox<M> {
-    messages: SequenceBuffer<Outgoing<M>>,
-    /// The first that is not confirmed.
-    oldest: u16,
-    /// The id of the next one.
-    next: u16,
+    /// By id, from the oldest on.
+    messages: VecDeque<Outgoing<M>>,
+    /// The id of the first of them.
+    oldest: u32,
     queue: u16,
     window: u16,
     doubt: Doubt,
+    hunger: Hunger<u32>,
     /// What goes into the packet that is being made.
-    chosen: alloc::vec::Vec<u16>,
+    chosen: Vec<u32>,
 }
 
 impl<M: Serialize> Outbox<M> {
     pub(super) fn new(queue: u16, window: u16) -> Self {
         Self {
-            messages: SequenceBuffer::new(queue.into()),
+            messages: VecDeque::new(),
             oldest: 0,
-            next: 0,
             queue,
             window,
             doubt: Doubt::default(),
-            chosen: alloc::vec::Vec::new(),
+            hunger: Hunger::new(),
+            chosen: Vec::new(),
         }
     }
 
     /// How many are not confirmed.
-    pub(super) const fn len(&self) -> u16 {
-        self.next.wrapping_sub(self.oldest)
+    pub(super) fn len(&self) -> usize {
+        self.messages.len()
     }
 
-    pub(super) const fn is_full(&self) -> bool {
-        self.len() >= self.queue
+    pub(super) fn is_full(&self) -> bool {
+        self.len() >= self.queue.into()
     }
 
     /// On message send: what was measured is kept beside the message, by the next id, as not sent
     /// yet. The caller has seen that there is room.
     pub(super) fn send(&mut self, message: M, bits: u64) {
         let fate = Fate::default();
-        let outgoing = Outgoing {
+        self.messages.push_back(Outgoing {
             message,
             bits,
             fate,
-        };
-        self.messages.insert(self.next, outgoing);
-        self.next = self.next.wrapping_add(1);
+        });
+    }
+
+    fn place(&self, id: u32) -> usize {
+        id.wrapping_sub(self.oldest) as usize
+    }
+
+    fn get_mut(&mut self, id: u32) -> Option<&mut Outgoing<M>> {
+        let place = self.place(id);
+        self.messages.get_mut(place)
     }
 
     /// On packet send: from the oldest message to the newest, each that was not sent of late and
     /// fits into what is left. None that the receiver could not buffer: it would be lost, and its
     /// packet acknowledged.
     pub(super) fn choose(&mut self, turn: &Turn, space: &mut Space) {
-        self.chosen.clear();
+        self.chosen = Vec::new();
         self.doubt_oldest(turn);
-        let mut previous = None;
-        for ahead in 0..self.len().min(self.window) {
-            if space.bits < 2 || space.items == 0 {
-                return;
-            }
-            let id = self.oldest.wrapping_add(ahead);
-            let Some(outgoing) = self.messages.get(id) else {
+        let (mut previous, mut passed_over) = (None, None);
+        // There are fewer ids than turns around.
+        let ids = (0..).map(|ahead| self.oldest.wrapping_add(ahead));
+        let on_their_way = self.messages.iter().take(self.window.into());
+        for (id, outgoing) in ids.zip(on_their_way) {
+            if !outgoing.fate.is_due(turn) {
                 continue;
-            };
-            let is_due = outgoing.fate.is_due(turn);
-            if is_due && space.take(1 + id_bits(id, previous) + outgoing.bits) {
+            }
+            if space.take(1 + id::bits_after(id, previous) + outgoing.bits) {
                 self.chosen.push(id);
                 previous = Some(id);
+                continue;
+            }
+            passed_over = passed_over.or(Some(id));
+            if space.bits < 2 || space.items == 0 {
+                break;
             }
         }
+        let is_due = |id| {
+            let outgoing = self.messages.get(self.place(id));
+            let is_due = outgoing.is_some_and(|outgoing| outgoing.fate.is_due(turn));
+            is_due && !self.chosen.contains(&id)
+        };
+        self.hunger = self.hunger.after(passed_over, is_due, turn.now);
+    }
+
+    /// Whether a message has found no room for long.
+    pub(super) fn is_starving(&self, now: Instant) -> bool {
+        self.hunger.starving(now).is_some()
     }
 
     /// The oldest is acknowledged, so it should have been confirmed at once.
     fn doubt_oldest(&mut self, turn: &Turn) {
-        match self.messages.get_mut(self.oldest) {
+        match self.messages.front_mut() {
             Some(outgoing) if outgoing.fate.acked => {
                 if self.doubt.strikes(turn.now) {
                     outgoing.fate.doubt();
@@ -100,81 +128,63 @@ impl<M: Serialize> Outbox<M> {
         }
     }
 
-    pub(super) fn chosen(&self) -> &[u16] {
-        &self.chosen
-    }
-
     /// What was chosen, and a bit that tells that this is all.
     pub(super) fn write(&mut self, stream: &mut WriteStream<'_>) -> Result<(), Error> {
         let mut previous = None;
-        for id in &self.chosen {
-            let Some(outgoing) = self.messages.get_mut(*id) else {
+        for &id in &self.chosen {
+            let place = id.wrapping_sub(self.oldest) as usize;
+            let Some(outgoing) = self.messages.get_mut(place) else {
                 continue;
             };
             stream.bool(&mut true)?;
-            serialize_id(stream, &mut { *id }, previous)?;
+            id::serialize_after(stream, &mut { id }, previous)?;
             outgoing.message.serialize(stream)?;
-            previous = Some(*id);
+            previous = Some(id);
         }
         stream.bool(&mut false)
     }
 
-    /// What was chosen is in this packet. Returns how many were in one before.
-    pub(super) fn sent(&mut self, turn: &Turn) -> u64 {
+    /// What was chosen is in this packet: tells each row of ids, its first one and how many there are.
+    /// Returns how many were in a packet before.
+    pub(super) fn sent(&mut self, turn: &Turn, mut on_row: impl FnMut(u32, u16)) -> u64 {
+        let chosen = core::mem::take(&mut self.chosen);
         let mut again = 0;
-        for id in &self.chosen {
-            if let Some(outgoing) = self.messages.get_mut(*id) {
+        for &id in &chosen {
+            if let Some(outgoing) = self.get_mut(id) {
                 again += u64::from(outgoing.fate.sent(turn));
             }
+        }
+        for row in chosen.chunk_by(|id, next| id.wrapping_add(1) == *next) {
+            // Ids are those of a window.
+            on_row(row[0], u16::try_from(row.len()).unwrap_or(u16::MAX));
         }
         again
     }
 
     /// On packet ack: the message has arrived, and is not sent again.
-    pub(super) fn acked(&mut self, id: u16, packet: u16) {
-        if let Some(outgoing) = self.messages.get_mut(id) {
-            outgoing.fate.acked(packet);
+    pub(super) fn acked(&mut self, id: u32) {
+        if let Some(outgoing) = self.get_mut(id) {
+            outgoing.fate.acked();
         }
     }
 
     /// The message was in a packet that is lost.
-    pub(super) fn lost(&mut self, id: u16, packet: u16) {
-        if let Some(outgoing) = self.messages.get_mut(id) {
+    pub(super) fn lost(&mut self, id: u32, packet: u16) {
+        if let Some(outgoing) = self.get_mut(id) {
             outgoing.fate.lost(packet);
         }
     }
 
     /// The receiver waits for `next`: all before it are removed. What was never sent, or is older
     /// than what is known, says nothing.
-    pub(super) fn confirm(&mut self, next: u16) {
-        let count = next.wrapping_sub(self.oldest);
-        if count > self.len() {
+    pub(super) fn confirm(&mut self, next: u32) {
+        let count = next.wrapping_sub(self.oldest) as usize;
+        if count == 0 || count > self.len() {
             return;
         }
-        for _ in 0..count {
-            self.messages.remove(self.oldest);
-            self.oldest = self.oldest.wrapping_add(1);
-            self.doubt.clear();
-        }
+        self.messages.drain(..count);
+        shrink(&mut self.messages);
+        self.oldest = next;
+        self.doubt.clear();
     }
-}
-
-/// An id: all of the first in a packet, and of the others how far they are from the one before.
-pub(super) fn serialize_id<S: Stream>(
-    stream: &mut S,
-    id: &mut u16,
-    previous: Option<u16>,
-) -> Result<(), Error> {
-    match previous {
-        Some(previous) => stream.relative(id, previous),
-        None => stream.ranged(id, 0..=u16::MAX),
-    }
-}
-
-/// How many bits that takes.
-fn id_bits(id: u16, previous: Option<u16>) -> u64 {
-    let mut stream = MeasureStream::new();
-    // Every id can be measured.
-    let _ = serialize_id(&mut stream, &mut { id }, previous);
-    stream.measured()
 }

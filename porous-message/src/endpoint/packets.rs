@@ -1,6 +1,7 @@
 //! The packets of an endpoint: written, read, acknowledged, lost.
 
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use porous_proto::Instant;
 
@@ -18,7 +19,8 @@ impl<M: Serialize> Endpoint<M> {
     ///
     /// `sequence` is the packet's number for its carrier, one more for each packet; it is not
     /// written. A game calls this once for each packet of its steady flow, and as often as there is
-    /// room for if it has blocks to send.
+    /// room for if it has blocks to send. A carrier that also numbers packets of which nothing came
+    /// here may do so, but calls this once in 65,536 numbers at least.
     ///
     /// # Errors
     ///
@@ -52,9 +54,15 @@ impl<M: Serialize> Endpoint<M> {
             resend: self.resend,
             packet: sequence,
         };
+        self.packets.advance(sequence);
         let len = buffer.len().min(self.config.packet);
         let mut space = self.space(len)?;
         let all = space;
+        let (channels, declared) = (&self.channels, &self.config.channels);
+        self.order.sort_by_key(|&position| {
+            let is_starving = channels[position].is_starving(now);
+            (Reverse(declared[position].priority), !is_starving, position)
+        });
         for &position in &self.order {
             self.channels[position].choose(&turn, &mut space, &mut self.stats);
         }
@@ -86,7 +94,7 @@ impl<M: Serialize> Endpoint<M> {
         for (position, channel) in (0..).zip(&mut self.channels) {
             self.stats.resent += channel.sent(position, turn, &mut items);
         }
-        self.packets.insert(turn.packet, items);
+        self.packets.insert(items);
         self.stats.packets_written += 1;
     }
 
@@ -115,7 +123,15 @@ impl<M: Serialize> Endpoint<M> {
         for (channel, arrived) in self.channels.iter_mut().zip(parsed?) {
             channel.arrived(arrived, &mut self.stats);
         }
+        self.rest();
         Ok(())
+    }
+
+    /// Where nothing waits for an acknowledgement, those that may come all the same do not matter.
+    fn rest(&mut self) {
+        if self.channels.iter().all(Channel::is_at_rest) {
+            self.packets.forget_lost();
+        }
     }
 
     /// What of each channel is in a packet.
@@ -142,13 +158,14 @@ impl<M: Serialize> Endpoint<M> {
     /// # Ok::<(), porous_message::MessageConfigError>(())
     /// ```
     pub fn packet_acked(&mut self, sequence: u16) {
-        let Some(items) = self.packets.remove(sequence) else {
+        let Some(items) = self.packets.acked(sequence) else {
             return;
         };
         self.stats.packets_acked += 1;
         for item in items {
-            self.channels[item.channel()].acked(item, sequence);
+            self.channels[item.channel()].acked(item);
         }
+        self.rest();
     }
 
     /// The packet with this number seems to be lost: what was in it, and in no later one, need not
@@ -169,8 +186,7 @@ impl<M: Serialize> Endpoint<M> {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn packet_lost(&mut self, sequence: u16) {
-        // It may still turn out to have arrived.
-        for item in self.packets.get(sequence).into_iter().flatten() {
+        for item in self.packets.lost(sequence) {
             self.channels[item.channel()].lost(*item, sequence);
         }
     }

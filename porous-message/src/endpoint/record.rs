@@ -4,29 +4,27 @@ use core::time::Duration;
 
 use porous_proto::Instant;
 
-use crate::sequence::newer;
-
-/// One thing in a packet. Small, as there are many of them while nothing is acknowledged.
+/// What was in a packet. Small, as there is much of it while nothing is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Item {
-    /// A message.
-    Message { channel: u8, id: u16 },
+    /// Messages in a row: the first id, and how many there are.
+    Messages { channel: u8, first: u32, count: u16 },
     /// A piece of a block.
-    Fragment { channel: u8, block: u16, index: u32 },
+    Fragment { channel: u8, block: u32, index: u32 },
     /// The confirmation of all messages before `next`.
-    Messages { channel: u8, next: u16 },
+    NextMessage { channel: u8, next: u32 },
     /// The confirmation of all blocks before `next`.
-    Blocks { channel: u8, next: u16 },
+    NextBlock { channel: u8, next: u32 },
 }
 
 impl Item {
     /// The channel that it belongs to.
     pub(super) fn channel(&self) -> usize {
         match self {
-            Self::Message { channel, .. }
+            Self::Messages { channel, .. }
             | Self::Fragment { channel, .. }
-            | Self::Messages { channel, .. }
-            | Self::Blocks { channel, .. } => (*channel).into(),
+            | Self::NextMessage { channel, .. }
+            | Self::NextBlock { channel, .. } => (*channel).into(),
         }
     }
 }
@@ -41,12 +39,11 @@ pub(super) struct Turn {
     pub(super) packet: u16,
 }
 
-/// When something was last sent, in which packets it was first and last, and whether one of them has
-/// arrived.
+/// When something was last sent, in which packet, and whether one that it was in has arrived.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Fate {
     last: Option<(Instant, u16)>,
-    first: Option<u16>,
+    was_sent: bool,
     pub(super) acked: bool,
 }
 
@@ -58,17 +55,14 @@ impl Fate {
     }
 
     /// It is in this packet. Returns whether it was in one before.
-    pub(super) fn sent(&mut self, turn: &Turn) -> bool {
+    pub(super) const fn sent(&mut self, turn: &Turn) -> bool {
         self.last = Some((turn.now, turn.packet));
-        let was_sent = self.first.is_some();
-        self.first.get_or_insert(turn.packet);
-        was_sent
+        core::mem::replace(&mut self.was_sent, true)
     }
 
-    /// A packet has arrived that had something with this id. If this was not sent by then, it was
-    /// another thing, 65,536 before it.
-    pub(super) fn acked(&mut self, packet: u16) {
-        self.acked |= self.first.is_some_and(|first| !newer(first, packet));
+    /// A packet has arrived that it was in.
+    pub(super) const fn acked(&mut self) {
+        self.acked = true;
     }
 
     /// A packet is lost: if it was in no later one, it need not wait.

@@ -3,14 +3,16 @@
 use alloc::vec::Vec;
 
 use bytes::Bytes;
+use porous_proto::Instant;
 
 use super::block_inbox::BlockInbox;
 use super::block_outbox::BlockOutbox;
 use super::config::MessageChannel;
 use super::echo;
 use super::fragment::{Fragment, Shape};
+use super::id;
 use super::inbox::Inbox;
-use super::outbox::{Outbox, serialize_id};
+use super::outbox::Outbox;
 use super::record::{Item, Turn};
 use super::space::Space;
 use crate::error::Error;
@@ -37,17 +39,14 @@ pub(super) struct Blocks<M> {
 #[derive(Debug)]
 pub(super) struct Arrived<M> {
     /// The next message and the next block that the other end waits for, if it says so.
-    confirmed: [Option<u16>; 2],
-    messages: Vec<(u16, M)>,
+    confirmed: [Option<u32>; 2],
+    messages: Vec<(u32, M)>,
     fragments: Vec<Fragment<M>>,
 }
 
 impl<M: Serialize> Reliable<M> {
     pub(super) fn new(config: &MessageChannel) -> Self {
-        let shape = Shape {
-            max_block: config.max_block,
-            fragment: config.fragment,
-        };
+        let shape = config.shape();
         let blocks = || Blocks {
             shape,
             outbox: BlockOutbox::new(shape, config.queue, config.block_window),
@@ -62,7 +61,7 @@ impl<M: Serialize> Reliable<M> {
 
     /// What it tells the other end in any packet that is sent now: the next message and the next
     /// block, unless that is known there.
-    fn told(&self) -> [Option<u16>; 2] {
+    fn told(&self) -> [Option<u32>; 2] {
         let next = self.inbox.next();
         let message = self.inbox.echo.is_due(next).then_some(next);
         let block = self.blocks.as_ref().and_then(|blocks| {
@@ -70,6 +69,13 @@ impl<M: Serialize> Reliable<M> {
             blocks.inbox.echo.is_due(next).then_some(next)
         });
         [message, block]
+    }
+
+    /// Whether all is confirmed, and the other end knows what came of it here.
+    pub(super) fn is_at_rest(&self) -> bool {
+        let blocks = self.blocks.as_ref();
+        let are_sent = blocks.is_none_or(|blocks| blocks.outbox.len() == 0);
+        self.outbox.len() == 0 && are_sent && self.told() == [None; 2]
     }
 
     /// The bits that it takes in a packet that has nothing else of it, with or without what it tells
@@ -90,12 +96,24 @@ impl<M: Serialize> Reliable<M> {
             || self.blocks.as_ref().is_some_and(blocks)
     }
 
-    /// Messages first: blocks take what these leave.
+    /// Messages first: blocks take what these leave, unless one of their pieces starves.
     pub(super) fn choose(&mut self, turn: &Turn, space: &mut Space) {
-        self.outbox.choose(turn, space);
-        if let Some(blocks) = &mut self.blocks {
+        let Some(blocks) = &mut self.blocks else {
+            return self.outbox.choose(turn, space);
+        };
+        if blocks.outbox.is_starving(turn.now) {
+            blocks.outbox.choose(turn, space);
+            self.outbox.choose(turn, space);
+        } else {
+            self.outbox.choose(turn, space);
             blocks.outbox.choose(turn, space);
         }
+    }
+
+    /// Whether something has found no room for long.
+    pub(super) fn is_starving(&self, now: Instant) -> bool {
+        let blocks = self.blocks.as_ref();
+        self.outbox.is_starving(now) || blocks.is_some_and(|blocks| blocks.outbox.is_starving(now))
     }
 
     pub(super) fn write(&mut self, stream: &mut WriteStream<'_>) -> Result<(), Error> {
@@ -115,23 +133,27 @@ impl<M: Serialize> Reliable<M> {
         let [message, block] = self.told();
         if let Some(next) = message {
             self.inbox.echo.sent(next, turn);
-            items.push(Item::Messages { channel, next });
+            items.push(Item::NextMessage { channel, next });
         }
-        let messages = self.outbox.chosen().iter();
-        items.extend(messages.map(|&id| Item::Message { channel, id }));
-        let mut again = self.outbox.sent(turn);
+        let mut again = self.outbox.sent(turn, |first, count| {
+            items.push(Item::Messages {
+                channel,
+                first,
+                count,
+            });
+        });
         if let Some(blocks) = &mut self.blocks {
             if let Some(next) = block {
                 blocks.inbox.echo.sent(next, turn);
-                items.push(Item::Blocks { channel, next });
+                items.push(Item::NextBlock { channel, next });
             }
-            let pieces = blocks.outbox.chosen().iter();
-            items.extend(pieces.map(|&(block, index)| Item::Fragment {
-                channel,
-                block,
-                index,
-            }));
-            again += blocks.outbox.sent(turn);
+            again += blocks.outbox.sent(turn, |block, index| {
+                items.push(Item::Fragment {
+                    channel,
+                    block,
+                    index,
+                });
+            });
         }
         again
     }
@@ -151,7 +173,7 @@ impl<M: Serialize> Reliable<M> {
         let mut previous = None;
         while more(stream, items)? {
             let (mut id, mut message) = (0, M::blank());
-            serialize_id(stream, &mut id, previous)?;
+            id::serialize_after(stream, &mut id, previous)?;
             self.inbox.check(id)?;
             message.serialize(stream)?;
             arrived.messages.push((id, message));
@@ -161,9 +183,11 @@ impl<M: Serialize> Reliable<M> {
             return Ok(arrived);
         };
         echo::serialize(stream, &mut arrived.confirmed[1])?;
+        let mut previous = None;
         while more(stream, items)? {
-            let fragment = Fragment::read(stream, &blocks.shape)?;
+            let fragment = Fragment::read(stream, previous, &blocks.shape)?;
             blocks.inbox.check(&fragment.head)?;
+            previous = Some(fragment.head.block);
             arrived.fragments.push(fragment);
         }
         Ok(arrived)

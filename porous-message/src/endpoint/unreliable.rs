@@ -1,7 +1,6 @@
 //! Messages that are in one packet each.
 
 use alloc::collections::VecDeque;
-use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::time::Duration;
 
@@ -11,6 +10,7 @@ use super::record::Turn;
 use super::space::Space;
 use crate::error::Error;
 use crate::serialize::Serialize;
+use crate::shrink::shrink;
 use crate::stream::{Stream, WriteStream};
 
 /// A message that waits for room in a packet.
@@ -29,7 +29,7 @@ struct Waiting<M> {
 #[derive(Debug)]
 pub(super) struct Unreliable<M> {
     /// The most urgent first, and of the same urgency, the oldest.
-    waiting: Vec<Waiting<M>>,
+    waiting: VecDeque<Waiting<M>>,
     queue: u16,
     age: Duration,
     arrived: VecDeque<M>,
@@ -38,7 +38,7 @@ pub(super) struct Unreliable<M> {
 impl<M: Serialize> Unreliable<M> {
     pub(super) const fn new(queue: u16, age: Duration) -> Self {
         Self {
-            waiting: Vec::new(),
+            waiting: VecDeque::new(),
             queue,
             age,
             arrived: VecDeque::new(),
@@ -94,6 +94,7 @@ impl<M: Serialize> Unreliable<M> {
     /// What was chosen is in a packet, and goes.
     pub(super) fn sent(&mut self) {
         self.waiting.retain(|waiting| !waiting.is_chosen);
+        shrink(&mut self.waiting);
     }
 
     /// A message has come. Returns whether there was room: if not, the oldest made it.
@@ -107,6 +108,8 @@ impl<M: Serialize> Unreliable<M> {
     }
 
     pub(super) fn receive(&mut self) -> Option<M> {
-        self.arrived.pop_front()
+        let message = self.arrived.pop_front();
+        shrink(&mut self.arrived);
+        message
     }
 }

@@ -56,9 +56,9 @@ fn a_block_that_is_a_byte_too_long_is_refused_and_given_back() {
 }
 
 #[test]
-fn a_piece_that_fits_into_no_packet_is_refused() {
-    let config = MessageConfig::new(&[channel().fragment(400)]).unwrap();
-    let mut both = Both::<u32>::with(config.packet(400));
+fn a_first_piece_that_fits_into_no_packet_is_refused() {
+    let config = MessageConfig::with_packet(&[channel().fragment(383)], 400).unwrap();
+    let mut both = Both::<u32>::with(config);
     let unsent = both.ends[A].send_block(0, 5, data(1000)).unwrap_err();
     assert_eq!(unsent.reason, Reason::TooLarge);
     both.ends[A].send_block(0, 5, data(300)).unwrap();
@@ -140,8 +140,8 @@ fn the_message_of_a_block_fits_into_a_packet_with_the_first_piece() {
         assert_eq!(both.write(A).is_some(), is_sent);
         is_sent
     }
-    // 36 bits of the channel, and 32 of the piece: a 1, 16 for its id, and 15 for the length.
-    assert!(is_sent::<91>() && !is_sent::<92>());
+    // 68 bits of the channel, and 48 of the piece: a 1, 32 for its id, and 15 for the length.
+    assert!(is_sent::<85>() && !is_sent::<86>());
 }
 
 #[test]
@@ -175,8 +175,8 @@ fn a_block_whose_packets_are_acknowledged_but_never_read_comes_a_second_later() 
 
 #[test]
 fn a_piece_that_is_acknowledged_twice_does_not_stand_for_another_one() {
-    let config = MessageConfig::new(&[channel()]).unwrap();
-    let mut both = Both::<u32>::with(config.packet(290));
+    let config = MessageConfig::with_packet(&[channel()], 290).unwrap();
+    let mut both = Both::<u32>::with(config);
     both.ends[A].send_block(0, 5, data(300)).unwrap();
     let longs = [(); 2].map(|()| {
         let long = both.write(A).unwrap();
@@ -229,4 +229,30 @@ fn block_ids_wrap_around() {
             both.exchange();
         }
     }
+}
+
+#[test]
+fn a_piece_that_was_held_back_for_65_536_blocks_brings_nothing_new() {
+    let channel = MessageChannel::reliable().blocks(10).block_window(256);
+    let mut both = Both::new(&[channel]);
+    both.ends[A].send_block(0, 0_u32, vec![]).unwrap();
+    let held_back = both.write(A).unwrap();
+    both.wait(100);
+    let mut number = 1;
+    while number < 65_536 {
+        for _ in 0..128.min(65_536 - number) {
+            both.ends[A].send_block(0, number, vec![]).unwrap();
+            number += 1;
+        }
+        both.exchange();
+        while both.ends[B].receive().is_some() {}
+        both.exchange();
+    }
+    assert_eq!(both.ends[A].queued(0), 0);
+    both.ends[A].send_block(0, 65_536, vec![]).unwrap();
+    both.read(&held_back);
+    assert_eq!(both.ends[B].receive(), None);
+    both.exchange();
+    let arrival = both.ends[B].receive();
+    assert_eq!(arrival.map(|arrival| arrival.message), Some(65_536));
 }

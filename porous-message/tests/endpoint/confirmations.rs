@@ -118,8 +118,8 @@ fn one_who_says_nothing_else_confirms_now_and_then_until_that_has_arrived() {
     let told = both.write(B).unwrap();
     assert_eq!(
         told.bytes,
-        [0b0000_0011, 0, 0],
-        "one, 1 as 16 bits, no messages"
+        [0b0000_0011, 0, 0, 0, 0],
+        "one, 1 as 32 bits, no messages"
     );
     assert_eq!(both.write(B), None);
     both.wait(100);
@@ -171,11 +171,11 @@ fn confirmations_of_what_was_never_sent_and_old_ones_change_nothing() {
     for number in 0..3_u32 {
         both.ends[A].send(0, number).unwrap();
     }
-    let confirm = |next: u16| {
-        let bits = 1 | u32::from(next) << 1;
-        bits.to_le_bytes()[..3].to_vec()
+    let confirm = |next: u32| {
+        let bits = 1 | u64::from(next) << 1;
+        bits.to_le_bytes()[..5].to_vec()
     };
-    for next in [4, 0, 40_000, 65_535] {
+    for next in [4, 0, 65_535, 65_536, 1 << 31, u32::MAX] {
         both.ends[A].read_packet(&confirm(next)).unwrap();
         assert_eq!(both.ends[A].queued(0), 3, "{next}");
     }
@@ -184,5 +184,5 @@ fn confirmations_of_what_was_never_sent_and_old_ones_change_nothing() {
     both.ends[A].read_packet(&confirm(1)).unwrap();
     assert_eq!(both.ends[A].queued(0), 1);
     let packet = both.write(A).unwrap();
-    assert_eq!(packet.bytes.len(), (1 + 1 + 16 + 32 + 1_usize).div_ceil(8));
+    assert_eq!(packet.bytes.len(), (1 + 1 + 32 + 32 + 1_usize).div_ceil(8));
 }

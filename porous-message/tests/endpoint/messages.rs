@@ -72,7 +72,7 @@ type Text = [u8; 40];
 #[test]
 fn older_messages_go_first_and_one_that_fits_goes_instead_of_one_that_does_not() {
     // Room for two texts, of 320 bits, but not for three.
-    let config = MessageConfig::new(&[RELIABLE]).unwrap().packet(100);
+    let config = MessageConfig::with_packet(&[RELIABLE], 100).unwrap();
     let mut both = Both::<Option<Text>>::with(config);
     for message in [Some([1; 40]), Some([2; 40]), Some([3; 40]), None] {
         both.ends[A].send(0, message).unwrap();
@@ -183,6 +183,92 @@ fn an_acknowledgement_that_comes_after_a_turn_of_the_ids_is_of_the_old_message()
     assert_eq!(both.received(B), [65_536]);
 }
 
+/// Messages with these numbers arrive, all but those of packets that are held back.
+fn pass(both: &mut Both<u32>, numbers: core::ops::Range<u32>) {
+    let mut number = numbers.start;
+    while number < numbers.end {
+        for _ in 0..255.min(numbers.end - number) {
+            both.ends[A].send(0, number).unwrap();
+            number += 1;
+        }
+        both.exchange();
+        both.received(B);
+        both.exchange();
+    }
+}
+
+/// 260 packets later, its id is that of the next message but for those bits that nobody wrote once.
+#[test]
+fn a_packet_that_was_held_back_for_65_536_messages_brings_nothing_new() {
+    let mut both = Both::new(&[RELIABLE]);
+    both.ends[A].send(0, 0_u32).unwrap();
+    let held_back = both.write(A).unwrap();
+    both.wait(100);
+    pass(&mut both, 1..65_536);
+    both.ends[A].send(0, 65_536).unwrap();
+    both.read(&held_back);
+    assert_eq!(both.received(B), []);
+    both.exchange();
+    assert_eq!(both.received(B), [65_536]);
+}
+
+#[test]
+fn a_confirmation_that_was_held_back_for_65_536_messages_confirms_nothing() {
+    let mut both = Both::new(&[RELIABLE]);
+    pass(&mut both, 0..3);
+    both.ends[A].send(0, 3_u32).unwrap();
+    let packet = both.write(A).unwrap();
+    both.read(&packet);
+    both.received(B);
+    let held_back = both.write(B).unwrap();
+    both.wait(1000);
+    pass(&mut both, 4..65_539);
+    both.ends[A].send(0, 65_539).unwrap();
+    both.read(&held_back);
+    assert_eq!(both.ends[A].queued(0), 1);
+    both.exchange();
+    assert_eq!(both.received(B), [65_539]);
+}
+
+/// An engine of its own numbers all its packets, most of which have nothing of the endpoint.
+#[test]
+fn after_any_number_of_packets_without_content_acknowledgements_count() {
+    for empty in [32_000, 32_768, 40_000, 65_535, 65_536, 200_000] {
+        for asks in [true, false] {
+            let mut both = Both::new(&[RELIABLE]);
+            pass(&mut both, 0..1);
+            let before = both.ends[A].stats().packets_acked;
+            for _ in 0..empty {
+                if asks {
+                    assert_eq!(both.write(A), None);
+                }
+                both.next[A] = both.next[A].wrapping_add(1);
+            }
+            both.ends[A].send(0, 1).unwrap();
+            let packet = both.write(A).unwrap();
+            both.ack(&packet);
+            let acked = both.ends[A].stats().packets_acked - before;
+            assert_eq!(acked, 1, "{empty} {asks}");
+        }
+    }
+}
+
+/// Its number is that of one a turn before, which was lost.
+#[test]
+fn the_acknowledgement_of_a_packet_without_content_is_of_no_other() {
+    let mut both = Both::new(&[RELIABLE]);
+    both.ends[A].send(0, 0_u32).unwrap();
+    let lost = both.write(A).unwrap();
+    pass(&mut both, 1..2);
+    for _ in 0..65_536 {
+        assert_eq!(both.write(A), None);
+        both.next[A] = both.next[A].wrapping_add(1);
+    }
+    let before = both.ends[A].stats().packets_acked;
+    both.ends[A].packet_acked(lost.sequence);
+    assert_eq!(both.ends[A].stats().packets_acked, before);
+}
+
 #[test]
 fn a_packet_has_as_many_messages_as_are_allowed() {
     let config = MessageConfig::new(&[RELIABLE, RELIABLE]).unwrap();
@@ -198,7 +284,7 @@ fn a_packet_has_as_many_messages_as_are_allowed() {
 
 #[test]
 fn a_packet_is_filled_to_the_last_bits_and_not_beyond() {
-    let config = MessageConfig::new(&[RELIABLE]).unwrap().packet(64);
+    let config = MessageConfig::with_packet(&[RELIABLE], 64).unwrap();
     let mut both = Both::with(config);
     for _ in 0..1000 {
         both.ends[A].send(0, true).unwrap();
@@ -206,8 +292,8 @@ fn a_packet_is_filled_to_the_last_bits_and_not_beyond() {
     let packet = both.write(A).unwrap();
     assert_eq!(packet.bytes.len(), 64);
     both.read(&packet);
-    // 512 bits: two of the channel, 18 of the first message, and three of each other one.
-    assert_eq!(both.received(B).len(), 1 + (512 - 2 - 18) / 3);
+    // 512 bits: two of the channel, 34 of the first message, and three of each other one.
+    assert_eq!(both.received(B).len(), 1 + (512 - 2 - 34) / 3);
 }
 
 #[test]
@@ -217,10 +303,10 @@ fn messages_of_a_packet_cost_two_bits_each_beside_their_own() {
         both.ends[A].send(0, 200_u8).unwrap();
     }
     let packet = both.write(A).unwrap();
-    // A bit for what is told, 16 for the first id, a bit at the end; and of each message a bit
+    // A bit for what is told, 32 for the first id, a bit at the end; and of each message a bit
     // before it, one for its id but of the first, and its own eight.
     assert_eq!(
         packet.bytes.len(),
-        (1 + 16 + 1 + 100 * (1 + 8) + 99_usize).div_ceil(8)
+        (1 + 32 + 1 + 100 * (1 + 8) + 99_usize).div_ceil(8)
     );
 }

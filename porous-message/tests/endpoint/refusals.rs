@@ -151,7 +151,7 @@ fn a_packet_with_a_message_too_many_is_refused() {
 #[test]
 fn pieces_that_disagree_about_their_block_refuse_the_packet() {
     let channels = [MessageChannel::reliable().blocks(1000)];
-    let config = MessageConfig::new(&channels).unwrap().packet(320);
+    let config = MessageConfig::with_packet(&channels, 320).unwrap();
     let mut first = Both::<u8>::with(config.clone());
     let mut second = Both::<u8>::with(config);
     first.ends[A].send_block(0, 1, vec![1; 600]).unwrap();
@@ -171,8 +171,10 @@ fn pieces(pieces: &[(u32, u32, usize)]) -> Vec<u8> {
     let mut buffer = [0; 1000];
     let mut stream = WriteStream::new(&mut buffer);
     stream.bits(&mut 0, 3).unwrap();
-    for (length, index, bytes) in pieces {
-        stream.bits(&mut 1, 17).unwrap();
+    for (place, (length, index, bytes)) in pieces.iter().enumerate() {
+        // The id, or that it is the same.
+        let (one, bits) = if place == 0 { (1, 33) } else { (3, 2) };
+        stream.bits(&mut { one }, bits).unwrap();
         stream.ranged(&mut length.clone(), 0..=1000).unwrap();
         let count = length.div_ceil(256);
         stream.kind(&mut index.clone(), count).unwrap();

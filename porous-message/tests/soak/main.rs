@@ -9,7 +9,7 @@ mod talk;
 
 use core::time::Duration;
 
-use porous_message::Resend;
+use porous_proto::congestion::Congestion;
 use porous_sim::{LinkConfig, Seed};
 
 /// 1000 ms each way, 100 ms of jitter, a quarter lost, a quarter doubled.
@@ -25,13 +25,29 @@ fn terrible() -> LinkConfig {
 #[test]
 fn over_porous_everything_arrives_in_order() {
     let seed = Seed::from_env(Seed::new(9));
-    porous::soak(seed, terrible(), porous::ARTICLE, 20_000);
+    let resend = porous::ARTICLE;
+    let settings = porous::Settings {
+        resend,
+        ..porous::Settings::new()
+    };
+    porous::soak(seed, terrible(), settings, 20_000);
 }
 
 #[test]
 fn over_porous_everything_arrives_in_order_and_is_sent_again_once_a_round_trip() {
     let seed = Seed::from_env(Seed::new(10));
-    porous::soak(seed, terrible(), Resend::ByRoundTrip, 20_000);
+    porous::soak(seed, terrible(), porous::Settings::new(), 20_000);
+}
+
+/// With the controller that a host has if nobody chooses one.
+#[test]
+fn over_porous_as_it_comes_everything_arrives_in_order() {
+    let seed = Seed::from_env(Seed::new(12));
+    let settings = porous::Settings {
+        congestion: Congestion::Lean,
+        ..porous::Settings::new()
+    };
+    porous::soak(seed, terrible(), settings, 20_000);
 }
 
 #[test]

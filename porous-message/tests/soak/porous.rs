@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use porous_message::{MessageStats, Resend, Session};
+use porous_message::{Carrier, MessageStats, Resend, Session};
 use porous_proto::congestion::Congestion;
 use porous_proto::{Channel, ChannelId, Config, Event, Priority};
 use porous_sim::{LinkConfig, Pair, Seed};
@@ -24,14 +24,32 @@ struct Both {
     speakers: [Speaker; 2],
 }
 
-impl Both {
-    fn new(seed: Seed, link: LinkConfig, resend: Resend) -> Self {
-        Self::on(Channel::new(Priority::High).unordered(), seed, link, resend)
-    }
+/// How the two are set.
+#[derive(Clone, Copy)]
+pub(crate) struct Settings {
+    pub(crate) channel: Channel,
+    pub(crate) congestion: Congestion,
+    pub(crate) resend: Resend,
+}
 
-    fn on(channel: Channel, seed: Seed, link: LinkConfig, resend: Resend) -> Self {
-        // A controller that takes such losses for a full path would send next to nothing.
-        let congestion = Congestion::Fixed { rate: 16_000 };
+impl Settings {
+    pub(crate) const fn new() -> Self {
+        Self {
+            channel: Channel::new(Priority::High).unordered(),
+            // Most of the others take such losses for a full path, and send next to nothing.
+            congestion: Congestion::Fixed { rate: 16_000 },
+            resend: Resend::ByRoundTrip,
+        }
+    }
+}
+
+impl Both {
+    fn new(seed: Seed, link: LinkConfig, settings: Settings) -> Self {
+        let Settings {
+            channel,
+            congestion,
+            resend,
+        } = settings;
         let host = |config: Config| {
             let config = config.congestion(congestion);
             config.channel(CHANNEL, channel).unwrap()
@@ -62,16 +80,14 @@ impl Both {
                 }
                 assert!(!matches!(event, Event::Disconnected { .. }), "{event:?}");
             }
-            let peer = self.pair.peer(address);
-            if let Some(peer) = self.pair.world.host(address).peer(peer) {
-                session.endpoint().set_rtt(peer.rtt());
-            }
             speaker.hear(session.endpoint());
             if talks {
                 speaker.speak(session.endpoint());
             }
-            if let Some((packet, options)) = session.packet(self.pair.world.now()).unwrap() {
-                let host = self.pair.world.host_mut(address);
+            let (now, peer) = (self.pair.world.now(), self.pair.peer(address));
+            let host = self.pair.world.host_mut(address);
+            let carrier = Carrier::of(host.peer(peer).unwrap(), CHANNEL);
+            for (packet, options) in session.packets(now, carrier).unwrap() {
                 // What it does not take is lost, as far as the session knows.
                 let _ = host.send(peer, CHANNEL, packet, options);
             }
@@ -89,8 +105,8 @@ impl Both {
 }
 
 /// Both talk for so many ticks, and then until all is heard.
-pub(crate) fn soak(seed: Seed, link: LinkConfig, resend: Resend, ticks: u32) {
-    let mut both = Both::new(seed, link, resend);
+pub(crate) fn soak(seed: Seed, link: LinkConfig, settings: Settings, ticks: u32) {
+    let mut both = Both::new(seed, link, settings);
     talk(seed, ticks, 10_000, |talks| both.tick(talks));
     let [a, b] = &both.speakers;
     // Of what is unreliable, as much as of the packets.
@@ -111,7 +127,11 @@ pub(crate) fn at_90_percent(seed: Seed) {
     let link = LinkConfig::new()
         .delay(Duration::from_millis(50))
         .loss(90.0);
-    let mut both = Both::new(seed, link, ARTICLE);
+    let settings = Settings {
+        resend: ARTICLE,
+        ..Settings::new()
+    };
+    let mut both = Both::new(seed, link, settings);
     for number in 0..64 {
         let sent = both.sessions[0].endpoint().send(0, Numbered::new(number));
         sent.expect("there is room");
@@ -122,8 +142,11 @@ pub(crate) fn at_90_percent(seed: Seed) {
 
 /// Packets that were overtaken are acknowledged by the host, and not given out.
 pub(crate) fn on_an_ordered_channel(seed: Seed, link: LinkConfig) {
-    let channel = Channel::new(Priority::High);
-    let mut both = Both::on(channel, seed, link, Resend::ByRoundTrip);
+    let settings = Settings {
+        channel: Channel::new(Priority::High),
+        ..Settings::new()
+    };
+    let mut both = Both::new(seed, link, settings);
     talk(seed, 2000, 10_000, |talks| both.tick(talks));
     let [a, b] = both.stats();
     assert!(a.packets_acked > b.packets_read + 10, "{a:?} {b:?} {seed}");

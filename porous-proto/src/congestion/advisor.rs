@@ -6,6 +6,14 @@ use super::conditions::{BinaryMode, Conditions, Fates};
 use crate::stats::PeerStats;
 use crate::time::Instant;
 
+/// Nothing is known of what happened longer between two looks.
+const LONGEST: Duration = Duration::from_secs(60);
+
+const MILLION: u64 = 1_000_000;
+
+/// All that was sent, in hundredths of a percent.
+const ALL: u16 = 10_000;
+
 /// What an [`Advisor`] says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Advice {
@@ -71,6 +79,10 @@ pub struct Advisor {
     fates: Fates,
     /// Frames sent and lost so far.
     counted: (u64, u64),
+    /// When a rate was last told.
+    told: Option<Instant>,
+    /// What of a packet was sent by then and is not counted yet, in millionths.
+    part: u64,
 }
 
 impl Advisor {
@@ -92,6 +104,8 @@ impl Advisor {
             conditions: Conditions::new(),
             fates: Fates::new(),
             counted: (0, 0),
+            told: None,
+            part: 0,
         }
     }
 
@@ -178,7 +192,44 @@ impl Advisor {
         );
         self.counted = (sent, lost);
         self.fates.add(newly.0, newly.1, now);
-        let is_bad = stats.rtt > self.rtt || self.fates.is_lossy();
+        self.look(stats.rtt, now)
+    }
+
+    /// The same from numbers, where there is no host: the smoothed round trip; the share of the last
+    /// packets that was lost, in hundredths of a percent (10,000 and more are all); and how many
+    /// packets are sent in a second. To be called as often; a minute counts for what is longer between
+    /// two calls. Not to be mixed with [`update`](Self::update).
+    ///
+    /// An `AckSystem` of `porous-message` tells the first two.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use porous_proto::Instant;
+    /// use porous_proto::congestion::{Advisor, BinaryMode};
+    ///
+    /// let (mut advisor, mut now) = (Advisor::new(), Instant::ZERO);
+    /// let (rtt, loss, rate) = (Duration::from_millis(80), 700, 30);
+    /// advisor.update_by(rtt, loss, rate, now);
+    /// now = now + Duration::from_secs(1);
+    /// let advice = advisor.update_by(rtt, loss, rate, now);
+    /// assert_eq!((advice.mode, advice.packets), (BinaryMode::Bad, 10));
+    /// ```
+    pub fn update_by(&mut self, rtt: Duration, loss: u16, rate: u32, now: Instant) -> Advice {
+        let before = self.told.replace(now).unwrap_or(now);
+        let elapsed = now.saturating_duration_since(before).min(LONGEST);
+        // At most a minute's.
+        let micros = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
+        let sent = self.part + micros * u64::from(rate);
+        self.part = sent % MILLION;
+        let sent = sent / MILLION;
+        let lost = sent * u64::from(loss.min(ALL));
+        self.fates.add_parts(sent, lost, now);
+        self.look(rtt, now)
+    }
+
+    /// The advice, once frames are counted.
+    fn look(&mut self, rtt: Duration, now: Instant) -> Advice {
+        let is_bad = rtt > self.rtt || self.fates.is_lossy();
         self.conditions.update(is_bad, now);
         let mode = self.conditions.mode();
         Advice {
@@ -253,6 +304,37 @@ mod tests {
             advisor.update(&stats(0, (0, 0, 0)), ms(0));
             let advice = advisor.update(&stats(0, (100, lost, 0)), ms(1000));
             assert_eq!(advice.mode, mode, "{lost} lost of 100, {highest} allowed");
+        }
+    }
+
+    /// 60 looks a second, at each of which less than a packet is lost.
+    #[test]
+    fn numbers_say_the_same_as_counts() {
+        for (rate, loss, mode) in [
+            (30, 500, BinaryMode::Good),
+            (30, 501, BinaryMode::Bad),
+            (200, 500, BinaryMode::Good),
+            (200, 501, BinaryMode::Bad),
+            (1, 10_000, BinaryMode::Good), // too few to tell
+            (0, 10_000, BinaryMode::Good),
+            (u32::MAX, u16::MAX, BinaryMode::Bad),
+        ] {
+            let mut advisor = Advisor::new();
+            let mut advice = None;
+            for tick in 0..=180 {
+                let now = Instant::from_micros(tick * 16_667);
+                advice = Some(advisor.update_by(Duration::ZERO, loss, rate, now));
+            }
+            let advice = advice.map(|advice| advice.mode);
+            assert_eq!(advice, Some(mode), "{loss} of {rate} a second");
+        }
+        let mut advisor = Advisor::new();
+        let rtt = Duration::from_millis(251);
+        assert_eq!(advisor.update_by(rtt, 0, 0, ms(0)).mode, BinaryMode::Bad);
+        // Time that jumps, either way.
+        for micros in [u64::MAX / 2, 0, 7] {
+            let now = Instant::from_micros(micros);
+            advisor.update_by(Duration::MAX, u16::MAX, u32::MAX, now);
         }
     }
 

@@ -94,6 +94,7 @@ impl Conditions {
 pub(super) struct Fates {
     since: Option<Instant>,
     known: u64,
+    /// In ten-thousandths of a frame.
     lost: u64,
     /// Of 10,000, so many may be lost.
     allowed: u16,
@@ -123,6 +124,11 @@ impl Fates {
 
     /// The fate of so many frames is known now, and of these so many are lost.
     pub(super) fn add(&mut self, known: u64, lost: u64, now: Instant) {
+        self.add_parts(known, lost.saturating_mul(10_000), now);
+    }
+
+    /// The same, with what is lost in ten-thousandths of a frame.
+    pub(super) fn add_parts(&mut self, known: u64, lost: u64, now: Instant) {
         let since = *self.since.get_or_insert(now);
         self.known = self.known.saturating_add(known);
         self.lost = self.lost.saturating_add(lost);
@@ -130,7 +136,7 @@ impl Fates {
         let is_enough = self.known >= Self::FEW;
         if time >= Self::LONG || is_enough && time >= Duration::from_secs(1) {
             let allowed = self.known.saturating_mul(self.allowed.into());
-            self.is_lossy = is_enough && self.lost.saturating_mul(10_000) > allowed;
+            self.is_lossy = is_enough && self.lost > allowed;
             (self.since, self.known, self.lost) = (Some(now), 0, 0);
         }
     }

@@ -208,3 +208,49 @@ fn the_estimate_of_loss_is_near_the_truth() {
         assert!(furthest < 4 * spread + 30, "{furthest} {spread} {}", seed());
     }
 }
+
+/// Each packet is acknowledged or lost, whatever the order of acks, and for three turns.
+#[test]
+fn every_packet_has_a_fate_and_each_once() {
+    let mut acks = AckSystem::new(64);
+    let mut fates = Vec::new();
+    for number in 0..3 * TURN {
+        let now = Instant::ZERO + 40 * MS * u32::try_from(number).unwrap();
+        let ack = acks.packet_sent(now).sequence;
+        fates.push(0);
+        // Of two in five there is an ack, eight packets later.
+        let header = AckHeader {
+            sequence: ack,
+            ack: ack.wrapping_sub(8),
+            ack_bits: u32::from(number >= 8 && (number - 8) % 5 < 2),
+        };
+        let newest = number;
+        let of = |sequence: u16| newest - u64::from(wrapped(newest).wrapping_sub(sequence));
+        let mut note = |sequence| fates[usize::try_from(of(sequence)).unwrap()] += 1;
+        assert_eq!(
+            acks.packet_received(now, &header, &mut note),
+            Freshness::New
+        );
+        acks.packets_lost(now, &mut note);
+    }
+    // A second is 25 packets.
+    let known = fates.len() - 26;
+    assert!(fates[..known].iter().all(|fates| *fates == 1));
+    let stats = acks.stats();
+    assert_eq!(
+        stats.acked + stats.lost,
+        3 * TURN - fates[known..].iter().filter(|fates| **fates == 0).count() as u64
+    );
+}
+
+/// Of what is remembered no more, nobody hears that it has come.
+#[test]
+fn packets_that_are_forgotten_are_lost_at_once() {
+    let mut acks = AckSystem::new(32);
+    for _ in 0..100 {
+        let _ = acks.packet_sent(Instant::ZERO);
+    }
+    let mut lost = Vec::new();
+    acks.packets_lost(Instant::ZERO, |sequence| lost.push(sequence));
+    assert_eq!(lost, (0..68).collect::<Vec<u16>>());
+}

@@ -1,0 +1,66 @@
+//! What a session has to know of the connection that carries it.
+
+use core::time::Duration;
+
+use porous_proto::{ChannelId, Peer, PeerStats};
+
+/// What a host says of the connection that carries a [`Session`](crate::Session), at this moment.
+///
+/// ```
+/// use porous_message::Carrier;
+/// use porous_proto::ChannelId;
+/// # use porous_proto::doc::example_pair;
+///
+/// # let (host, peer) = example_pair();
+/// let carrier = host.peer(peer).map(|peer| Carrier::of(peer, ChannelId(0)));
+/// assert!(carrier.is_some_and(|carrier| carrier.waiting == 0));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Carrier {
+    /// The smoothed round trip: [`PeerStats::rtt`].
+    pub rtt: Duration,
+    /// How long the host waits for an acknowledgement before it asks for one:
+    /// [`PeerStats::resend_timeout`].
+    pub resend_timeout: Duration,
+    /// How many bytes may be on their way: [`PeerStats::window`].
+    pub window: u32,
+    /// Packets of the session's channel of which nothing was sent yet:
+    /// [`ChannelStats::waiting`](porous_proto::ChannelStats::waiting).
+    pub waiting: u32,
+}
+
+impl Carrier {
+    /// The connection to this peer, whose host carries the session's packets on this channel.
+    ///
+    /// ```
+    /// use porous_message::Carrier;
+    /// use porous_proto::ChannelId;
+    /// # use porous_proto::doc::example_pair;
+    ///
+    /// # let (host, peer) = example_pair();
+    /// let peer = host.peer(peer).unwrap();
+    /// assert_eq!(Carrier::of(peer, ChannelId(0)).rtt, peer.rtt());
+    /// ```
+    #[must_use]
+    pub fn of(peer: &Peer, channel: ChannelId) -> Self {
+        Self {
+            waiting: peer.channel_stats(channel).waiting,
+            ..Self::from(&peer.stats())
+        }
+    }
+}
+
+impl From<&PeerStats> for Carrier {
+    /// Where there is no [`Peer`] at hand, as with a host in a thread of its own. Nothing waits, as
+    /// far as this knows: the session goes by what it was told of its packets alone, and that
+    /// comes a round trip later.
+    fn from(stats: &PeerStats) -> Self {
+        Self {
+            rtt: stats.rtt,
+            resend_timeout: stats.resend_timeout,
+            window: stats.window,
+            waiting: 0,
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! What finds no room in packet after packet, because others choose before it.
+
+use core::time::Duration;
+
+use porous_proto::Instant;
+
+/// What finds no room for longer goes first, among its equals.
+const STARVING: Duration = Duration::from_millis(250);
+
+/// The first thing that was due and found no room, and since when.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hunger<T>(Option<(T, Instant)>);
+
+impl<T: Copy> Hunger<T> {
+    pub(super) const fn new() -> Self {
+        Self(None)
+    }
+
+    /// What has found no room for long.
+    pub(super) fn starving(&self, now: Instant) -> Option<T> {
+        let (thing, since) = self.0?;
+        (since + STARVING <= now).then_some(thing)
+    }
+
+    /// What goes into a packet is chosen, and this is the first thing that found no room; `is_due`
+    /// tells whether a thing still waits.
+    #[must_use]
+    pub(super) fn after(self, first: Option<T>, is_due: impl Fn(T) -> bool, now: Instant) -> Self {
+        let still = self.0.filter(|&(thing, _)| is_due(thing));
+        Self(still.or_else(|| Some((first?, now))))
+    }
+}

@@ -33,10 +33,14 @@ fn set_line(pair: &mut Pair, line: LinkConfig) {
 
 /// What A is told of the path, and of its end.
 fn told(pair: &mut Pair) -> Vec<Result<u16, DisconnectReason>> {
-    let about = |event| match event {
-        Event::PathNarrowed { bytes, .. } => Some(Ok(bytes)),
-        Event::Disconnected { reason, .. } => Some(Err(reason)),
-        _ => None,
+    let about = |event| {
+        if let Event::PathNarrowed { bytes, .. } = event {
+            return Some(Ok(bytes));
+        }
+        if let Event::Disconnected { reason, .. } = event {
+            return Some(Err(reason));
+        }
+        None
     };
     let told = events(&mut pair.world, A);
     told.into_iter().filter_map(about).collect()

@@ -51,7 +51,8 @@ pub enum Policy {
 /// than 2. Unreliable packets leave the send budget when they are sent: those in flight cost 80
 /// bytes each, at most 128 in each of N_P frames. Reliable ones leave it when the remote host says
 /// that it has passed them, and keep their bytes until their frames are acknowledged or dropped:
-/// at most N_P datagrams. A packet that was sent with a time to live, a receipt or a key costs up to
+/// at most N_P datagrams. All peers together are held to the
+/// [budget of the host](Self::host_receive_budget) in what they make it keep. A packet that was sent with a time to live, a receipt or a key costs up to
 /// 256 bytes more while it waits or is on its way. What the budgets allow is given back when it is
 /// no longer used; what the windows take may stay until the peer ends.
 ///
@@ -94,6 +95,7 @@ pub struct Config {
     pub(crate) max_packet: u32,
     pub(crate) receive_budget: u32,
     pub(crate) send_budget: u32,
+    pub(crate) host_receive_budget: u64,
     pub(crate) frame_window_log2: u8,
     pub(crate) packet_window_log2: u8,
     pub(crate) send_rate: u32,
@@ -145,6 +147,7 @@ impl Config {
             max_packet: 1 << 20,
             receive_budget: 4 << 20,
             send_budget: 4 << 20,
+            host_receive_budget: 256 << 20,
             frame_window_log2: 12,
             packet_window_log2: 12,
             send_rate: u32::MAX,

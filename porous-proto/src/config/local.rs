@@ -35,6 +35,23 @@ impl Config {
         Ok(self)
     }
 
+    /// What received packets of all peers together may take until the application pulls them, in bytes, as
+    /// they count in the [receive budget](Self::receive_budget) of a peer, which holds beside it. Half of
+    /// it is divided among [`max_peers`](Self::max_peers): each has its share, whatever others do. The
+    /// other half is for whoever needs more than its share, in the order in which it comes. What finds
+    /// no room is refused as [`OverBudget`](crate::Ignored::OverBudget) and comes again, as with the
+    /// receive budget of a peer. Peers that we connect to have a share each, too, beyond the budget if
+    /// they and those that connected to us are more than `max_peers`. Default 256 MiB.
+    ///
+    /// ```
+    /// let _config = porous_proto::Config::new().max_peers(64).host_receive_budget(16 << 20);
+    /// ```
+    #[must_use]
+    pub const fn host_receive_budget(mut self, bytes: u64) -> Self {
+        self.host_receive_budget = bytes;
+        self
+    }
+
     /// The most that this host sends to all peers together, in bytes a second. 0 counts as 1. Default
     /// `u32::MAX`: no cap.
     ///

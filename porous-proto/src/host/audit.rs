@@ -30,6 +30,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
                 inbound.push(id.slot);
             }
             peer.audit(&mut audit);
+            self.kept.audit(id.slot, peer.kept());
             let scheduled = self.schedule.deadline(id.slot);
             assert_eq!(scheduled, peer.next_deadline(), "{id:?}");
         }

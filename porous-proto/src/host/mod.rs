@@ -9,6 +9,7 @@ mod connection_ids;
 mod cookie;
 mod handle;
 mod inbound;
+mod kept;
 mod limits;
 mod others;
 mod peers;
@@ -32,6 +33,7 @@ pub use self::connection_ids::ConnectionIds;
 use self::cookie::Cookies;
 use self::inbound::Inbound;
 pub use self::inbound::ip_source;
+use self::kept::Kept;
 use self::limits::Limits;
 pub use self::peers::PeerId;
 use self::peers::Peers;
@@ -75,6 +77,8 @@ pub struct Host<R, A = core::net::SocketAddr> {
     peers: Peers<A>,
     /// Live peers that connected to us.
     inbound: Inbound<A>,
+    /// Received packets.
+    kept: Kept,
     /// Peers that have ended and linger, the oldest first.
     lingering: VecDeque<PeerId>,
     /// Until then a request may come again whose peer did not linger for as long as it should.
@@ -120,6 +124,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             replies: Replies::new(limits::burst(config.replies)),
             cap: Cap::new(config.host_send_rate),
             room_at: Instant::ZERO,
+            kept: Kept::new(&config),
             config: Box::new(config),
             rng,
             same_host: |_, _| false,
@@ -150,6 +155,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             step: Duration::from_micros(self.step_us),
             lag: Duration::from_micros(self.lag_us),
             is_full: false,
+            may_keep: u64::MAX,
             awake_since: self.awake_since,
             back_since: self.back_since,
         }
@@ -272,6 +278,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             return;
         };
         let address = *address;
+        self.kept.set(slot, peer.kept());
         while let Some(news) = peer.next_news() {
             let event = match news {
                 News::Request => Event::Request { peer: id, address },
@@ -325,6 +332,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// Deletes a peer (§2.2).
     fn bury(&mut self, slot: u32) {
         self.schedule.set_deadline(slot, Instant::NEVER);
+        self.kept.set(slot, 0);
         self.peers.remove(slot);
     }
 

@@ -27,6 +27,10 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         if way.is_none() && !(self.config.roaming && was == PeerState::Connected) {
             return Err(Ignored::WrongAddress);
         }
+        let tick = Tick {
+            may_keep: self.kept.limit(slot),
+            ..tick
+        };
         let result = peer.handle_short(way.unwrap_or(0), short, ecn, &self.offer, tick);
         if let (PeerState::Connecting, PeerState::Connected) = (was, peer.state()) {
             self.retire_others(slot, tick, from);

@@ -8,6 +8,11 @@ use crate::progress::{ReceiveProgress, SendProgress};
 use crate::stats::PeerStats;
 
 impl Peer {
+    /// What received packets take that the application has not pulled.
+    pub(crate) fn kept(&self) -> u64 {
+        self.session.as_ref().map_or(0, |session| session.kept())
+    }
+
     /// The state (§2.2).
     ///
     /// ```

@@ -137,6 +137,10 @@ impl Session {
         &self.transfer
     }
 
+    pub(crate) const fn kept(&self) -> u64 {
+        self.sequencing.totals().kept
+    }
+
     pub(crate) const fn queued(&self) -> u64 {
         self.sequencing.totals().room.used()
     }
@@ -338,7 +342,7 @@ impl Session {
         if acked.is_some_and(|acked| !self.transfer.believes(&acked)) {
             return Err(Ignored::BadAck);
         }
-        self.make_room(&messages, needed)?;
+        self.make_room(&messages, needed, tick.may_keep)?;
         // From here on the datagram is taken.
         let mut words = self.transfer.path_words(ids.frame);
         self.transfer.set_step(tick.step, tick.lag);

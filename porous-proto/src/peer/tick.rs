@@ -15,6 +15,8 @@ pub(crate) struct Tick {
     pub(crate) lag: Duration,
     /// The host's cap holds the data of all peers back.
     pub(crate) is_full: bool,
+    /// What received packets of the peer may take, by what those of all peers may.
+    pub(crate) may_keep: u64,
     /// When the host was first stepped again after a pause, however short.
     pub(crate) awake_since: Instant,
     /// When it was first stepped again after a pause of a quarter of the timeout: nobody can be

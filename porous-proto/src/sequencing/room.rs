@@ -6,9 +6,10 @@ use crate::work;
 
 impl Sequencing {
     /// Whether `more` bytes can be kept; unreliable packets make room if they must, incomplete ones
-    /// first. If that would not be enough, they stay.
-    pub(crate) fn make_room(&mut self, more: u64) -> bool {
-        let Some(kept) = self.params.receive_budget.checked_sub(more) else {
+    /// first. If that would not be enough, they stay. `may_keep`: what the host has for this peer.
+    pub(crate) fn make_room(&mut self, more: u64, may_keep: u64) -> bool {
+        let budget = self.params.receive_budget.min(may_keep);
+        let Some(kept) = budget.checked_sub(more) else {
             return false;
         };
         if self.totals.kept.saturating_sub(kept) > self.totals.kept_unreliable {

@@ -47,6 +47,7 @@ mod resets;
 mod restart;
 mod restart_moments;
 mod roaming;
+mod shared_memory;
 mod silence;
 mod slow;
 mod sources;

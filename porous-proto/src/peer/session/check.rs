@@ -7,16 +7,17 @@ use crate::sequencing::{Verdict, cost};
 
 impl Session {
     /// Makes room in the receive budget for the messages of a datagram, which [need](Self::needed) so
-    /// much. What is thrown out may be the packet that one of them would have joined, which then begins
+    /// much. `may_keep`: what the host has for this peer. What is thrown out may be the packet that one of them would have joined, which then begins
     /// it anew and needs more: each time around, at least one packet is gone.
     pub(super) fn make_room(
         &mut self,
         messages: &[Message<&[u8]>],
         mut needed: u64,
+        may_keep: u64,
     ) -> Result<(), Ignored> {
         let mut room = 0;
         while needed > room {
-            if !self.sequencing.make_room(needed) {
+            if !self.sequencing.make_room(needed, may_keep) {
                 return Err(Ignored::OverBudget);
             }
             room = needed;

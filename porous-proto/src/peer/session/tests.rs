@@ -19,6 +19,7 @@ const TICK: Tick = Tick {
     step: Duration::ZERO,
     lag: Duration::ZERO,
     is_full: false,
+    may_keep: u64::MAX,
     awake_since: Instant::ZERO,
     back_since: Instant::ZERO,
 };

@@ -45,13 +45,15 @@ fn unreliable_packets_make_room_for_others() {
     let mut wire = Wire::new(small);
     wire.send("r0 u1 u2 r3 r4");
     wire.arrive("u1 u2 r3");
-    assert!(wire.receiver.make_room(66));
+    assert!(wire.receiver.make_room(66, u64::MAX));
     assert!(
-        wire.receiver.make_room(2 * 66),
+        wire.receiver.make_room(2 * 66, u64::MAX),
         "the unreliable ones have to go"
     );
     assert_eq!(wire.receiver.totals().kept, 2 * 66);
-    assert!(wire.receiver.make_room(3 * 66) && !wire.receiver.make_room(4 * 66));
+    assert!(
+        wire.receiver.make_room(3 * 66, u64::MAX) && !wire.receiver.make_room(4 * 66, u64::MAX)
+    );
     wire.arrive("r0 r4");
     assert_eq!(wire.delivered(), ["r0", "r3", "r4"]);
 }
@@ -66,10 +68,13 @@ fn sentinels_take_nothing_of_the_receive_budget() {
     wire.send("u0 u1 u2 u3");
     wire.arrive("s1 s3");
     assert_eq!(wire.receiver.totals().kept, 0);
-    assert!(wire.receiver.make_room(3 * 66));
+    assert!(wire.receiver.make_room(3 * 66, u64::MAX));
     wire.arrive("u3");
     assert_eq!(wire.receiver.totals().kept, 66);
-    assert!(wire.receiver.make_room(3 * 66), "it has to go again");
+    assert!(
+        wire.receiver.make_room(3 * 66, u64::MAX),
+        "it has to go again"
+    );
     assert_eq!(wire.receiver.totals().kept, 0);
 }
 

@@ -43,7 +43,7 @@ fn take(receiver: &mut Sequencing, packet: &Packet<&[u8]>, now: Instant) -> bool
         Verdict::Join(news) => news as u64,
         Verdict::Stale | Verdict::Violation => return false,
     };
-    let fits = receiver.make_room(needed);
+    let fits = receiver.make_room(needed, u64::MAX);
     if fits {
         receiver.next_frame().on_packet(packet, now);
     }
@@ -71,8 +71,8 @@ fn what_becomes_deliverable_because_another_packet_is_gone_is_offered() {
         assert!(!receiver.is_readable());
         assert_eq!(receiver.receive(NOW), None);
         if more > 0 {
-            assert!(!receiver.make_room(more));
-            assert!(receiver.make_room(300));
+            assert!(!receiver.make_room(more, u64::MAX));
+            assert!(receiver.make_room(300, u64::MAX));
         } else {
             receiver.handle_timeout(NOW + 2 * SECOND);
         }
@@ -210,7 +210,7 @@ fn incomplete_packets_make_room_before_complete_ones_and_none_if_it_is_not_enoug
         NOW
     ));
     let kept = receiver.totals.kept;
-    assert!(!receiver.make_room(3 * 74 + 1));
+    assert!(!receiver.make_room(3 * 74 + 1, u64::MAX));
     assert_eq!((receiver.totals.kept, dropped(&receiver)), (kept, (0, 0)));
     assert!(take(
         &mut receiver,
@@ -236,7 +236,7 @@ fn a_fragment_whose_packet_made_room_for_others_does_not_exceed_the_budget() {
     let mut receiver = receiver(64 + 30);
     assert!(take(&mut receiver, &part(Mode::Unreliable, 0, 0), NOW));
     // One datagram holds a reliable packet and the second fragment, whose packet has to go.
-    assert!(receiver.make_room(64 + 20 + 10));
+    assert!(receiver.make_room(64 + 20 + 10, u64::MAX));
     assert_eq!(dropped(&receiver), (1, 0));
     receiver
         .next_frame()

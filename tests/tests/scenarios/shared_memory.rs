@@ -1,0 +1,100 @@
+//! What all peers of a host may make it keep: one that fills what there is leaves the others their
+//! shares.
+
+use core::time::Duration;
+
+use porous_proto::{ChannelId, Config, Ignored, Listen, Mode, PeerId};
+use porous_sim::World;
+use porous_tests::{config, connected, events, line, seed};
+
+const SERVER: u32 = 1;
+const SECOND: Duration = Duration::from_secs(1);
+/// A share is 64 KiB.
+const PEERS: u32 = 8;
+const BUDGET: u64 = 1 << 20;
+
+/// A server that reads nothing, and clients that are connected to it: their peers there, and its peers
+/// here.
+fn server(clients: u32) -> (World, Vec<(PeerId, PeerId)>) {
+    let mut world = World::new(seed(), line());
+    let config = |config: Config| config.max_peers(PEERS).host_receive_budget(BUDGET);
+    world.add_host(SERVER, config(config::new()));
+    assert_eq!(world.host_mut(SERVER).listen(Listen::Open), Ok(()));
+    let mut peers = Vec::new();
+    for client in 2..2 + clients {
+        world.add_host(client, config::client());
+        let there = world.connect(client, SERVER).expect("a free address");
+        world.run_for(SECOND);
+        let here = connected(&events(&mut world, SERVER));
+        events(&mut world, client);
+        peers.push((there, here[0]));
+    }
+    (world, peers)
+}
+
+fn send(world: &mut World, client: u32, peer: PeerId, packets: u32, len: usize) {
+    for _ in 0..packets {
+        let host = world.host_mut(client);
+        let sent = host.send(peer, ChannelId(0), vec![7; len], Mode::Reliable);
+        assert_eq!(sent, Ok(()));
+    }
+}
+
+/// Reads all that has come from a peer: how many packets.
+fn read(world: &mut World, peer: PeerId) -> u32 {
+    let host = world.host_mut(SERVER);
+    let count = core::iter::from_fn(|| host.receive(peer)).count();
+    world.flush(SERVER);
+    u32::try_from(count).expect("a few")
+}
+
+fn refused(world: &World) -> u64 {
+    world.host(SERVER).stats().ignored(Ignored::OverBudget)
+}
+
+#[test]
+fn whoever_fills_the_memory_of_all_leaves_the_others_their_shares() {
+    let (mut world, peers) = server(PEERS);
+    // Three that send more than there is, which nobody reads.
+    for client in 0..3_u32 {
+        send(&mut world, 2 + client, peers[client as usize].0, 1000, 1000);
+    }
+    world.run_for(20 * SECOND);
+    assert!(refused(&world) > 0, "{}", world.seed());
+    // What the others send, who keep to their shares, arrives at once and whole.
+    for client in 3..PEERS {
+        send(&mut world, 2 + client, peers[client as usize].0, 50, 1000);
+    }
+    world.run_for(2 * SECOND);
+    let read_of = |world: &mut World, client: u32| read(world, peers[client as usize].1);
+    for client in 3..PEERS {
+        assert_eq!(
+            read_of(&mut world, client),
+            50,
+            "{client}; {}",
+            world.seed()
+        );
+    }
+    // What was refused comes again when there is room.
+    let mut got = [0; 3];
+    for _ in 0..60 {
+        for (client, got) in (0..).zip(&mut got) {
+            *got += read_of(&mut world, client);
+        }
+        world.run_for(SECOND);
+    }
+    assert_eq!(got, [1000; 3], "{}", world.seed());
+    let audit = world.host(SERVER).audit();
+    assert_eq!(audit.peers, PEERS as usize);
+}
+
+/// A peer alone has its share and what all have in common.
+#[test]
+fn one_peer_gets_what_nobody_else_needs() {
+    let (mut world, peers) = server(1);
+    send(&mut world, 2, peers[0].0, 1000, 1000);
+    world.run_for(20 * SECOND);
+    let most = u32::try_from((BUDGET / 2 + BUDGET / 16) / 1064).expect("a few");
+    let got = read(&mut world, peers[0].1);
+    assert!((most - 2..=most).contains(&got), "{got} of {most}");
+}

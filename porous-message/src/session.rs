@@ -16,6 +16,9 @@ use crate::shrink::shrink;
 /// A game that pauses for longer is not a slower game.
 const LONGEST_TICK: Duration = Duration::from_millis(100);
 
+/// What waits for less is not stale on any path: as long as unreliable messages wait for room.
+const STALE: Duration = Duration::from_millis(100);
+
 /// An [`Endpoint`] whose packets are unreliable packets of porous, and whose acknowledgements are
 /// its receipts.
 ///
@@ -158,9 +161,9 @@ impl<M: Serialize> Session<M> {
     /// there is something to say or not; usually there is one packet or none.
     ///
     /// There are two at most while [one waits](Carrier::waiting) in the host, and more only if the
-    /// connection sends all of them within two ticks. A packet is of no use once what is in it goes
-    /// into others, so its [time to live](SendOptions::ttl) is what acknowledgements take. If the
-    /// host does not take one, it counts as lost.
+    /// connection sends all of them within two ticks. A packet that waits there for longer than an
+    /// acknowledgement takes, and than 100 ms, is stale: that is its [time to live](SendOptions::ttl).
+    /// If the host does not take one, it counts as lost.
     ///
     /// # Errors
     ///
@@ -191,7 +194,7 @@ impl<M: Serialize> Session<M> {
         let patience = carrier.resend_timeout.max(2 * tick) + tick;
         self.endpoint.set_timeout(patience);
         self.forget_open(now);
-        let waiting = self.waiting(&carrier);
+        let waiting = self.look_at_waiting(&carrier, now);
         self.pace = (self.pace - self.pace / 8).max(self.left.saturating_sub(waiting));
         self.left = waiting;
         let mut room = self.room(tick, &carrier);
@@ -208,11 +211,18 @@ impl<M: Serialize> Session<M> {
         Ok(packets)
     }
 
-    /// Bytes that wait in the host: those of the newest packets.
-    fn waiting(&self, carrier: &Carrier) -> u64 {
+    /// Bytes that wait in the host: those of the newest packets. Their receipts do not come before
+    /// they have left.
+    fn look_at_waiting(&mut self, carrier: &Carrier, now: Instant) -> u64 {
         let packets = usize::try_from(carrier.waiting).unwrap_or(usize::MAX);
         let newest = self.open.iter().rev().take(packets);
-        newest.map(|open| open.bytes).sum()
+        let mut waiting = 0;
+        for (behind, open) in (1..).zip(newest) {
+            waiting += open.bytes;
+            let sequence = sequence(self.token.wrapping_sub(behind));
+            self.endpoint.packet_waits(now, sequence);
+        }
+        waiting
     }
 
     /// How many bytes to write: those of a packet, or what the host sends in two ticks, as one that
@@ -242,15 +252,16 @@ impl<M: Serialize> Session<M> {
         };
         let bytes = packet.len();
         buffer.truncate(bytes);
+        let ttl = patience.max(STALE);
         let options = SendOptions::new(Mode::Unreliable)
             .receipt(self.token)
-            .ttl(patience);
+            .ttl(ttl);
         self.token = self.token.wrapping_add(1);
         let bytes = bytes as u64;
         self.open_bytes += bytes;
         self.open.push_back(Open {
             bytes,
-            until: now + 2 * patience,
+            until: now + ttl + 2 * patience,
         });
         Ok(Some((buffer.into(), options)))
     }

@@ -218,6 +218,13 @@ impl<M: Serialize> BlockOutbox<M> {
         }
     }
 
+    /// The piece is in a packet that has not left.
+    pub(super) fn waits(&mut self, id: u32, index: u32, packet: u16, now: Instant) {
+        if let Some(piece) = self.piece(id, index) {
+            piece.waits(packet, now);
+        }
+    }
+
     /// The piece was in a packet that is lost.
     pub(super) fn lost(&mut self, id: u32, index: u32, packet: u16) {
         if let Some(piece) = self.piece(id, index) {

@@ -250,6 +250,24 @@ impl<M: Serialize> Channel<M> {
         }
     }
 
+    /// The packet with this has not left.
+    pub(super) fn waits(&mut self, item: Item, packet: u16, now: Instant) {
+        let Kind::Reliable(reliable) = &mut self.kind else {
+            return;
+        };
+        match (item, &mut reliable.blocks) {
+            (Item::Messages { first, count, .. }, _) => {
+                for id in row(first, count) {
+                    reliable.outbox.waits(id, packet, now);
+                }
+            }
+            (Item::Fragment { block, index, .. }, Some(blocks)) => {
+                blocks.outbox.waits(block, index, packet, now);
+            }
+            (Item::Fragment { .. } | Item::NextMessage { .. } | Item::NextBlock { .. }, _) => {}
+        }
+    }
+
     /// The packet with this is lost.
     pub(super) fn lost(&mut self, item: Item, packet: u16) {
         let Kind::Reliable(reliable) = &mut self.kind else {

@@ -53,6 +53,13 @@ impl Flight {
         newest.checked_sub(low(newest).wrapping_sub(sequence).into())
     }
 
+    /// What is in the packet, if nothing is known of it.
+    pub(super) fn items(&self, sequence: u16) -> &[Item] {
+        let number = self.number(sequence);
+        let packet = number.and_then(|number| self.packets.get(&number));
+        packet.map_or(&[], |packet| &packet.items)
+    }
+
     /// The packet is lost. What was in it.
     pub(super) fn lost(&mut self, sequence: u16) -> &[Item] {
         let number = self.number(sequence);

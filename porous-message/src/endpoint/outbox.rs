@@ -168,6 +168,13 @@ impl<M: Serialize> Outbox<M> {
         }
     }
 
+    /// The message is in a packet that has not left.
+    pub(super) fn waits(&mut self, id: u32, packet: u16, now: Instant) {
+        if let Some(outgoing) = self.get_mut(id) {
+            outgoing.fate.waits(packet, now);
+        }
+    }
+
     /// The message was in a packet that is lost.
     pub(super) fn lost(&mut self, id: u32, packet: u16) {
         if let Some(outgoing) = self.get_mut(id) {

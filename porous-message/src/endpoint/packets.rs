@@ -168,6 +168,13 @@ impl<M: Serialize> Endpoint<M> {
         self.rest();
     }
 
+    /// The packet with this number waits at its carrier: what is in it counts as sent now.
+    pub(crate) fn packet_waits(&mut self, now: Instant, sequence: u16) {
+        for item in self.packets.items(sequence) {
+            self.channels[item.channel()].waits(*item, sequence, now);
+        }
+    }
+
     /// The packet with this number seems to be lost: what was in it, and in no later one, need not
     /// wait for its time. Nobody has to call this.
     ///

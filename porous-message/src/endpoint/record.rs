@@ -65,6 +65,13 @@ impl Fate {
         self.acked = true;
     }
 
+    /// A packet has not left yet: if it was in no later one, its time begins anew.
+    pub(super) fn waits(&mut self, packet: u16, now: Instant) {
+        if let Some((at, _)) = self.last.as_mut().filter(|(_, last)| *last == packet) {
+            *at = now;
+        }
+    }
+
     /// A packet is lost: if it was in no later one, it need not wait.
     pub(super) fn lost(&mut self, packet: u16) {
         if self.last.is_some_and(|(_, last)| last == packet) {

@@ -151,6 +151,20 @@ fn a_rate_is_kept_without_a_queue() {
     }
 }
 
+/// A packet waits for a tenth of a second there, and longer than its acknowledgement takes.
+#[test]
+fn messages_of_packets_that_wait_in_the_host_do_not_go_into_others() {
+    let congestion = Congestion::Fixed { rate: 10_000 };
+    let load = Load {
+        each: 8,
+        congestion,
+        ..Load::new(By::Session)
+    };
+    let seen = play(seed(1), LinkConfig::new().delay(100 * MS), &load);
+    assert_eq!(seen.took.len(), seen.sent, "{}", seed(1));
+    assert!(seen.messages.resent < 1000, "{:?}", seen.messages);
+}
+
 #[test]
 fn bulk_of_low_priority_beside_it_does_not_starve_it() {
     for by in SESSIONS {

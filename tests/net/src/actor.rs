@@ -106,6 +106,7 @@ impl Actor {
                 tell(&format!("connected peer={address}"))?;
             }
             Event::PeerMoved { from, to, .. } => tell(&format!("moved from={from} to={to}"))?,
+            Event::PathNarrowed { bytes, .. } => tell(&format!("narrowed bytes={bytes}"))?,
             Event::Readable { peer } => self.answer(peer)?,
             Event::Disconnected { peer, reason, .. } => {
                 self.talks.remove(&peer);

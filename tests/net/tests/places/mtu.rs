@@ -120,3 +120,28 @@ fn a_device_that_takes_shorter_packets_than_before_costs_no_connection() {
         path.near.run("ip link set to-c mtu 1280");
     });
 }
+
+/// A middle that drops what is longer than it likes, and says nothing: packets of 1000 bytes go on in
+/// fragments.
+#[test]
+fn a_path_that_carries_less_than_connections_begin_with_costs_no_connection() {
+    let Some(lab) = Lab::open("narrow") else {
+        return;
+    };
+    let path = Path::new(&lab);
+    let mut server = path.server.host("[::]:7000 listen size=1000");
+    let to = "10.3.0.2:7000";
+    let options = format!("[::]:0 talk size=1000 connect={to}");
+    let mut client = path.client.host(&options);
+    assert_eq!(client.connected(), to);
+    client.hears(50);
+    path.near.firewall(
+        "add table ip f; add chain ip f forward { type filter hook forward priority 0; }; \
+         add rule ip f forward meta length > 800 drop",
+    );
+    for actor in [&mut client, &mut server] {
+        let line = actor.until("a narrow path", |line| line.is("narrowed"));
+        assert_eq!(line.value::<u16>("bytes"), 512);
+    }
+    client.hears(400);
+}

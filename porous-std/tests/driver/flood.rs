@@ -3,9 +3,10 @@
 use core::time::Duration;
 use std::net::UdpSocket;
 
-use porous_std::{ChannelId, Mode};
+use porous_proto::congestion::Congestion;
+use porous_std::{ChannelId, Clock, Config, Ignored, Mode, UdpHost};
 
-use crate::hosts::{client, connected, server, until};
+use crate::hosts::{LIMIT, client, connected, elapsed, server, until};
 
 /// Linux charges 768 bytes for a tiny datagram, others less.
 const CHARGE: usize = 1024;
@@ -41,4 +42,40 @@ fn who_comes_after_thousands_of_strangers_is_heard_in_the_same_step() {
     let taken = server.stats().datagrams_received - before;
     assert!(taken > room.try_into().unwrap(), "{taken} of {room}");
     assert_eq!(server.receive(to_client).unwrap().payload, "here");
+}
+
+/// 128 empty packets in each datagram, as fast as the machine can: most of it is refused, and another
+/// client is answered at once.
+#[test]
+fn a_peer_whose_datagrams_are_mostly_work_is_held_back() {
+    let mut server = server("127.0.0.1:0");
+    let to = server.local_addr().unwrap();
+    let fast = Congestion::Fixed { rate: u32::MAX };
+    let mut enemy = UdpHost::bind("127.0.0.1:0", Config::client().congestion(fast)).unwrap();
+    let from_enemy = enemy.connect(to).unwrap();
+    until(&mut enemy, &mut server, connected);
+    let mut client = client("127.0.0.1:0");
+    let from_client = client.connect(to).unwrap();
+    until(&mut client, &mut server, connected);
+
+    let (clock, mut answers) = (Clock::start(), 0_u32);
+    let refused = |server: &UdpHost| server.stats().ignored(Ignored::TooMuchWork);
+    while refused(&server) < 100 || answers < 20 {
+        assert!(elapsed(&clock) < LIMIT, "{answers}, {}", refused(&server));
+        for _ in 0..10_000 {
+            let _ = enemy.send(from_enemy, ChannelId(0), &b""[..], Mode::Unreliable);
+        }
+        enemy.step().unwrap();
+        client
+            .send(from_client, ChannelId(0), &b"here"[..], Mode::Unreliable)
+            .unwrap();
+        client.step().unwrap();
+        server.step().unwrap();
+        let readable: Vec<_> = server.readable().collect();
+        for peer in readable {
+            while let Some(packet) = server.receive(peer) {
+                answers += u32::from(packet.payload == "here");
+            }
+        }
+    }
 }

@@ -16,7 +16,9 @@ use super::Malformed;
 /// comes too late for its ids to be told, and one that was recorded and is repeated are refused, but
 /// for one in 2^32. So is a guess of somebody who does not see the connection's datagrams; a guess
 /// has to hit the connection id as well. Nothing here stops an attacker who sees them: that takes
-/// encryption.
+/// encryption. From one datagram that it has seen it can make others, any of the same length with
+/// [`Crc32c`](Self::Crc32c), which is linear, and with [`Header`](Self::Header) the same one with
+/// another content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Integrity {
     /// The first byte, the frame id and the newest id that is acknowledged, by a keyed hash. UDP's
@@ -197,6 +199,44 @@ mod tests {
                 let verified = check(integrity, 9, 3).verify(&damaged, IDS);
                 assert_eq!(verified.is_err(), is_noticed, "{integrity:?} {bit}");
             }
+        }
+    }
+
+    /// As the documents say (`docs/limits.md`, "Who can do what"): whoever has seen a datagram forges
+    /// others of its length with CRC-32C, and no other head with the keyed hash, but any other content.
+    #[test]
+    fn whoever_has_seen_a_datagram_can_forge_what_its_check_does_not_keep_from_it() {
+        let message = |short: &[u8; 36], ids: Ids| {
+            let acked = ids.acked.unwrap().to_le_bytes();
+            [&ids.frame.to_le_bytes()[..], &acked, short].concat()
+        };
+        for forged in 1..=50_u8 {
+            let mut seen = [0x55; 40];
+            let length = check(Integrity::Crc32c, 3, 9).append(&mut seen, 36, IDS);
+            assert_eq!(length, Ok(40));
+            let (was, theirs) = seen.split_at(36);
+            let was: [u8; 36] = was.try_into().unwrap();
+            let is = [forged; 36];
+            let next = Ids {
+                frame: IDS.frame + u64::from(forged),
+                ..IDS
+            };
+            let sums = [message(&was, IDS), message(&is, next)].map(|it| CRC32C.checksum(&it));
+            let known = u32::from_le_bytes(theirs.try_into().unwrap());
+            let sum = known ^ sums[0] ^ sums[1];
+            let datagram = [&is[..], &sum.to_le_bytes()].concat();
+            assert_eq!(
+                check(Integrity::Crc32c, 9, 3).verify(&datagram, next),
+                Ok(())
+            );
+
+            let mut seen = [0x55; 40];
+            let length = check(Integrity::Header, 3, 9).append(&mut seen, 36, IDS);
+            assert_eq!(length, Ok(40));
+            seen[1..36].fill(forged);
+            let forger = check(Integrity::Header, 9, 3);
+            assert_eq!(forger.verify(&seen, IDS), Ok(()), "other content");
+            assert_eq!(forger.verify(&seen, next), Err(Malformed::Integrity));
         }
     }
 

@@ -216,3 +216,37 @@ fn limits_do_not_count_what_a_connection_says() {
     }
     assert!(world.now() > Instant::from_micros(50_000_000));
 }
+
+/// How many of 20 clients are in after so long, who begin half a second after a flood of so many
+/// requests a second has begun.
+fn newcomers(flood: u32, after: Duration) -> usize {
+    const CLIENTS: core::ops::Range<u32> = 100..120;
+    let request = a_request();
+    let mut world = listening(config::new());
+    let mut n = 0;
+    let mut pass = |world: &mut World, time: Duration| {
+        let end = world.now() + time;
+        while world.now() < end {
+            for _ in 0..flood / 1000 {
+                world.inject(STRANGERS + n, B, request.clone());
+                n += 1;
+            }
+            world.run_for(Duration::from_millis(1));
+        }
+    };
+    pass(&mut world, Duration::from_millis(500));
+    for client in CLIENTS {
+        world.add_host(client, config::client());
+        assert!(world.connect(client, B).is_ok());
+    }
+    pass(&mut world, after);
+    let is_in = |client: &u32| world.host(*client).stats().connected == 1;
+    CLIENTS.filter(is_in).count()
+}
+
+/// Each request has an answer with a chance of two in five.
+#[test]
+fn a_flood_of_50_000_requests_a_second_keeps_no_newcomer_out_for_long() {
+    let clients = newcomers(50_000, Duration::from_secs(3));
+    assert_eq!(clients, 20, "{}", seed());
+}

@@ -40,7 +40,8 @@ impl Config {
     /// it is divided among [`max_peers`](Self::max_peers): each has its share, whatever others do. The
     /// other half is for whoever needs more than its share, in the order in which it comes. What finds
     /// no room is refused as [`OverBudget`](crate::Ignored::OverBudget) and comes again, as with the
-    /// receive budget of a peer. Peers that we connect to have a share each, too, beyond the budget if
+    /// receive budget of a peer; one peer at a time may then go on to that, or parts of large packets
+    /// would wait for each other. So the most is this and one receive budget. Peers that we connect to have a share each, too, beyond the budget if
     /// they and those that connected to us are more than `max_peers`. Default 256 MiB.
     ///
     /// ```

@@ -30,7 +30,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
                 inbound.push(id.slot);
             }
             peer.audit(&mut audit);
-            self.kept.audit(id.slot, peer.kept());
+            let most = u64::from(self.config.receive_budget);
+            self.kept.audit((id.slot, peer.kept()), most);
             let scheduled = self.schedule.deadline(id.slot);
             assert_eq!(scheduled, peer.next_deadline(), "{id:?}");
         }

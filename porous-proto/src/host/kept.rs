@@ -1,6 +1,8 @@
 //! What received packets of all peers take until the application pulls them (`docs/limits.md`, "Peers").
 //! Half of what all may take is divided: each peer has its share of that, whatever others do. What is
-//! beyond comes out of the other half, for whoever comes first.
+//! beyond comes out of the other half, for whoever comes first. When that is used up one peer at a time
+//! may go on to its own receive budget: parts of large packets cannot be read, so that peers which all
+//! have parts would wait for each other for ever.
 
 use alloc::collections::BTreeMap;
 
@@ -17,6 +19,8 @@ pub(super) struct Kept {
     beyond: BTreeMap<u32, u64>,
     /// All of those together.
     used: u64,
+    /// The peer that may go on, until it has no more than its share again.
+    turn: Option<u32>,
 }
 
 impl Kept {
@@ -27,11 +31,23 @@ impl Kept {
             common: half,
             beyond: BTreeMap::new(),
             used: 0,
+            turn: None,
         }
     }
 
-    /// The most that packets of this peer may take now.
+    /// A datagram of this peer found no room: it is its turn, unless it is that of another one, or it
+    /// keeps to its share.
+    pub(super) fn refuse(&mut self, slot: u32) {
+        if self.beyond.contains_key(&slot) {
+            self.turn.get_or_insert(slot);
+        }
+    }
+
+    /// The most that packets of this peer may take now, beside its own receive budget.
     pub(super) fn limit(&self, slot: u32) -> u64 {
+        if self.turn == Some(slot) {
+            return u64::MAX;
+        }
         let own = self.beyond.get(&slot).copied().unwrap_or(0);
         let others = self.used.saturating_sub(own);
         self.share
@@ -47,17 +63,21 @@ impl Kept {
             self.beyond.remove(&slot)
         };
         self.used = self.used.saturating_sub(before.unwrap_or(0)) + beyond;
+        if beyond == 0 && self.turn == Some(slot) {
+            self.turn = None;
+        }
     }
 
     /// # Panics
     ///
-    /// If this peer, whose packets take so much, is written down wrong, or all take too much.
+    /// If this peer, whose packets take so much, is written down wrong, or all take too much, where one
+    /// may have this receive budget.
     #[cfg(any(test, feature = "audit"))]
-    pub(super) fn audit(&self, slot: u32, bytes: u64) {
+    pub(super) fn audit(&self, (slot, bytes): (u32, u64), receive_budget: u64) {
         let beyond = self.beyond.get(&slot).copied().unwrap_or(0);
         assert_eq!(beyond, bytes.saturating_sub(self.share), "kept of {slot}");
         assert_eq!(self.used, self.beyond.values().sum(), "kept of all");
-        assert!(self.used <= self.common, "{self:?}");
+        assert!(self.used <= self.common + receive_budget, "{self:?}");
     }
 }
 
@@ -80,16 +100,30 @@ mod tests {
     }
 
     #[test]
+    fn one_peer_at_a_time_has_its_turn_until_it_is_back_at_its_share() {
+        let config = Config::new().max_peers(10).host_receive_budget(20_000);
+        let mut kept = Kept::new(&config);
+        kept.set(0, 6000);
+        kept.set(1, 6000);
+        assert_eq!([0, 1].map(|slot| kept.limit(slot)), [6000; 2]);
+        [2, 1, 0].into_iter().for_each(|slot| kept.refuse(slot));
+        kept.set(1, 50_000);
+        assert_eq!([0, 1].map(|slot| kept.limit(slot)), [1000, u64::MAX]);
+        kept.set(1, 1000);
+        assert_eq!([0, 1].map(|slot| kept.limit(slot)), [11_000, 6000]);
+        kept.refuse(0);
+        assert_eq!([0, 1].map(|slot| kept.limit(slot)), [u64::MAX, 6000]);
+    }
+
+    #[test]
     fn no_budget_is_too_small_or_too_large() {
         for (peers, budget) in [(0, 0), (u32::MAX, 1), (1, u64::MAX), (u32::MAX, u64::MAX)] {
             let config = Config::new().max_peers(peers).host_receive_budget(budget);
             let mut kept = Kept::new(&config);
             for slot in 0..3 {
                 kept.set(slot, kept.limit(slot));
-                kept.audit(
-                    slot,
-                    kept.share + kept.beyond.get(&slot).copied().unwrap_or(0),
-                );
+                let beyond = kept.beyond.get(&slot).copied();
+                kept.audit((slot, kept.share + beyond.unwrap_or(0)), 0);
             }
             assert!(kept.used <= budget / 2);
         }

@@ -45,6 +45,9 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
                 Ok(slot)
             }
             Err(cause) => {
+                if cause == Ignored::OverBudget {
+                    self.kept.refuse(slot);
+                }
                 // An acknowledgement of a duplicate may be due.
                 self.settle(slot);
                 Err(cause)

@@ -103,6 +103,11 @@ impl Plan {
             // taken by who is there now.
             role.roams = listens && checksum && Draw::new(seed, "roaming", index).often(50);
             role.config = role.config.roaming(role.roams);
+            let mut memory = Draw::new(seed, "memory", index);
+            if memory.often(30) {
+                let all = memory.log(100_000, 20_000_000);
+                role.config = role.config.host_receive_budget(all);
+            }
             if shape == 1 {
                 // They connect to each other, at the same time: neither needs to listen.
                 role.dials = (0..usize::try_from(hosts).unwrap_or(2)).collect();

@@ -88,13 +88,37 @@ fn whoever_fills_the_memory_of_all_leaves_the_others_their_shares() {
     assert_eq!(audit.peers, PEERS as usize);
 }
 
-/// A peer alone has its share and what all have in common.
+/// As packets count, 64 bytes each beside their own.
 #[test]
-fn one_peer_gets_what_nobody_else_needs() {
-    let (mut world, peers) = server(1);
-    send(&mut world, 2, peers[0].0, 1000, 1000);
-    world.run_for(20 * SECOND);
-    let most = u32::try_from((BUDGET / 2 + BUDGET / 16) / 1064).expect("a few");
-    let got = read(&mut world, peers[0].1);
-    assert!((most - 2..=most).contains(&got), "{got} of {most}");
+fn what_all_peers_take_is_the_budget_and_that_of_one_peer_at_most() {
+    let (mut world, peers) = server(3);
+    for (client, (there, _)) in (2..).zip(&peers) {
+        send(&mut world, client, *there, 3000, 1000);
+    }
+    world.run_for(30 * SECOND);
+    let kept = peers.iter().map(|(_, here)| read(&mut world, *here));
+    let kept = 1064 * u64::from(kept.sum::<u32>());
+    let most = BUDGET + (4 << 20);
+    assert!((most / 2..=most).contains(&kept), "{kept} of {most}");
+}
+
+/// Large packets of all peers at once, of which only parts find room: a part cannot be read, and gives
+/// nothing back. One peer at a time gets what its packet needs.
+#[test]
+fn large_packets_of_all_peers_at_once_arrive_one_after_the_other() {
+    const LARGE: usize = 300_000;
+    let (mut world, peers) = server(PEERS);
+    for (client, (there, _)) in (2..).zip(&peers) {
+        send(&mut world, client, *there, 3, LARGE);
+    }
+    let mut got = 0;
+    for _ in 0..120 {
+        world.run_for(SECOND);
+        for (_, here) in &peers {
+            got += read(&mut world, *here);
+        }
+        let _ = world.host(SERVER).audit();
+    }
+    assert!(refused(&world) > 0, "{}", world.seed());
+    assert_eq!(got, 3 * PEERS, "{}", world.seed());
 }

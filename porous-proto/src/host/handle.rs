@@ -3,7 +3,6 @@
 
 use rand_core::CryptoRng;
 
-use super::inbound::NoPlace;
 use super::limits::Answered;
 use super::replies::Reply;
 use super::{Address, Host};
@@ -195,9 +194,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             Ok(agreement) => agreement,
             Err(refusal) => return self.turn_away(from, connect.nonce_self, refusal),
         };
-        let place = self.inbound.place(&from, &self.config);
-        if self.listen == Listen::Full || place.is_err() || self.events_wait() {
-            self.stats.source_full += u64::from(place == Err(NoPlace::Source));
+        let room = self.inbound.count() < self.config.max_peers && !self.events_wait();
+        if self.listen == Listen::Full || !room {
             return self.turn_away(from, connect.nonce_self, Refusal::Full);
         }
         self.cookies.rotate(tick.now, &mut self.rng);
@@ -239,6 +237,10 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             return Err(Ignored::WrongState);
         }
         let full = Refusal::Full;
+        if !self.inbound.has_place(&from, &self.config) {
+            self.stats.source_full += 1;
+            return self.turn_away(from, connect.nonce_self, full);
+        }
         let Some(connection_id) = self.draw_connection_id() else {
             return self.turn_away(from, connect.nonce_self, full);
         };

@@ -1,7 +1,7 @@
 //! Peers that connected to us: how many there are, and how many of each source (`docs/limits.md`,
 //! "Peers").
 
-use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 use core::net::IpAddr;
 
 use rand_core::CryptoRng;
@@ -42,23 +42,13 @@ pub fn ip_source(ip: IpAddr) -> [u8; 16] {
     }
 }
 
-/// Why there is no place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NoPlace {
-    /// For anybody.
-    Anybody,
-    /// For peers of this source.
-    Source,
-}
-
 /// Live peers that connected to us.
 #[derive(Debug)]
 pub(super) struct Inbound<A> {
     count: u32,
     source_of: fn(&A) -> Source,
-    by_source: BTreeMap<Source, u32>,
-    /// By slot, of those that are counted by source.
-    sources: BTreeMap<u32, Source>,
+    /// The slots and sources of those that are counted by source.
+    sources: Vec<(u32, Source)>,
 }
 
 impl<A: Address> Inbound<A> {
@@ -66,44 +56,36 @@ impl<A: Address> Inbound<A> {
         Self {
             count: 0,
             source_of: |_| NOBODY,
-            by_source: BTreeMap::new(),
-            sources: BTreeMap::new(),
+            sources: Vec::new(),
         }
     }
 
-    /// Whether one more may connect, from there.
-    pub(super) fn place(&self, from: &A, config: &Config) -> Result<(), NoPlace> {
-        if self.count >= config.max_peers {
-            return Err(NoPlace::Anybody);
-        }
+    pub(super) const fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Whether one more may connect, from there. It looks at all: to be asked of proved addresses.
+    pub(super) fn has_place(&self, from: &A, config: &Config) -> bool {
         let source = (self.source_of)(from);
-        let others = self.by_source.get(&source).copied().unwrap_or(0);
-        if source != NOBODY && others >= config.peers_per_source() {
-            return Err(NoPlace::Source);
-        }
-        Ok(())
+        let is_same = |other: &&(u32, Source)| other.1 == source;
+        let others = || self.sources.iter().filter(is_same).count() as u64;
+        source == NOBODY || others() < u64::from(config.peers_per_source())
     }
 
     pub(super) fn insert(&mut self, slot: u32, from: &A) {
         self.count += 1;
         let source = (self.source_of)(from);
         if source != NOBODY {
-            *self.by_source.entry(source).or_default() += 1;
-            self.sources.insert(slot, source);
+            self.sources.push((slot, source));
         }
     }
 
     /// The peer has ended.
     pub(super) fn remove(&mut self, slot: u32) {
         self.count -= 1;
-        let Some(source) = self.sources.remove(&slot) else {
-            return;
-        };
-        if let Some(count) = self.by_source.get_mut(&source) {
-            *count -= 1;
-            if *count == 0 {
-                self.by_source.remove(&source);
-            }
+        let mut slots = self.sources.iter().map(|&(slot, _)| slot);
+        if let Some(place) = slots.position(|other| other == slot) {
+            self.sources.swap_remove(place);
         }
     }
 
@@ -114,18 +96,12 @@ impl<A: Address> Inbound<A> {
     pub(super) fn audit(&self, live: &[u32], config: &Config) {
         assert_eq!(self.count as usize, live.len(), "inbound peers");
         assert!(self.count <= config.max_peers, "inbound peers");
-        let is_live = |slot| live.contains(slot);
-        assert!(
-            self.sources.keys().all(is_live),
-            "sources of peers that ended"
-        );
-        let mut counts = BTreeMap::<Source, u32>::new();
-        for &source in self.sources.values() {
-            *counts.entry(source).or_default() += 1;
+        for (slot, source) in &self.sources {
+            assert!(live.contains(slot), "the source of a peer that ended");
+            let same = self.sources.iter().filter(|other| other.1 == *source);
+            let most = config.peers_per_source() as usize;
+            assert!(same.count() <= most, "peers of a source");
         }
-        assert_eq!(self.by_source, counts, "peers of a source");
-        let most = counts.values().max().copied().unwrap_or(0);
-        assert!(most <= config.peers_per_source(), "peers of a source");
     }
 }
 

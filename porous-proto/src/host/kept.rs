@@ -4,7 +4,7 @@
 //! may go on to its own receive budget: parts of large packets cannot be read, so that peers which all
 //! have parts would wait for each other for ever.
 
-use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 
 use crate::config::Config;
 
@@ -15,8 +15,8 @@ pub(super) struct Kept {
     share: u64,
     /// What all have in common beside that.
     common: u64,
-    /// Of it, what each peer takes that has more than its share, by slot.
-    beyond: BTreeMap<u32, u64>,
+    /// What each peer takes of it, by slot.
+    beyond: Vec<u64>,
     /// All of those together.
     used: u64,
     /// The peer that may go on, until it has no more than its share again.
@@ -29,7 +29,7 @@ impl Kept {
         Self {
             share: half / u64::from(config.max_peers.max(1)),
             common: half,
-            beyond: BTreeMap::new(),
+            beyond: Vec::new(),
             used: 0,
             turn: None,
         }
@@ -38,7 +38,7 @@ impl Kept {
     /// A datagram of this peer found no room: it is its turn, unless it is that of another one, or it
     /// keeps to its share.
     pub(super) fn refuse(&mut self, slot: u32) {
-        if self.beyond.contains_key(&slot) {
+        if self.beyond(slot) > 0 {
             self.turn.get_or_insert(slot);
         }
     }
@@ -48,21 +48,26 @@ impl Kept {
         if self.turn == Some(slot) {
             return u64::MAX;
         }
-        let own = self.beyond.get(&slot).copied().unwrap_or(0);
-        let others = self.used.saturating_sub(own);
+        let others = self.used.saturating_sub(self.beyond(slot));
         self.share
             .saturating_add(self.common.saturating_sub(others))
+    }
+
+    fn beyond(&self, slot: u32) -> u64 {
+        self.beyond.get(slot as usize).copied().unwrap_or(0)
     }
 
     /// So much they take.
     pub(super) fn set(&mut self, slot: u32, bytes: u64) {
         let beyond = bytes.saturating_sub(self.share);
-        let before = if beyond > 0 {
-            self.beyond.insert(slot, beyond)
-        } else {
-            self.beyond.remove(&slot)
-        };
-        self.used = self.used.saturating_sub(before.unwrap_or(0)) + beyond;
+        self.used = self.used.saturating_sub(self.beyond(slot)) + beyond;
+        let place = slot as usize;
+        if beyond > 0 && place >= self.beyond.len() {
+            self.beyond.resize(place + 1, 0);
+        }
+        if let Some(own) = self.beyond.get_mut(place) {
+            *own = beyond;
+        }
         if beyond == 0 && self.turn == Some(slot) {
             self.turn = None;
         }
@@ -74,9 +79,12 @@ impl Kept {
     /// may have this receive budget.
     #[cfg(any(test, feature = "audit"))]
     pub(super) fn audit(&self, (slot, bytes): (u32, u64), receive_budget: u64) {
-        let beyond = self.beyond.get(&slot).copied().unwrap_or(0);
-        assert_eq!(beyond, bytes.saturating_sub(self.share), "kept of {slot}");
-        assert_eq!(self.used, self.beyond.values().sum(), "kept of all");
+        assert_eq!(
+            self.beyond(slot),
+            bytes.saturating_sub(self.share),
+            "kept of {slot}"
+        );
+        assert_eq!(self.used, self.beyond.iter().sum::<u64>(), "kept of all");
         assert!(self.used <= self.common + receive_budget, "{self:?}");
     }
 }
@@ -122,8 +130,7 @@ mod tests {
             let mut kept = Kept::new(&config);
             for slot in 0..3 {
                 kept.set(slot, kept.limit(slot));
-                let beyond = kept.beyond.get(&slot).copied();
-                kept.audit((slot, kept.share + beyond.unwrap_or(0)), 0);
+                kept.audit((slot, kept.share + kept.beyond(slot)), 0);
             }
             assert!(kept.used <= budget / 2);
         }

@@ -88,17 +88,16 @@ fn pongs_of_all_pings_are_one_round_trip() {
         let before = scene.stats();
         for first in (0..=u16::MAX).rev().step_by(100) {
             let all = (first.saturating_sub(99)..=first).map(pong).collect();
-            // Less often than is too much work.
-            scene.now = scene.now + Duration::from_millis(1);
             assert_taken(scene.send(&mut enemy, None, all));
         }
         let once = scene.stats();
         let counts = once.rtt < before.rtt && once.rtt >= before.rtt * 7 / 8;
         let is_right = by_policy(times(&once) == times(&before), counts);
         assert!(is_right, "{once:?}");
+        // Or it is too much work.
+        scene.now = scene.now + Duration::from_secs(1);
         for first in (0..=u16::MAX).step_by(100) {
             let all = (first..=first.saturating_add(99)).map(pong).collect();
-            scene.now = scene.now + Duration::from_millis(1);
             assert_taken(scene.send(&mut enemy, None, all));
         }
         assert_eq!(times(&scene.stats()), times(&once));

@@ -60,7 +60,8 @@ impl Transfer {
             self.note_passed(id, record.is_large);
             self.marking.on_passed(id, record.is_marked);
             let is_idle = self.queue.flight() == 0;
-            self.recovery.on_acknowledged(id, record.bytes > 0, is_idle);
+            self.recovery
+                .on_acknowledged(id, (record.bytes > 0, is_idle), now);
             if let Some(largest) = record.reported {
                 self.received.confirm(id, largest);
                 self.heard.confirm(id);

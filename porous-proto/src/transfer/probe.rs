@@ -40,13 +40,13 @@ impl Probe {
         }
     }
 
-    /// In two; a ping, if there is nothing to repeat. If one such probe was in vain, the first is a
-    /// ping that is as short as can be: what is to be repeated may be too long for the path.
+    /// In two; a ping, if there is nothing to repeat. If one such probe was in vain, a ping that is as
+    /// short as can be goes before them: what is to be repeated may be too long for the path.
     pub(crate) const fn late(from: u64, end: u64, again: bool) -> Self {
         Self {
             from,
             end,
-            left: 2,
+            left: 2 + again as u8,
             insists: true,
             pings: again,
             is_late: true,

@@ -85,7 +85,8 @@ impl Plan {
         for index in 0..usize::try_from(hosts).unwrap_or(2) {
             let mut draw = Draw::new(seed, "host", index);
             // One that asks for the checksum is enough, and the first has a part in nearly all.
-            let config = common.clone().integrity(integrity(
+            let config = memory(common.clone(), Draw::new(seed, "memory", index));
+            let config = config.integrity(integrity(
                 checksum && (shape < 2 || index == 0 || draw.often(50)),
             ));
             // Either all are peers of each other, and listen, or the first is everybody's server.
@@ -103,11 +104,6 @@ impl Plan {
             // taken by who is there now.
             role.roams = listens && checksum && Draw::new(seed, "roaming", index).often(50);
             role.config = role.config.roaming(role.roams);
-            let mut memory = Draw::new(seed, "memory", index);
-            if memory.often(30) {
-                let all = memory.log(100_000, 20_000_000);
-                role.config = role.config.host_receive_budget(all);
-            }
             if shape == 1 {
                 // They connect to each other, at the same time: neither needs to listen.
                 role.dials = (0..usize::try_from(hosts).unwrap_or(2)).collect();
@@ -127,6 +123,15 @@ impl Plan {
             judged: checksum || !corrupts,
             heavy,
         })
+    }
+}
+
+/// What all peers of a host may make it keep: little, of some hosts.
+fn memory(config: Config, mut draw: Draw) -> Config {
+    if draw.often(30) {
+        config.host_receive_budget(draw.log(100_000, 20_000_000))
+    } else {
+        config
     }
 }
 

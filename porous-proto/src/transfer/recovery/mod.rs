@@ -98,11 +98,16 @@ impl Recovery {
 
     /// A frame was acknowledged, for the first time. `counted`: it carried data; `is_idle`: none is on
     /// its way.
-    pub(crate) fn on_acknowledged(&mut self, id: u64, counted: bool, is_idle: bool) {
+    pub(crate) fn on_acknowledged(
+        &mut self,
+        id: u64,
+        (counted, is_idle): (bool, bool),
+        now: Instant,
+    ) {
         match self {
             Self::Paper(paper) if counted => paper.drops.on_acknowledged(),
             Self::Paper(_) => {}
-            Self::Modern(modern) => modern.on_acknowledged(id, counted || is_idle),
+            Self::Modern(modern) => modern.on_acknowledged(id, counted || is_idle, now),
         }
     }
 }

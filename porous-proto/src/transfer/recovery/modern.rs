@@ -81,6 +81,8 @@ pub(crate) struct Modern {
     last_sent: Instant,
     /// n of the n-th timeout in a row.
     backoff: u32,
+    /// When a ping that arrived has last begun the timeouts anew.
+    revived: Option<Instant>,
     /// When the last frame was sent that was lost.
     lossy_since: Option<Instant>,
     /// So many early probes were in vain since one was not.
@@ -101,6 +103,7 @@ impl Modern {
             episodes: Episodes::new(),
             last_sent: Instant::ZERO,
             backoff: 0,
+            revived: None,
             lossy_since: None,
             in_vain: 0,
             first_lost: None,
@@ -162,11 +165,16 @@ impl Modern {
     }
 
     /// A frame was acknowledged, for the first time. `counted`: it carried data, or no data is on its
-    /// way. Pings that arrive where data does not must not make it be repeated as often as they are
-    /// asked.
-    pub(crate) fn on_acknowledged(&mut self, id: u64, counted: bool) {
+    /// way. Where pings arrive and data does not, the path is there, and what was lost by chance is
+    /// repeated as at first: but once in a second, as a host may acknowledge nothing else.
+    pub(crate) fn on_acknowledged(&mut self, id: u64, counted: bool, now: Instant) {
+        let is_soon = |last| now.saturating_duration_since(last) < PROBE_MAX;
         if counted {
             self.backoff = 0;
+        } else if self.revived.is_none_or(|last| !is_soon(last)) {
+            (self.backoff, self.revived) = (0, Some(now));
+        } else {
+            self.backoff = self.backoff.min(REPEATS - 1);
         }
         self.first_lost = None;
         if self.episodes.on_acknowledged(id) {

@@ -59,11 +59,11 @@ fn sixteen_episodes_without_an_error_make_impatient_again() {
     let mut modern = settled();
     modern.on_lost((10, at(0)), 20, false, STEP);
     modern.on_spurious(10, 40);
-    modern.on_acknowledged(20, true);
+    modern.on_acknowledged(20, true, Instant::ZERO);
     for n in 0..16 {
         assert!(!modern.is_lost((97, at(0)), Some(100), STEP, at(0)), "{n}");
         modern.on_lost((200 + n, at(0)), 201 + n, false, STEP);
-        modern.on_acknowledged(201 + n, true);
+        modern.on_acknowledged(201 + n, true, Instant::ZERO);
     }
     assert!(modern.is_lost((97, at(0)), Some(100), STEP, at(0)));
     assert!(modern.is_lost((99, at(0)), Some(100), STEP, at(113)));
@@ -79,7 +79,7 @@ fn losses_of_three_timeouts_with_nothing_between_them_are_persistent() {
     assert_eq!(lost(11, later, false), Signal::Persistent);
     let latest = later + 3 * timeout;
     assert_eq!(lost(13, latest, true), Signal::FurtherLoss);
-    modern.on_acknowledged(15, true);
+    modern.on_acknowledged(15, true, Instant::ZERO);
     let sent = latest + 3 * timeout;
     let lost = modern.on_lost((16, sent), 20, false, STEP);
     assert_eq!(lost, Signal::FurtherLoss);
@@ -114,7 +114,7 @@ fn probes_come_early_then_late_and_then_twice_as_late() {
         modern.deadline(&probed, None, STEP),
         (at(1303), Due::Timeout)
     );
-    modern.on_acknowledged(3, true);
+    modern.on_acknowledged(3, true, Instant::ZERO);
     assert_eq!(
         modern.deadline(&probed, None, STEP),
         (at(404), Due::Timeout)
@@ -175,7 +175,7 @@ fn after_sixteen_timeouts_nothing_is_repeated() {
     for n in 0..20 {
         assert_eq!(modern.on_timeout(at(n)), n < 16, "{n}");
     }
-    modern.on_acknowledged(3, true);
+    modern.on_acknowledged(3, true, Instant::ZERO);
     assert!(modern.on_timeout(at(30)));
 }
 

@@ -73,7 +73,7 @@ pub enum Event<A> {
     PathNarrowed {
         /// The peer.
         peer: PeerId,
-        /// Datagrams to it have at most so many bytes now: 512, or what connections begin with
+        /// The most bytes that datagrams to it have now: 512, or what connections begin with
         /// ([`Config::max_datagram`](crate::Config::max_datagram)).
         bytes: u16,
     },

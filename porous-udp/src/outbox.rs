@@ -124,7 +124,7 @@ impl Outbox {
 
     /// Says that a datagram was written to the beginning of the [`room`](Self::room). It joins the
     /// last batch if it fits, and if that then has no more than `max_segments` datagrams. False if its
-    /// address refuses datagrams, and so many wait already that this one is lost.
+    /// address refuses datagrams, and this one is lost as too many wait already.
     pub(crate) fn push(&mut self, made: Made, max_segments: usize, now: Instant) -> bool {
         let Made {
             to,

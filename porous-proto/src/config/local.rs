@@ -38,7 +38,7 @@ impl Config {
     /// What received packets of all peers together may take until the application pulls them, in bytes, as
     /// they count in the [receive budget](Self::receive_budget) of a peer, which holds beside it. Half of
     /// it is divided among [`max_peers`](Self::max_peers): each has its share, whatever others do. The
-    /// other half is for whoever needs more than its share, in the order in which it comes. What finds
+    /// other half is for peers that need more than their shares, in the order in which it comes. What finds
     /// no room is refused as [`OverBudget`](crate::Ignored::OverBudget) and comes again, as with the
     /// receive budget of a peer; one peer at a time may then go on to that, or parts of large packets
     /// would wait for each other. So the most is this and one receive budget. Peers that we connect to have a share each, too, beyond the budget if

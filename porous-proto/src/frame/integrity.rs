@@ -202,8 +202,9 @@ mod tests {
         }
     }
 
-    /// As the documents say (`docs/limits.md`, "Who can do what"): whoever has seen a datagram forges
-    /// others of its length with CRC-32C, and no other head with the keyed hash, but any other content.
+    /// As the documents say (`docs/limits.md`, "Who can do what"): an attacker that has seen a
+    /// datagram forges others of its length with CRC-32C, and with the keyed hash no other head, but any
+    /// other content.
     #[test]
     fn whoever_has_seen_a_datagram_can_forge_what_its_check_does_not_keep_from_it() {
         let message = |short: &[u8; 36], ids: Ids| {

@@ -1,6 +1,6 @@
 //! What received packets of all peers take until the application pulls them (`docs/limits.md`, "Peers").
 //! Half of what all may take is divided: each peer has its share of that, whatever others do. What is
-//! beyond comes out of the other half, for whoever comes first. When that is used up one peer at a time
+//! beyond comes out of the other half, for the peers that come first. When that is used up one peer at a time
 //! may go on to its own receive budget: parts of large packets cannot be read, so that peers which all
 //! have parts would wait for each other for ever.
 
@@ -57,7 +57,7 @@ impl Kept {
         self.beyond.get(slot as usize).copied().unwrap_or(0)
     }
 
-    /// So much they take.
+    /// The packets of this peer take this number of bytes.
     pub(super) fn set(&mut self, slot: u32, bytes: u64) {
         let beyond = bytes.saturating_sub(self.share);
         self.used = self.used.saturating_sub(self.beyond(slot)) + beyond;

@@ -27,8 +27,8 @@ const BUCKETS_MIN: u64 = 64;
 /// Resets can be provoked by a few bytes, so they get no more than a tenth of the answers.
 const RESETS: u32 = 10;
 
-/// Answers get so large a part of what a host may send to all: those who want them may be one stranger
-/// with a thousand addresses.
+/// Answers get one part in ten of what a host may send to all: one stranger with a thousand addresses
+/// may want all of them.
 const STRANGERS: u32 = 10;
 
 /// What may be saved up of that part: a fiftieth of any second, as of the cap itself.
@@ -84,7 +84,7 @@ impl Limits {
         }
     }
 
-    /// The host may send so many bytes a second to all.
+    /// `rate`: the bytes a second that the host may send to all.
     pub(crate) fn set_host_rate(&mut self, rate: u32, now: Instant) {
         self.share.set_rate(share(rate), now);
     }

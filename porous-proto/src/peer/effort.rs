@@ -6,15 +6,16 @@ use core::time::Duration;
 use crate::bucket::Bucket;
 use crate::time::Instant;
 
-/// So many bytes of a datagram pay for a message. Most messages of a game are longer; those that are not
+/// This number of bytes of a datagram pays for one message. Most messages of a game are longer; those that are not
 /// count.
 const BYTES: u64 = 8;
 
-/// A ring of a receive queue that is made anew costs as much as a message for so many ids: it is memory
-/// that has to be asked for and set to 0. So do ids that a packet leaps over, which are looked through.
+/// A ring of a receive queue that is made anew costs as much as one message for this number of ids: it
+/// is memory that has to be asked for and set to 0. Ids that a packet leaps over cost the same, as they
+/// are looked through.
 const IDS: u64 = 1024;
 
-/// Beyond what is paid for, so many messages a second are taken: 128 empty packets, as many as a
+/// The messages a second that are taken beyond what is paid for: 128 empty packets, as many as a
 /// datagram holds, at 400 Hz. They cost a hundredth of a core.
 const A_SECOND: u32 = 50_000;
 
@@ -36,13 +37,13 @@ impl Effort {
         self.0.hold(now).is_some()
     }
 
-    /// A datagram of so many bytes has so many messages.
+    /// A datagram has this length and this number of messages.
     pub(super) fn decode(&mut self, bytes: usize, messages: usize) {
         let work = messages as u64;
         self.0.spend(work.saturating_sub(bytes as u64 / BYTES));
     }
 
-    /// Rings of so many ids were made for them, or looked through.
+    /// Rings of this number of ids were made for the messages, or looked through.
     pub(super) fn look_through(&mut self, ids: u64) {
         self.0.spend(ids / IDS);
     }

@@ -25,11 +25,11 @@ const INTERVAL_MAX: Duration = Duration::from_secs(1);
 const PUNCH_INTERVAL: Duration = Duration::from_millis(50);
 const PUNCH_TIME: Duration = Duration::from_secs(1);
 
-/// A request that comes makes so many of ours come sooner. It may be forged: who sends it in the name
-/// of the remote host must not make us send much more than it has.
+/// The number of our requests that one of the remote host makes come sooner. It may be forged, and a
+/// forger must not make us send much more than it has sent.
 const PUNCHES: u8 = 2;
 
-/// So many may wait, those of a second.
+/// The most that may wait: those of a second.
 const PUNCHES_MAX: u8 = 20;
 
 /// For so long only the first address that gave a cookie gets it back (RFC 8305 §5): if several are

@@ -138,7 +138,7 @@ pub(crate) enum News {
     Connected,
     Readable,
     Writable,
-    /// Datagrams have at most so many bytes.
+    /// The most bytes that datagrams have now.
     PathNarrowed(u16),
     Receipt(Receipt),
     /// Why, and how many packets were not delivered. `told`: the application knows the peer.

@@ -155,7 +155,7 @@ impl ReceiveQueue {
         self.index.delivered.put(id, delivered);
     }
 
-    /// Makes the ring span so many ids: of how many a new one is.
+    /// Makes the ring span this number of ids: the length of a new one, or 0.
     fn reserve(&mut self, span: u64) -> u64 {
         let needed = usize::try_from(span).unwrap_or(usize::MAX);
         if needed <= self.ring.len() {

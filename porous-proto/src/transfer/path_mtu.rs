@@ -46,7 +46,7 @@ const SMALL: u16 = 256;
 /// A path carries less than it did, or than it should.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Narrowed {
-    /// Datagrams have at most so many bytes now.
+    /// The most bytes that datagrams have now.
     To(u16),
     /// Not even the least.
     TooFar,

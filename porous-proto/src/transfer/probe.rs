@@ -40,7 +40,7 @@ impl Probe {
         }
     }
 
-    /// In two; a ping, if there is nothing to repeat. If one such probe was in vain, a ping that is as
+    /// In two; a ping, if there is nothing to repeat. If nothing answered one such probe, a ping that is as
     /// short as can be goes before them: what is to be repeated may be too long for the path.
     pub(crate) const fn late(from: u64, end: u64, again: bool) -> Self {
         Self {

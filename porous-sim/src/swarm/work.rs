@@ -225,8 +225,8 @@ impl Stage {
         }
     }
 
-    /// Where a host is looked for: at its address, and perhaps where nobody is, or another host, which
-    /// may then meet somebody who has not meant it.
+    /// Where a host is looked for: at its address, and perhaps where nobody is, or at that of another host, with
+    /// which it may then be connected instead.
     fn places(&mut self, index: usize, target: usize) -> Vec<u32> {
         let mut places = alloc::vec![self.actors[target].public];
         if self.healed || !self.elsewhere.often(40) {

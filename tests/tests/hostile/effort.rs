@@ -10,7 +10,7 @@ use porous_tests::encoder::Message;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// The enemy sends such a datagram so many times a second, for three seconds: how many are taken of each
+/// The enemy sends such datagrams at this rate for three seconds: the number that is taken of each
 /// second. What it sends next depends on how many were taken.
 fn taken(
     scene: &mut Scene,

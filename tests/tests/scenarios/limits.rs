@@ -217,8 +217,8 @@ fn limits_do_not_count_what_a_connection_says() {
     assert!(world.now() > Instant::from_micros(50_000_000));
 }
 
-/// How many of 20 clients are in after so long, who begin half a second after a flood of so many
-/// requests a second has begun.
+/// The number of 20 clients that are connected after this time. They begin half a second after a flood,
+/// in requests a second.
 fn newcomers(flood: u32, after: Duration) -> usize {
     const CLIENTS: core::ops::Range<u32> = 100..120;
     let request = a_request();

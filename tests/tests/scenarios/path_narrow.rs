@@ -54,7 +54,7 @@ fn path_mtu(pair: &Pair) -> u16 {
 /// What A sends to B.
 #[derive(Clone, Copy, Debug)]
 enum Load {
-    /// A packet of so many bytes, every so often, in milliseconds.
+    /// A packet each number of milliseconds, of this length in bytes.
     Every(u64, usize, Mode),
     /// One, once.
     Once(usize),
@@ -157,7 +157,7 @@ fn a_path_that_carries_less_than_512_bytes_ends_the_connection() {
     }
 }
 
-/// What is short passes on such a path, and whoever sends no more needs nothing else.
+/// Short datagrams pass on such a path, and a game that sends no others needs nothing else.
 #[test]
 fn a_narrow_path_is_good_enough_for_short_datagrams() {
     let mut pair = pair(4, &config::new());

@@ -24,7 +24,7 @@ pub(super) struct Suspicion {
     probe: Option<SizeProbe>,
     /// Something shorter arrived that was sent after the probe: the path is there.
     heard: bool,
-    /// So many probes were lost of which that is so.
+    /// The number of lost probes of which that is so.
     tries: u8,
 }
 

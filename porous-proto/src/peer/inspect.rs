@@ -205,8 +205,8 @@ impl Peer {
         };
         if let Some(session) = &self.session {
             let transfer = session.transfer();
-            stats.rtt = transfer.recovery().average();
-            stats.rtt_variance = transfer.recovery().variance();
+            stats.rtt = transfer.rtt().smoothed();
+            stats.rtt_variance = transfer.rtt().variation();
             stats.resend_timeout = transfer.resend_timeout();
             stats.flight = transfer.flight();
             stats.window = transfer.window();
@@ -218,8 +218,8 @@ impl Peer {
             stats.frames_sent = transfer.frames_sent();
             stats.frames_lost = transfer.frames_lost();
             let figures = transfer.figures();
-            stats.rtt_minimum = figures.minimum();
-            stats.jitter = figures.jitter.get();
+            stats.rtt_minimum = transfer.rtt().minimum().unwrap_or_default();
+            stats.jitter = transfer.rtt().jitter.get();
             stats.frames_spurious = figures.spurious;
             stats.frames_received = figures.received();
             stats.frames_missing = figures.missing();

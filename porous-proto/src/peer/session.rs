@@ -86,7 +86,6 @@ impl Session {
             send_rate: agreement.send_rate,
             receive_rate: agreement.receive_rate,
             remote_rate: agreement.remote_rate,
-            bandwidth: agreement.bandwidth,
             timeout,
             policy: limits.policy,
             congestion: limits.congestion,

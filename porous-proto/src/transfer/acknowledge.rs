@@ -1,13 +1,13 @@
 //! What becomes of frames: acknowledged, or considered dropped, by acknowledgements or by time
 //! (§3.1.2, §3.1.5).
 
-use super::budget::Newly;
 use super::late::Carried;
-use super::queue::Late;
-use super::recovery::{Due, Flight, Recovery};
+use super::path::{NewestAcked, Newly};
+use super::recovery::{Due, Question};
 use super::store::Delivery;
 use super::{Acked, Probe, Record, Source, Transfer};
 use crate::canary::{Bug, strikes};
+use crate::config::Policy;
 use crate::time::Instant;
 
 impl Transfer {
@@ -16,24 +16,27 @@ impl Transfer {
     pub(crate) fn on_ack(&mut self, acked: &Acked<'_>, source: &mut impl Source, now: Instant) {
         let Acked { largest, block } = *acked;
         self.nonces.trust();
-        let newest = self.queue.waits_since(largest);
-        let newest = newest.filter(|_| largest >= self.path_began);
-        let was_marked = self.queue.is_marked(largest);
-        let (mut newly, in_flight) = (Newly::default(), self.queue.flight());
+        let newest = NewestAcked {
+            id: largest,
+            sent: (self.queue.waits_since(largest)).filter(|_| self.path.carried(largest)),
+            was_marked: self.queue.is_marked(largest),
+        };
+        let mut newly = Newly {
+            in_flight: self.queue.flight(),
+            ..Newly::default()
+        };
         acked.for_each_range(|low, high| self.acknowledge(low, high, &mut newly, source, now));
         self.judge_probe();
         self.queue.settle();
-        let mut rtt = None;
-        if let (Recovery::Modern(modern), Some(sent)) = (&mut self.recovery, newest) {
+        if let (Policy::Modern, Some(sent)) = (self.params.policy, newest.sent) {
             let elapsed = now.saturating_duration_since(sent);
-            rtt = modern.sample(elapsed, block.held_back(), now);
-            if let Some(path) = rtt {
-                self.figures.on_round_trip(path, now);
-            }
+            newly.rtt = self.path.rtt.on_ack(elapsed, block.held_back(), now);
             self.pings.on_sample(now);
         }
-        self.tell_acknowledged(&newly, rtt, in_flight, now);
-        self.judge_marks((largest, was_marked), block.marks, newest, now);
+        if newly.frames > 0 && self.nonces.is_trusted() {
+            self.path.on_acked(&newly, now);
+        }
+        self.path.on_marks(&newest, block.marks, &self.queue, now);
         self.drop_overtaken(source, now);
     }
 
@@ -50,18 +53,20 @@ impl Transfer {
         while let Some(id) = self.queue.first_open(from, high) {
             from = id + 1;
             if let Some(late) = self.queue.take_late(id) {
-                self.note_passed(id, late.is_large);
-                self.on_late(id, late, now);
+                self.path.on_passed(id, late.is_large);
+                if late.counted {
+                    self.figures.on_spurious(now);
+                }
+                self.path.on_late(id, &late, &self.later_acks, now);
             }
             let Some(mut record) = self.queue.take(id) else {
                 continue;
             };
             self.later_acks.on_acknowledged(id, record.is_elsewhere);
-            self.note_passed(id, record.is_large);
-            self.marking.on_passed(id, record.is_marked);
-            let is_idle = self.queue.flight() == 0;
-            self.recovery
-                .on_acknowledged(id, (record.bytes > 0, is_idle), now);
+            self.path.on_passed(id, record.is_large);
+            self.path.marking.on_passed(id, record.is_marked);
+            let (data, is_idle) = (record.bytes > 0, self.queue.flight() == 0);
+            self.path.recovery.on_acknowledged(id, data, is_idle, now);
             if let Some(largest) = record.reported {
                 self.received.confirm(id, largest);
                 self.heard.confirm(id);
@@ -80,68 +85,20 @@ impl Transfer {
         }
     }
 
-    /// A frame was acknowledged that was considered dropped.
-    fn on_late(&mut self, id: u64, late: Late, now: Instant) {
-        if late.counted {
-            self.figures.on_spurious(now);
-        }
-        if id < self.path_began {
-            return;
-        }
-        match &mut self.recovery {
-            // It was not lost, T_rto was too short (P1): the estimate has to know, or a line that is
-            // slower than its pings would drop everything for ever.
-            Recovery::Paper(paper) => paper.rtt.sample(now.saturating_duration_since(late.sent)),
-            // What is outside the windows is no loss to them, and excuses none.
-            Recovery::Modern(modern) if late.counted => {
-                if modern.on_spurious(id, self.later_acks.next().saturating_sub(1)) {
-                    self.budget.on_spurious();
-                }
-            }
-            Recovery::Modern(_) => {}
-        }
-    }
-
     /// Frames that later ones overtook are considered dropped (Figure 7).
     fn drop_overtaken(&mut self, source: &mut impl Source, now: Instant) {
         while let Some((id, record)) = self.queue.oldest() {
-            let lost = match &self.recovery {
-                Recovery::Paper(_) => id < self.later_acks.dropped_below(),
-                Recovery::Modern(modern) => {
-                    let newest = self.later_acks.newest();
-                    modern.is_lost((id, record.sent), newest, self.step, now)
-                }
-            };
-            if !lost {
+            if !self.path.is_lost(id, record, &self.later_acks, now) {
                 return;
             }
             self.drop_frame(id, source, now);
         }
     }
 
-    fn flight_view(&self) -> Flight {
-        // A path that is silent must not get a second window of probes (RFC 9002 §7.5).
-        let is_full = self.queue.flight() > self.budget.window(self.path_mtu().into());
-        let unprobed = self.queue.unprobed().filter(|_| !is_full);
-        let oldest = self.queue.oldest();
-        Flight {
-            oldest: oldest.map(|(id, record)| (id, record.sent)),
-            unprobed: unprobed.map(|(_, record)| (record.sent, record.asks)),
-        }
-    }
-
     /// When the next frame will be considered dropped by time (§3.1.5), or asked after.
     pub(crate) fn recovery_deadline(&self) -> Instant {
-        match &self.recovery {
-            Recovery::Paper(_) => match self.queue.oldest() {
-                Some((_, record)) => record.sent + self.resend_timeout(),
-                None => Instant::NEVER,
-            },
-            Recovery::Modern(modern) => {
-                let newest = self.later_acks.newest();
-                modern.deadline(&self.flight_view(), newest, self.step).0
-            }
-        }
+        let (at, _) = self.path.deadline(&self.queue, &self.later_acks);
+        at
     }
 
     /// Frames that were not acknowledged for so long are considered dropped (§3.1.5), or asked
@@ -149,9 +106,13 @@ impl Transfer {
     pub(crate) fn handle_timeout(&mut self, source: &mut impl Source, now: Instant) {
         self.pings.handle_timeout(now);
         self.ack_timer.handle_timeout(now);
-        self.budget.handle_timeout(now);
-        while self.recovery_deadline() <= now {
-            match self.due() {
+        self.path.control.handle_timeout(now);
+        loop {
+            let (at, due) = self.path.deadline(&self.queue, &self.later_acks);
+            if at > now {
+                return;
+            }
+            match due {
                 Due::Loss => {
                     let Some((id, _)) = self.queue.oldest() else {
                         return;
@@ -164,24 +125,12 @@ impl Transfer {
         }
     }
 
-    fn due(&self) -> Due {
-        match &self.recovery {
-            Recovery::Paper(_) => Due::Loss,
-            Recovery::Modern(modern) => {
-                let newest = self.later_acks.newest();
-                modern.deadline(&self.flight_view(), newest, self.step).1
-            }
-        }
-    }
-
     /// The reliable content that has waited for long goes out once more, in one datagram.
     fn probe_early(&mut self, now: Instant) {
-        let Recovery::Modern(modern) = &mut self.recovery else {
-            return;
-        };
-        modern.on_sent(now); // soon: or the timeout might come at the same time
+        self.path.recovery.on_sent(now); // soon: or the timeout might come at the same time
         while let Some((id, record)) = self.queue.unprobed() {
-            if record.sent + modern.early_probe(record.asks, self.step) > now {
+            let wait = self.path.recovery.early_probe(record.asks, &self.path.rtt);
+            if record.sent + wait > now {
                 break;
             }
             let from = self.probe.map_or(id, |probe| probe.from);
@@ -190,14 +139,13 @@ impl Transfer {
         }
     }
 
-    /// So does all that is on its way, in two datagrams; or a ping, if nothing of it is reliable or
-    /// that was in vain too often.
+    /// So does all that is on its way, in two datagrams; or a ping, if nothing of it is reliable or too
+    /// many such probes were not answered.
     fn probe_late(&mut self, now: Instant) {
-        if let Recovery::Modern(modern) = &mut self.recovery {
+        if let Some(Question { repeats, is_again }) = self.path.recovery.on_timeout(now) {
             let end = self.queue.next();
-            let (repeats, again) = (modern.on_timeout(now), modern.timeouts() > 1);
             let from = if repeats { self.queue.base() } else { end };
-            self.probe = Some(Probe::late(from, end, again));
+            self.probe = Some(Probe::late(from, end, is_again));
         }
     }
 
@@ -208,17 +156,10 @@ impl Transfer {
             return;
         };
         self.queue.settle();
-        let is_here = id >= self.path_began;
-        if record.is_large && is_here {
-            self.note_vanished(id, now);
-        }
-        if record.is_marked && is_here {
-            self.marking.on_lost(id);
-        }
         if record.bytes > 0 {
             self.figures.on_lost(now);
-            self.tell_lost((id, record.sent, record.bytes), now);
         }
+        self.path.on_lost(id, &record, &self.queue, now);
         self.salvage(id, record, source);
     }
 
@@ -226,7 +167,7 @@ impl Transfer {
     /// be late.
     fn salvage(&mut self, id: u64, mut record: Record, source: &mut impl Source) {
         let mut reliable = false;
-        let is_paper = matches!(self.recovery, Recovery::Paper(_));
+        let is_paper = self.params.policy == Policy::Paper;
         let mut carried = Carried::default();
         loop {
             let ticket = self.store.ticket(&record.contents);

@@ -1,12 +1,13 @@
 //! Assembly (§3.1, Figure 5): what goes into the next frame, and its bytes.
 
-use super::recovery::Recovery;
+use super::congestion_control::Leaving;
 use super::store::{List, Outgoing};
-use super::{Delivery, Record, Source, Transfer, Written};
+use super::{Delivery, Narrowed, Record, Source, Transfer, Written};
 use crate::config::Priority;
 use crate::event::Ecn;
 use crate::frame::{
-    AckBlock, Context, Control, FrameWriter, Header, Ids, Layout, MAX_MESSAGES, Message,
+    AckBlock, Context, Control, FrameWriter, Header, Ids, Layout, MAX_MESSAGES, MIN_PADDING,
+    Message,
 };
 use crate::time::Instant;
 use crate::wire::NoRoom;
@@ -103,7 +104,7 @@ impl Transfer {
         self.forget_oldest_if_full(source);
         let len = self.write(&plan, buf)?;
         debug_assert!(len <= max || plan.padding > 0, "no longer than planned");
-        let ecn = self.marking.mark(plan.data && !plan.repeats);
+        let ecn = self.path.marking.mark(plan.data && !plan.repeats);
         self.remember(&mut plan, (len, ecn), now);
         Ok(Some(Written {
             len,
@@ -134,11 +135,11 @@ impl Transfer {
         record.reported = plan.ack.as_ref().map(|(_, largest)| *largest);
         self.figures.sent += u64::from(plan.data);
         if plan.data {
-            self.pings.on_data(now, self.recovery.average());
+            self.pings.on_data(now, self.path.rtt.smoothed());
             self.ack_timer.on_data(now);
         }
-        if let (true, Recovery::Modern(modern)) = (tracked, &mut self.recovery) {
-            modern.on_sent(now);
+        if tracked {
+            self.path.recovery.on_sent(now);
         }
         let left_out = plan.ack.is_none() && self.received.has_report();
         if !plan.is_aside && !left_out {
@@ -147,9 +148,13 @@ impl Transfer {
         self.widths.note(self.queue.next(), now);
         record.repeats = plan.repeats;
         self.queue.push(record);
-        let len = u32::try_from(len).unwrap_or(u32::MAX);
-        self.budget.count(len, self.gate.data, now);
-        self.budget.on_sent(bytes, self.queue.flight(), now);
+        let leaving = Leaving {
+            bytes: u32::try_from(len).unwrap_or(u32::MAX),
+            in_flight: bytes,
+            can_wait: self.gate.data,
+            flight: self.queue.flight(),
+        };
+        self.path.control.on_sent(&leaving, now);
         self.leave_out();
     }
 
@@ -171,9 +176,8 @@ impl Transfer {
         let (repeated, before) = (plan.messages, plan.len_beside_ack());
         self.plan_data(plan, source, (max, ack_due), now);
         plan.repeats &= plan.messages == repeated;
-        if let Recovery::Modern(modern) = &self.recovery {
-            let soon = modern.is_lossy(now) && self.store.has_reliable(&plan.contents);
-            plan.header.ack_now |= soon;
+        if self.path.recovery.is_lossy(now) {
+            plan.header.ack_now |= self.store.has_reliable(&plan.contents);
         }
         if plan.messages == 0 && !ack_due {
             return false;
@@ -198,8 +202,9 @@ impl Transfer {
             plan.fresh.push(Control::Noop);
         }
         if self.pings.pending {
-            plan.fresh
-                .push(Control::Ping(self.pings.send(now, self.recovery.average())));
+            plan.fresh.push(Control::Ping(
+                self.pings.send(now, self.path.rtt.smoothed()),
+            ));
         }
         plan.fresh.extend(self.answers.take(now));
         for index in 0..plan.fresh.len() {
@@ -248,9 +253,10 @@ impl Transfer {
         if !self.queue.has_room() {
             return;
         }
-        let otherwise = self.allowance(max, now);
+        let (flight, is_trusted) = (self.queue.flight(), self.nonces.is_trusted());
+        let otherwise = self.path.allowance(flight, is_trusted, max, now);
         let limit = self.gate.limit(otherwise);
-        self.budget.set_limited(false);
+        self.path.control.set_limited(false);
         for priority in [Priority::High, Priority::Low] {
             while self.refill(source, priority) {
                 if plan.messages >= MAX_MESSAGES {
@@ -265,8 +271,8 @@ impl Transfer {
                 if plan.len + len > limit && !(is_long && plan.gives_way(len, limit)) {
                     let is_part =
                         matches!(&front.message, Message::Packet(p) if p.fragment.is_some());
-                    self.path.on_full(plan.len + len, is_part);
-                    self.budget.set_limited(otherwise < max);
+                    self.path.mtu.on_full(plan.len + len, is_part);
+                    self.path.control.set_limited(otherwise < max);
                     self.gate.waits = plan.len + len <= otherwise;
                     return;
                 }
@@ -307,6 +313,60 @@ impl Transfer {
             },
         );
         true
+    }
+
+    /// How long the next datagram may be. What has to be answered, as others are lost, perhaps because
+    /// they are too large, is not.
+    pub(super) fn largest(&self) -> usize {
+        let insists = self.probe.is_some_and(|probe| probe.insists);
+        usize::from(if insists {
+            self.path.mtu.sure()
+        } else {
+            self.path.mtu.current()
+        })
+    }
+
+    /// How long a datagram may be that asks after others, unless a message fits into no such one.
+    pub(super) fn surest(&self) -> usize {
+        self.path.mtu.sure().into()
+    }
+
+    /// What has been found of the path that the application does not know yet.
+    pub(crate) const fn take_narrowed(&mut self) -> Option<Narrowed> {
+        self.path.mtu.take_narrowed()
+    }
+
+    /// A ping padded to the size that is to be tried; false if none is. It is outside both windows,
+    /// and its loss means nothing for them.
+    pub(super) fn plan_path_probe(&mut self, plan: &mut Plan, now: Instant, room: usize) -> bool {
+        let size = self.path.probe_mtu(self.queue.next(), now);
+        let Some(size) = size.map(usize::from) else {
+            return false;
+        };
+        let noop = Message::<&[u8]>::Control(Control::Noop);
+        let least = plan.len + plan.layout.length(&noop);
+        if size > room || size < least + MIN_PADDING {
+            return false;
+        }
+        plan.is_aside = true;
+        plan.header.ack_now = true;
+        plan.fresh.push(Control::Noop);
+        plan.control(Control::Noop);
+        plan.padding = size - plan.len;
+        plan.len = size;
+        true
+    }
+
+    /// A frame of this length takes the next id: whether it is large.
+    pub(super) fn note_length(&mut self, plan: &Plan, len: usize, now: Instant) -> bool {
+        let size = u16::try_from(len).unwrap_or(u16::MAX);
+        if plan.padding > 0 {
+            self.path.mtu.on_probe(plan.header.id, size, now);
+            // It is in no window, and much may follow before it is acknowledged.
+            self.queue.keep_next();
+            return false;
+        }
+        size > self.path.mtu.largest_small()
     }
 
     /// The head of the next frame.

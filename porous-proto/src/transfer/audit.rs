@@ -15,7 +15,7 @@ impl Transfer {
         let lists = lists.chain(self.copies.lists());
         let listed = lists.map(|list| self.store.len(list)).sum();
         assert_eq!(self.store.used(), listed, "messages that no list leads to");
-        self.budget.audit(self.params.path_mtu.into());
+        self.path.control.audit(self.params.path_mtu.into());
         audit.flight += in_flight;
         audit.messages += listed;
     }

@@ -114,11 +114,13 @@ impl Transfer {
     ) {
         let share = self.share();
         self.copies.news = (self.copies.news + news).min(share * SHARE_OF_NEWS);
-        let is_held = self.gate.is_shut || self.budget.is_capped();
+        let is_held = self.gate.is_shut || self.path.control.is_capped();
         if !self.queue.has_room() || is_held {
             return;
         }
-        let spare = self.room(max).saturating_sub(plan.len).min(share);
+        let (flight, is_trusted) = (self.queue.flight(), self.nonces.is_trusted());
+        let room = self.path.room(flight, is_trusted, max);
+        let spare = room.saturating_sub(plan.len).min(share);
         let spare = if self.send_queue.is_empty() {
             spare
         } else {

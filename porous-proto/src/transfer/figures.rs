@@ -1,12 +1,8 @@
-//! What is counted and measured of frames, for the application. Of all this only whether a round trip
-//! was measured, and whether a frame has come, decide about what is sent: data is paced from the first
-//! round trip on (`Transfer::pace`), and a peer that has said nothing is sent to where it asked from.
-
-use core::time::Duration;
+//! What is counted of frames, for the application. Of all this only whether a frame has come decides
+//! about what is sent: a peer that has said nothing is sent to where it asked from.
 
 use super::missing::Missing;
-use super::recovery::Minimum;
-use crate::stats::{Jitter, Loss};
+use crate::stats::Loss;
 use crate::time::Instant;
 
 /// The figures of one peer.
@@ -22,8 +18,6 @@ pub(crate) struct Figures {
     missing: Missing,
     pub(crate) sent_loss: Loss,
     pub(crate) received_loss: Loss,
-    pub(crate) jitter: Jitter,
-    minimum: Minimum,
 }
 
 impl Figures {
@@ -37,25 +31,7 @@ impl Figures {
             missing: Missing::new(first),
             sent_loss: Loss::NONE,
             received_loss: Loss::NONE,
-            jitter: Jitter::NONE,
-            minimum: Minimum::new(),
         }
-    }
-
-    /// The shortest round trip of late; zero before the first.
-    pub(crate) fn minimum(&self) -> Duration {
-        self.minimum.get().unwrap_or_default()
-    }
-
-    /// A round trip took this long.
-    pub(super) fn on_round_trip(&mut self, rtt: Duration, now: Instant) {
-        self.jitter.sample(rtt);
-        self.minimum.sample(rtt, now);
-    }
-
-    /// The shortest round trip was another path's.
-    pub(super) const fn on_new_path(&mut self) {
-        self.minimum = Minimum::new();
     }
 
     /// A frame with data was acknowledged.

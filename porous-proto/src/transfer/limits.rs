@@ -86,22 +86,18 @@ impl Transfer {
         if is_newer(serial, self.limits.theirs) {
             self.limits.theirs = serial;
             self.params.remote_rate = receive_rate;
-            self.agree_on_rate();
+            self.path.set_bandwidth(self.params.bandwidth());
         }
     }
 
     /// The application changed what it wants to send.
     pub(crate) fn set_send_rate(&mut self, rate: u32) {
         self.params.send_rate = rate;
-        self.agree_on_rate();
+        self.path.set_bandwidth(self.params.bandwidth());
     }
 
     /// And what it wants to receive, in bytes a second.
     pub(crate) const fn set_receive_rate(&mut self, rate: u32) {
         self.limits.wanted = rate;
-    }
-
-    fn agree_on_rate(&mut self) {
-        self.params.bandwidth = self.params.send_rate.min(self.params.remote_rate);
     }
 }

@@ -7,10 +7,11 @@ mod answers;
 mod assembly;
 #[cfg(any(test, feature = "audit"))]
 mod audit;
-mod budget;
+mod congestion_control;
 mod copies;
 mod cut;
 mod ecn;
+mod elsewhere;
 mod figures;
 mod gate;
 mod late;
@@ -40,24 +41,23 @@ use core::time::Duration;
 
 use self::ack_timer::AckTimer;
 use self::answers::Answers;
-use self::budget::Budget;
 use self::copies::Copies;
-use self::ecn::{Heard, Marking};
+use self::ecn::Heard;
+pub(crate) use self::elsewhere::PathWords;
 pub(crate) use self::figures::Figures;
 pub(crate) use self::gate::Gate;
 use self::late::Dropped;
 use self::limits::Limits;
 use self::loss::LaterAcks;
 use self::nonces::Nonces;
-pub(crate) use self::path::PathWords;
+use self::path::Path;
 pub(crate) use self::path_mtu::Narrowed;
-use self::path_mtu::PathMtu;
 use self::ping::Pings;
 use self::probe::{Asked, Probe};
 use self::queue::{Record, TransferQueue};
 pub(crate) use self::received::Arrival;
 use self::received::Received;
-use self::recovery::Recovery;
+use self::rtt::Rtt;
 use self::send_queue::SendQueue;
 use self::sentinel::SentinelFrames;
 pub(crate) use self::source::{NextMessage, Source};
@@ -99,8 +99,6 @@ pub(crate) struct TransferParams {
     /// The most that we want to receive, and that the remote host does.
     pub(crate) receive_rate: u32,
     pub(crate) remote_rate: u32,
-    /// B of (10), in bytes a second: the smaller of what we want to send and it to receive.
-    pub(crate) bandwidth: u32,
     /// Silence for so long ends the connection.
     pub(crate) timeout: Duration,
     pub(crate) policy: Policy,
@@ -111,6 +109,18 @@ pub(crate) struct TransferParams {
     pub(crate) ecn: bool,
     /// What nobody else knows.
     pub(crate) secret: u64,
+}
+
+impl TransferParams {
+    /// B of (10), in bytes a second: the smaller of what we want to send and the remote host to receive.
+    fn bandwidth(&self) -> u32 {
+        self.send_rate.min(self.remote_rate)
+    }
+
+    /// Whether data is sent with ECT(0) at first.
+    fn marks(&self) -> bool {
+        self.ecn && self.policy == Policy::Modern
+    }
 }
 
 /// An acknowledgement block with its ids recovered.
@@ -159,11 +169,7 @@ pub(crate) struct Transfer {
     nonces: Nonces,
     received: Received,
     later_acks: LaterAcks,
-    recovery: Recovery,
-    /// The newest frame that was considered dropped.
-    last_lost: u64,
-    /// The first frame on this path: what becomes of older ones tells nothing of it.
-    path_began: u64,
+    path: Path,
     probe: Option<Probe>,
     asked: Option<Asked>,
     copies: Copies,
@@ -172,15 +178,8 @@ pub(crate) struct Transfer {
     limits: Limits,
     pub(crate) gate: Gate,
     sentinels: SentinelFrames,
-    budget: Budget,
-    path: PathMtu,
     heard: Heard,
-    marking: Marking,
     ack_timer: AckTimer,
-    /// T_step,avg of (7), as last told by the host.
-    step: Duration,
-    /// How late the host is stepped when something is due.
-    lag: Duration,
     figures: Figures,
 }
 
@@ -201,9 +200,7 @@ impl Transfer {
             nonces: Nonces::new(secret),
             received: Received::new(params.behind, params.window, first),
             later_acks: LaterAcks::new(first),
-            recovery: Recovery::new(params.policy),
-            last_lost: first,
-            path_began: first,
+            path: Path::new(&params, first),
             probe: None,
             asked: None,
             copies: Copies::new(),
@@ -217,13 +214,8 @@ impl Transfer {
             limits: Limits::new(params.receive_rate),
             gate: Gate::default(),
             sentinels: SentinelFrames::new(params.window),
-            budget: Budget::new(&params),
-            path: PathMtu::new(params.max_datagram, params.path_mtu),
             heard: Heard::default(),
-            marking: Marking::new(params.ecn && params.policy == Policy::Modern),
             ack_timer: AckTimer::new(params.policy),
-            step: Duration::ZERO,
-            lag: Duration::ZERO,
             figures: Figures::new(first),
         };
         new.leave_out();
@@ -232,7 +224,7 @@ impl Transfer {
 
     /// The average time between steps (7).
     pub(crate) const fn set_step(&mut self, step: Duration, lag: Duration) {
-        (self.step, self.lag) = (step, lag);
+        self.path.set_steps(step, lag);
     }
 
     /// What leads the datagrams that are sent.
@@ -240,12 +232,18 @@ impl Transfer {
         self.params.connection_id
     }
 
-    pub(crate) const fn recovery(&self) -> &Recovery {
-        &self.recovery
+    pub(crate) const fn rtt(&self) -> &Rtt {
+        &self.path.rtt
     }
 
+    /// T_rto (7), or the probe timeout.
     pub(crate) fn resend_timeout(&self) -> Duration {
-        self.recovery.resend_timeout(self.step)
+        self.path.rtt.timeout()
+    }
+
+    /// W_c.
+    pub(crate) fn window(&self) -> u32 {
+        self.path.window(self.nonces.is_trusted())
     }
 
     pub(crate) const fn flight(&self) -> u32 {
@@ -254,19 +252,20 @@ impl Transfer {
 
     /// Whether data is marked as ECN-capable now, and how many frames routers have marked.
     pub(crate) const fn marks(&self) -> (bool, u32) {
-        (self.marking.is_on(), self.marking.count())
+        (self.path.marking.is_on(), self.path.marking.count())
     }
 
     /// How large datagrams may be now.
     pub(crate) const fn path_mtu(&self) -> u16 {
-        self.path.current()
+        self.path.mtu.current()
     }
 
     /// Sets W_c, to draw a figure.
     #[cfg(test)]
     fn congestion_for_test(&mut self, window: u32) {
         let mtu = self.params.max_datagram.into();
-        self.budget
+        self.path
+            .control
             .set_controller(crate::congestion::paper_with_window(mtu, window));
     }
 
@@ -277,7 +276,7 @@ impl Transfer {
 
     /// When data may go that the pace holds back.
     pub(crate) const fn pace_deadline(&self) -> Instant {
-        self.budget.held_until()
+        self.path.control.held_until()
     }
 
     pub(crate) const fn ping_deadline(&self) -> Instant {
@@ -286,8 +285,8 @@ impl Transfer {
 
     /// B of (10).
     #[cfg(test)]
-    pub(crate) const fn bandwidth_for_test(&self) -> u32 {
-        self.params.bandwidth
+    pub(crate) fn bandwidth_for_test(&self) -> u32 {
+        self.params.bandwidth()
     }
 
     pub(crate) const fn figures(&self) -> &Figures {
@@ -412,10 +411,7 @@ impl Transfer {
 
     pub(crate) fn on_pong(&mut self, id: u16, now: Instant) {
         if let Some(elapsed) = self.pings.answered(id, now) {
-            self.recovery.on_pong(elapsed);
-            if let Recovery::Paper(_) = self.recovery {
-                self.figures.on_round_trip(elapsed, now);
-            }
+            self.path.rtt.on_pong(elapsed, now);
         }
     }
 }

@@ -2,7 +2,6 @@
 //! an acknowledgement tells what became of it (RFC 9002 §6.2.4; `docs/deviations.md` P6).
 
 use super::assembly::Plan;
-use super::recovery::Recovery;
 use super::{Source, Transfer};
 use crate::frame::{Control, MAX_MESSAGES};
 use crate::time::Instant;
@@ -64,12 +63,12 @@ pub(crate) struct Asked {
 impl Transfer {
     /// Sees what an acknowledgement says of the last early probe.
     pub(super) fn judge_probe(&mut self) {
-        let (Some(asked), Recovery::Modern(modern)) = (self.asked, &mut self.recovery) else {
+        let Some(asked) = self.asked else {
             return;
         };
         let arrived = self.queue.is_acknowledged(asked.frame);
         if arrived || !self.queue.is_outstanding(asked.probe) {
-            modern.on_probed(arrived);
+            self.path.recovery.on_probed(arrived);
             self.asked = None;
         }
     }
@@ -166,7 +165,7 @@ impl Transfer {
     fn plan_ping(&mut self, plan: &mut Plan, now: Instant) {
         plan.header.ack_now = true;
         if plan.messages == 0 {
-            let id = self.pings.send(now, self.recovery.average());
+            let id = self.pings.send(now, self.path.rtt.smoothed());
             plan.control(Control::Ping(id));
             plan.fresh.push(Control::Ping(id));
         }

@@ -131,7 +131,6 @@ impl Side {
             send_rate: u32::MAX,
             receive_rate: u32::MAX,
             remote_rate: u32::MAX,
-            bandwidth: u32::MAX,
             timeout: Duration::from_secs(10),
             policy,
             congestion: Congestion::Paper,

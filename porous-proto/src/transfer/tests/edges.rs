@@ -61,15 +61,15 @@ fn limits_take_effect_in_order_and_their_serials_wrap() {
     for change in 1..=200_000_u32 {
         let serial = u16::try_from(change % (1 << 16)).unwrap();
         side.transfer.on_limits(serial, change);
-        assert_eq!(side.transfer.params.bandwidth, change);
+        assert_eq!(side.transfer.params.bandwidth(), change);
         // One that was overtaken, or comes twice.
         for late in [0, 1, 77] {
             side.transfer.on_limits(serial.wrapping_sub(late), 7);
-            assert_eq!(side.transfer.params.bandwidth, change);
+            assert_eq!(side.transfer.params.bandwidth(), change);
         }
     }
     side.transfer.on_limits(4000, u32::MAX); // our own limit is the smaller one
-    assert_eq!(side.transfer.params.bandwidth, 500_000);
+    assert_eq!(side.transfer.params.bandwidth(), 500_000);
 }
 
 /// Window acknowledgements do not wait for room in the congestion window (T20).

@@ -178,17 +178,17 @@ fn what_was_not_lost_gives_the_window_back() {
     for name in 30..40 {
         side.send(name, 400, Delivery::Reliable);
     }
-    let window = side.transfer.budget.own_window();
+    let window = side.transfer.path.control.own_window();
     side.now = side.now + 100 * MS;
     side.acknowledge(&[33]); // 30 is three behind
     assert_eq!(
         (side.transfer.frames_lost(), side.script.lost.len()),
         (1, 0)
     );
-    assert!(side.transfer.budget.own_window() < window);
+    assert!(side.transfer.path.control.own_window() < window);
     // It was only late.
     side.acknowledge(&[30]);
-    assert!(side.transfer.budget.own_window() >= window);
+    assert!(side.transfer.path.control.own_window() >= window);
     side.acknowledge(&[36]); // 31 is lost; 32, four behind, is waited for now
     assert_eq!(side.transfer.frames_lost(), 2);
 }
@@ -198,7 +198,7 @@ fn what_was_not_lost_gives_the_window_back() {
 fn what_adds_nothing_to_the_flight_excuses_no_loss() {
     let mut side = settled();
     side.send(30, 400, Delivery::Reliable);
-    let window = side.transfer.budget.own_window();
+    let window = side.transfer.path.control.own_window();
     side.script
         .windows
         .push_back(Control::Window { channel: 0, id: 1 });
@@ -209,9 +209,9 @@ fn what_adds_nothing_to_the_flight_excuses_no_loss() {
     side.now = side.now + 100 * MS;
     side.acknowledge(&[34]); // 30 and 31 are lost
     side.acknowledge(&[31]);
-    assert!(side.transfer.budget.own_window() < window);
+    assert!(side.transfer.path.control.own_window() < window);
     side.acknowledge(&[30]);
-    assert!(side.transfer.budget.own_window() >= window);
+    assert!(side.transfer.path.control.own_window() >= window);
 }
 
 /// P5: two losses far apart are a change of the path only if nothing between them arrived.
@@ -229,7 +229,7 @@ fn losses_with_arrivals_between_them_do_not_empty_the_window() {
         side.acknowledge_block(53, map.fold(0, |map, id| map | 1 << (52 - id)));
         let lost = if arrived { 2 } else { 21 };
         assert_eq!(side.transfer.frames_lost(), lost);
-        let window = side.transfer.budget.own_window();
+        let window = side.transfer.path.control.own_window();
         assert_eq!(window as usize > MTU, arrived, "{window}");
     }
 }
@@ -254,7 +254,7 @@ fn an_id_that_was_left_out_is_no_arrival() {
     let before = side.transfer.frames_lost();
     side.acknowledge(&[newest]);
     assert!(side.transfer.frames_lost() >= before + 8);
-    let window = side.transfer.budget.own_window() as usize;
+    let window = side.transfer.path.control.own_window() as usize;
     assert_eq!(window, MTU, "the path has changed");
 }
 

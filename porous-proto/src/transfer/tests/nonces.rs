@@ -62,7 +62,7 @@ impl Pair {
     }
 
     fn window(&self) -> u32 {
-        self.side.transfer.budget.own_window()
+        self.side.transfer.path.control.own_window()
     }
 }
 

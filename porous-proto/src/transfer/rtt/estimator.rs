@@ -5,19 +5,20 @@ use core::time::Duration;
 
 use crate::time::Instant;
 
-/// What is believed before anything was measured, as in §3.1.3.
+/// The round trip that is assumed before the first sample (§3.1.3).
 const INITIAL: Duration = Duration::from_millis(200);
 
 /// No round trip is taken to be longer: nothing overflows, and a jump of the clock passes.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// So many samples of a round trip count in full; where there are more, each counts less, so that a
-/// flow of 60 or 240 frames a second remembers as many round trips as one of two in each.
+/// The number of samples in a round trip that count in full. Where there are more, each counts less,
+/// so that a flow of 60 or 240 frames a second remembers as many round trips as one with two samples
+/// in each.
 const SAMPLES: u32 = 2;
 
 /// A smoothed round-trip time and its variation, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Estimator {
+pub(super) struct Estimator {
     smoothed: u64,
     variation: u64,
     latest: u64,
@@ -30,7 +31,7 @@ pub(crate) struct Estimator {
 }
 
 impl Estimator {
-    pub(crate) const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         let initial = nanos(INITIAL);
         Self {
             smoothed: initial,
@@ -44,7 +45,7 @@ impl Estimator {
     }
 
     /// A round trip took this long.
-    pub(crate) fn sample(&mut self, rtt: Duration, now: Instant) {
+    pub(super) fn sample(&mut self, rtt: Duration, now: Instant) {
         self.latest = nanos(rtt);
         if !self.is_measured {
             self.is_measured = true;
@@ -70,15 +71,15 @@ impl Estimator {
         }
     }
 
-    pub(crate) const fn smoothed(&self) -> Duration {
+    pub(super) const fn smoothed(&self) -> Duration {
         Duration::from_nanos(self.smoothed)
     }
 
-    pub(crate) const fn variation(&self) -> Duration {
+    pub(super) const fn variation(&self) -> Duration {
         Duration::from_nanos(self.variation)
     }
 
-    pub(crate) const fn latest(&self) -> Duration {
+    pub(super) const fn latest(&self) -> Duration {
         Duration::from_nanos(self.latest)
     }
 }

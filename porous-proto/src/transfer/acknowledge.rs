@@ -3,11 +3,13 @@
 
 use super::late::Carried;
 use super::path::{NewestAcked, Newly};
+use super::queue::{Kind, Taken};
 use super::recovery::{Due, Question};
 use super::store::Delivery;
-use super::{Acked, Probe, Record, Source, Transfer};
+use super::{Acked, Probe, Source, Transfer};
 use crate::canary::{Bug, strikes};
 use crate::config::Policy;
+use crate::event::Ecn;
 use crate::time::Instant;
 
 impl Transfer {
@@ -16,10 +18,13 @@ impl Transfer {
     pub(crate) fn on_ack(&mut self, acked: &Acked<'_>, source: &mut impl Source, now: Instant) {
         let Acked { largest, block } = *acked;
         self.nonces.trust();
+        let newest = self.queue.get(largest);
+        let sent = newest.filter(|sent| sent.is_eliciting());
+        let sent = sent.map(|sent| sent.at);
         let newest = NewestAcked {
             id: largest,
-            sent: (self.queue.waits_since(largest)).filter(|_| self.path.carried(largest)),
-            was_marked: self.queue.is_marked(largest),
+            sent: sent.filter(|_| self.path.carried(largest)),
+            was_marked: newest.is_some_and(|sent| sent.ecn == Ecn::Ect0),
         };
         let mut newly = Newly {
             in_flight: self.queue.flight(),
@@ -54,41 +59,44 @@ impl Transfer {
             from = id + 1;
             if let Some(late) = self.queue.take_late(id) {
                 self.path.on_passed(id, late.is_large);
-                if late.counted {
+                if late.is_data() {
                     self.figures.on_spurious(now);
                 }
                 self.path.on_late(id, &late, &self.later_acks, now);
             }
-            let Some(mut record) = self.queue.take(id) else {
+            let Some(Taken { sent, mut contents }) = self.queue.take(id) else {
                 continue;
             };
-            self.later_acks.on_acknowledged(id, record.is_elsewhere);
-            self.path.on_passed(id, record.is_large);
-            self.path.marking.on_passed(id, record.is_marked);
-            let (data, is_idle) = (record.bytes > 0, self.queue.flight() == 0);
-            self.path.recovery.on_acknowledged(id, data, is_idle, now);
-            if let Some(largest) = record.reported {
-                self.received.confirm(id, largest);
+            self.later_acks
+                .on_acknowledged(id, sent.kind == Kind::Aside);
+            self.path.on_passed(id, sent.is_large);
+            self.path.marking.on_passed(id, sent.ecn == Ecn::Ect0);
+            let is_idle = self.queue.flight() == 0;
+            self.path
+                .recovery
+                .on_acknowledged(id, sent.is_data(), is_idle, now);
+            if sent.reported > 0 {
+                self.received.confirm(id, sent.reported);
                 self.heard.confirm(id);
             }
-            while let Some(arrived) = self.store.pop_arrived(&mut record.contents) {
+            while let Some(arrived) = self.store.pop_arrived(&mut contents) {
                 if let Some(outgoing) = arrived {
                     self.note_arrived(&outgoing.message, source);
                 }
             }
-            if record.bytes > 0 {
+            if sent.is_data() {
                 self.figures.on_acknowledged(now);
-                newly.bytes += record.bytes;
+                newly.bytes += sent.bytes();
                 newly.frames += 1;
-                newly.sent = newly.sent.max(record.sent);
+                newly.sent = newly.sent.max(sent.at);
             }
         }
     }
 
     /// Frames that later ones overtook are considered dropped (Figure 7).
     fn drop_overtaken(&mut self, source: &mut impl Source, now: Instant) {
-        while let Some((id, record)) = self.queue.oldest() {
-            if !self.path.is_lost(id, record, &self.later_acks, now) {
+        while let Some((id, sent)) = self.queue.oldest() {
+            if !self.path.is_lost(id, sent, &self.later_acks, now) {
                 return;
             }
             self.drop_frame(id, source, now);
@@ -128,9 +136,10 @@ impl Transfer {
     /// The reliable content that has waited for long goes out once more, in one datagram.
     fn probe_early(&mut self, now: Instant) {
         self.path.recovery.on_sent(now); // soon: or the timeout might come at the same time
-        while let Some((id, record)) = self.queue.unprobed() {
-            let wait = self.path.recovery.early_probe(record.asks, &self.path.rtt);
-            if record.sent + wait > now {
+        while let Some((id, sent)) = self.queue.unprobed() {
+            let asks = sent.probe().unwrap_or_default();
+            let wait = self.path.recovery.early_probe(asks, &self.path.rtt);
+            if sent.at + wait > now {
                 break;
             }
             let from = self.probe.map_or(id, |probe| probe.from);
@@ -152,26 +161,27 @@ impl Transfer {
     /// A transmission is dropped once: it leaves the queue, and its reliable content waits to be
     /// sent under a new id (`docs/deviations.md` T2, T6).
     pub(super) fn drop_frame(&mut self, id: u64, source: &mut impl Source, now: Instant) {
-        let Some(record) = self.queue.take_dropped(id) else {
+        let Some(taken) = self.queue.take_dropped(id) else {
             return;
         };
         self.queue.settle();
-        if record.bytes > 0 {
+        if taken.sent.is_data() {
             self.figures.on_lost(now);
         }
-        self.path.on_lost(id, &record, &self.queue, now);
-        self.salvage(id, record, source);
+        self.path.on_lost(id, &taken.sent, &self.queue, now);
+        self.salvage(id, taken, source);
     }
 
     /// What of a frame is sent again waits to be, and the source hears of the rest. All of it may only
     /// be late.
-    fn salvage(&mut self, id: u64, mut record: Record, source: &mut impl Source) {
+    fn salvage(&mut self, id: u64, taken: Taken, source: &mut impl Source) {
+        let Taken { sent, mut contents } = taken;
         let mut reliable = false;
         let is_paper = self.params.policy == Policy::Paper;
         let mut carried = Carried::default();
         loop {
-            let ticket = self.store.ticket(&record.contents);
-            let Some(lost) = self.store.pop(&mut record.contents) else {
+            let ticket = self.store.ticket(&contents);
+            let Some(lost) = self.store.pop(&mut contents) else {
                 break;
             };
             let Some(mut outgoing) = lost else {
@@ -198,8 +208,8 @@ impl Transfer {
             }
         }
         // The modern policy needs none: a probe moves the window on (`docs/deviations.md` T10).
-        if is_paper && !reliable && record.tracked {
-            self.sentinels.on_dropped(id, record.noop);
+        if is_paper && !reliable && sent.is_tracked() {
+            self.sentinels.on_dropped(id, sent.sentinel);
         }
         let most = self.params.window;
         let context = (&self.store, self.queue.next(), most);
@@ -211,8 +221,8 @@ impl Transfer {
             let Some((id, _)) = self.queue.oldest() else {
                 return;
             };
-            if let Some(record) = self.queue.take(id) {
-                self.salvage(id, record, source);
+            if let Some(taken) = self.queue.take(id) {
+                self.salvage(id, taken, source);
             }
             self.queue.settle();
         }

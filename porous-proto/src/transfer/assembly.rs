@@ -1,8 +1,9 @@
 //! Assembly (§3.1, Figure 5): what goes into the next frame, and its bytes.
 
 use super::congestion_control::Leaving;
-use super::store::{List, Outgoing};
-use super::{Delivery, Narrowed, Record, Source, Transfer, Written};
+use super::queue::{Content, Kind, Sent};
+use super::store::{List, Outgoing, Store};
+use super::{Delivery, Narrowed, Source, Transfer, Written};
 use crate::config::Priority;
 use crate::event::Ecn;
 use crate::frame::{
@@ -79,6 +80,34 @@ impl Plan {
         self.layout.push(&message);
         self.messages += 1;
     }
+
+    /// Whether there is a sentinel (4) in it. The one of a probe of the MTU only carries the padding.
+    fn has_sentinel(&self) -> bool {
+        self.padding == 0 && self.fresh.contains(&Control::Noop)
+    }
+
+    /// What the frame is, if it has this length.
+    fn kind(&self, bytes: u32, store: &Store) -> Kind {
+        if self.data {
+            let asks = self.header.ack_now;
+            let content = if self.repeats {
+                Content::Repeated
+            } else if store.has_reliable(&self.contents) {
+                Content::Reliable { asks }
+            } else {
+                Content::Unreliable
+            };
+            Kind::Data { bytes, content }
+        } else if self.has_sentinel() || !self.contents.is_empty() {
+            Kind::Signal
+        } else if self.is_aside && self.padding == 0 {
+            Kind::Aside
+        } else if self.messages > 0 {
+            Kind::Ping
+        } else {
+            Kind::Ack
+        }
+    }
 }
 
 impl Transfer {
@@ -116,29 +145,21 @@ impl Transfer {
     pub(super) fn remember(&mut self, plan: &mut Plan, (len, ecn): (usize, Ecn), now: Instant) {
         self.await_copies(&plan.contents, now);
         let is_large = self.note_length(plan, len, now);
-        let noop = plan.fresh.contains(&Control::Noop) && plan.padding == 0;
-        let bytes = if plan.data {
-            u32::try_from(len).unwrap_or(u32::MAX)
-        } else {
-            0
+        let bytes = u32::try_from(len).unwrap_or(u32::MAX);
+        let sent = Sent {
+            at: now,
+            kind: plan.kind(bytes, &self.store),
+            ecn,
+            is_large,
+            sentinel: plan.has_sentinel(),
+            reported: plan.ack.as_ref().map_or(0, |(_, largest)| largest + 1),
         };
-        let tracked = plan.data || noop || !plan.contents.is_empty();
-        let contents = core::mem::replace(&mut plan.contents, List::EMPTY);
-        let mut record = Record::new(now, bytes, tracked, contents);
-        record.noop = noop;
-        record.is_large = is_large;
-        record.is_marked = ecn != Ecn::NotEct;
-        record.is_elsewhere = plan.is_aside && plan.padding == 0;
-        record.eliciting = plan.messages > 0 && !record.is_elsewhere;
-        record.asks = plan.header.ack_now;
-        record.reliable = self.store.has_reliable(&record.contents);
-        record.reported = plan.ack.as_ref().map(|(_, largest)| *largest);
-        self.figures.sent += u64::from(plan.data);
-        if plan.data {
+        if sent.is_data() {
+            self.figures.sent += 1;
             self.pings.on_data(now, self.path.rtt.smoothed());
             self.ack_timer.on_data(now);
         }
-        if tracked {
+        if sent.is_tracked() {
             self.path.recovery.on_sent(now);
         }
         let left_out = plan.ack.is_none() && self.received.has_report();
@@ -146,11 +167,11 @@ impl Transfer {
             self.ack_timer.on_sent();
         }
         self.widths.note(self.queue.next(), now);
-        record.repeats = plan.repeats;
-        self.queue.push(record);
+        let contents = core::mem::replace(&mut plan.contents, List::EMPTY);
+        self.queue.push(sent, contents);
         let leaving = Leaving {
-            bytes: u32::try_from(len).unwrap_or(u32::MAX),
-            in_flight: bytes,
+            bytes,
+            in_flight: sent.bytes(),
             can_wait: self.gate.data,
             flight: self.queue.flight(),
         };

@@ -8,10 +8,14 @@ impl Transfer {
     ///
     /// If the flight size is not the sum of its parts, or a message is in no list.
     pub(crate) fn audit(&self, audit: &mut Audit) {
-        let in_flight: u64 = self.queue.records().map(|r| u64::from(r.bytes)).sum();
+        let in_flight: u64 = self
+            .queue
+            .outstanding()
+            .map(|(sent, _)| u64::from(sent.bytes()))
+            .sum();
         assert_eq!(u64::from(self.queue.flight()), in_flight, "flight size");
         let lists = self.send_queue.lists();
-        let lists = lists.chain(self.queue.records().map(|record| &record.contents));
+        let lists = lists.chain(self.queue.outstanding().map(|(_, contents)| contents));
         let lists = lists.chain(self.copies.lists());
         let listed = lists.map(|list| self.store.len(list)).sum();
         assert_eq!(self.store.used(), listed, "messages that no list leads to");

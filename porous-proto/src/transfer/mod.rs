@@ -54,7 +54,7 @@ use self::path::Path;
 pub(crate) use self::path_mtu::Narrowed;
 use self::ping::Pings;
 use self::probe::{Asked, Probe};
-use self::queue::{Record, TransferQueue};
+use self::queue::TransferQueue;
 pub(crate) use self::received::Arrival;
 use self::received::Received;
 use self::rtt::Rtt;

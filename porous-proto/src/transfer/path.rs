@@ -9,10 +9,11 @@ use super::ecn::Marking;
 use super::loss::LaterAcks;
 use super::pacer::Pace;
 use super::path_mtu::PathMtu;
-use super::queue::{Late, Record, TransferQueue};
+use super::queue::{Sent, TransferQueue};
 use super::recovery::{Due, Flight, Lost, Recovery};
 use super::rtt::Rtt;
 use crate::congestion::{Ack, Signal, Trouble};
+use crate::event::Ecn;
 use crate::frame::Marks;
 use crate::time::Instant;
 
@@ -190,41 +191,35 @@ impl Path {
     }
 
     /// A frame that was considered dropped was acknowledged after all.
-    pub(super) fn on_late(&mut self, id: u64, late: &Late, acks: &LaterAcks, now: Instant) {
+    pub(super) fn on_late(&mut self, id: u64, late: &Sent, acks: &LaterAcks, now: Instant) {
         if !self.carried(id) {
             return;
         }
-        self.rtt.on_late(now.saturating_duration_since(late.sent));
+        self.rtt.on_late(now.saturating_duration_since(late.at));
         // What is outside the windows is no loss to them, and excuses none.
         let newest = acks.next().saturating_sub(1);
-        if late.counted && self.recovery.on_spurious(id, newest, &self.rtt) {
+        if late.is_data() && self.recovery.on_spurious(id, newest, &self.rtt) {
             self.control.on_spurious();
         }
     }
 
     /// A frame is considered dropped, which has left the queue.
-    pub(super) fn on_lost(
-        &mut self,
-        id: u64,
-        record: &Record,
-        queue: &TransferQueue,
-        now: Instant,
-    ) {
+    pub(super) fn on_lost(&mut self, id: u64, sent: &Sent, queue: &TransferQueue, now: Instant) {
         if !self.carried(id) {
             return;
         }
-        if record.is_large && self.mtu.on_vanished(id, queue.next(), now) {
+        if sent.is_large && self.mtu.on_vanished(id, queue.next(), now) {
             self.control.on_mtu(self.mtu.current());
         }
-        if record.is_marked {
+        if sent.ecn == Ecn::Ect0 {
             self.marking.on_lost(id);
         }
-        if record.bytes == 0 {
+        if !sent.is_data() {
             return;
         }
         let lost = Lost {
             id,
-            sent: record.sent,
+            sent: sent.at,
             next: queue.next(),
             is_alone: queue.has_acknowledged(self.last_lost, id),
         };
@@ -233,8 +228,8 @@ impl Path {
         self.control.on_trouble(&Trouble {
             now,
             signal,
-            bytes: record.bytes,
-            sent: record.sent,
+            bytes: sent.bytes(),
+            sent: sent.at,
             in_flight: queue.flight(),
         });
     }
@@ -263,20 +258,18 @@ impl Path {
     /// What is due of frames that are on their way, and when.
     pub(super) fn deadline(&self, queue: &TransferQueue, acks: &LaterAcks) -> (Instant, Due) {
         // A path that is silent must not get a second window of probes (RFC 9002 §7.5).
-        let unprobed = queue
-            .unprobed()
-            .filter(|_| !self.is_overfull(queue.flight()));
+        let unprobed = queue.unprobed();
+        let unprobed = unprobed.filter(|_| !self.is_overfull(queue.flight()));
         let flight = Flight {
-            oldest: queue.oldest().map(|(id, record)| (id, record.sent)),
-            unprobed: unprobed.map(|(_, record)| (record.sent, record.asks)),
+            oldest: queue.oldest().map(|(id, sent)| (id, sent.at)),
+            unprobed: unprobed.and_then(|(_, sent)| Some((sent.at, sent.probe()?))),
         };
         self.recovery.deadline(&flight, acks, &self.rtt)
     }
 
     /// Whether later frames have overtaken this one, the oldest, so that it is lost (Figure 7).
-    pub(super) fn is_lost(&self, id: u64, record: &Record, acks: &LaterAcks, now: Instant) -> bool {
-        self.recovery
-            .is_lost((id, record.sent), acks, &self.rtt, now)
+    pub(super) fn is_lost(&self, id: u64, sent: &Sent, acks: &LaterAcks, now: Instant) -> bool {
+        self.recovery.is_lost((id, sent.at), acks, &self.rtt, now)
     }
 
     /// The size of the probe that is to be sent now in search of a larger MTU, if there is one. `next`:

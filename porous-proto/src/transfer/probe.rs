@@ -67,7 +67,7 @@ impl Transfer {
             return;
         };
         let arrived = self.queue.is_acknowledged(asked.frame);
-        if arrived || !self.queue.is_outstanding(asked.probe) {
+        if arrived || self.queue.get(asked.probe).is_none() {
             self.path.recovery.on_probed(arrived);
             self.asked = None;
         }

@@ -242,10 +242,10 @@ impl Received {
         }
     }
 
-    /// Our own frame `own_id`, whose block reported up to `largest`, was acknowledged.
-    pub(crate) fn confirm(&mut self, own_id: u64, largest: u64) {
-        if own_id >= self.confirm_from && largest >= self.floor {
-            self.floor = largest + 1;
+    /// Our own frame `own_id`, whose block reported ids before `end`, was acknowledged.
+    pub(crate) fn confirm(&mut self, own_id: u64, end: u64) {
+        if own_id >= self.confirm_from && end > self.floor {
+            self.floor = end;
             self.reports = 0;
         }
     }
@@ -322,10 +322,10 @@ mod tests {
         let mut received = received((0..100).filter(|&id| id != 20));
         let (_, largest) = received.report(Duration::ZERO).unwrap();
         received.record(20, 4, false, 6);
-        received.confirm(5, largest); // sent before the straggler came
+        received.confirm(5, largest + 1); // sent before the straggler came
         let (block, _) = received.report(Duration::ZERO).unwrap();
         assert!(ids(&block, 99, 0).contains(&20));
-        received.confirm(6, largest);
+        received.confirm(6, largest + 1);
         assert!(received.report(Duration::ZERO).is_none());
         received.record(150, 4, false, 6);
         let (block, _) = received.report(Duration::ZERO).unwrap();

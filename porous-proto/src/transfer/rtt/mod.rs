@@ -157,7 +157,7 @@ impl Rtt {
         }
     }
 
-    /// T_rto (7), or the probe timeout of the modern policy (RFC 9002 §6.2.1).
+    /// T_rto (7), or the probe timeout of the modern policy (RFC 9002 §6.2.1; `docs/deviations.md` T18).
     pub(crate) fn timeout(&self) -> Duration {
         let variance = match &self.samples {
             Samples::Paper(pings) => pings.variance(),

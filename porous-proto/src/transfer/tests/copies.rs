@@ -267,8 +267,8 @@ fn few_messages_wait_for_copies() {
             }
         }
         assert_eq!(side.transfer.copies.count(), 64);
-        let payloads = side.transfer.queue.records();
-        let payloads = payloads.flat_map(|record| side.transfer.store.iter(&record.contents));
+        let payloads = side.transfer.queue.outstanding();
+        let payloads = payloads.flat_map(|(_, contents)| side.transfer.store.iter(contents));
         let kept = payloads.filter(|outgoing| match &outgoing.message {
             Message::Packet(packet) => !packet.payload.is_empty(),
             Message::Control(_) => false,

@@ -215,22 +215,22 @@ impl Peer {
             let (ecn, marked) = transfer.marks();
             (stats.ecn, stats.frames_marked) = (ecn, marked.into());
             stats.queued_bytes = u32::try_from(session.queued()).unwrap_or(u32::MAX);
-            stats.frames_sent = transfer.frames_sent();
-            stats.frames_lost = transfer.frames_lost();
-            let figures = transfer.figures();
+            stats.frames_sent = transfer.outbound.figures.sent;
+            stats.frames_lost = transfer.outbound.figures.lost;
+            let figures = &transfer.outbound.figures;
             stats.rtt_minimum = transfer.rtt().minimum().unwrap_or_default();
             stats.jitter = transfer.rtt().jitter.get();
             stats.frames_spurious = figures.spurious;
-            stats.frames_received = figures.received();
-            stats.frames_missing = figures.missing();
+            stats.frames_received = transfer.inbound.frames();
+            stats.frames_missing = transfer.inbound.missing();
             stats.loss_sent = figures.sent_loss.recent();
-            stats.loss_received = figures.received_loss.recent();
+            stats.loss_received = transfer.inbound.recent_loss();
             stats.quality = stats.rate_quality();
             stats.packets_sent = session.sent.packets;
             stats.packet_bytes_sent = session.sent.bytes;
             stats.packets_received = session.received.packets;
             stats.packet_bytes_received = session.received.bytes;
-            stats.answers_withheld = transfer.answers.withheld;
+            stats.answers_withheld = transfer.answers_withheld();
             let totals = session.totals();
             stats.packets_expired = totals.expired;
             stats.packets_replaced = totals.replaced;
@@ -258,7 +258,7 @@ impl Peer {
     /// Whether no datagram of the connection has come yet.
     pub(crate) fn is_silent(&self) -> bool {
         let session = self.session.as_deref();
-        session.is_none_or(|session| session.transfer().figures().received() == 0)
+        session.is_none_or(|session| session.transfer().inbound.frames() == 0)
     }
 
     pub(crate) const fn nonce(&self) -> u64 {

@@ -23,7 +23,9 @@ use crate::progress::{ReceiveProgress, SendProgress};
 use crate::sequencing::{Delivered, Receipt, Receipts, Sequencing, Totals, cost};
 use crate::stats::{ChannelStats, ModeCounts};
 use crate::time::Instant;
-use crate::transfer::{Acked, Arrival, Narrowed, PathWords, Transfer, TransferParams, Written};
+use crate::transfer::{
+    Acked, Arrival, Incoming, Narrowed, PathWords, Transfer, TransferParams, Written,
+};
 use crate::wire::NoRoom;
 
 /// Packets, and the bytes in them.
@@ -151,7 +153,7 @@ impl Session {
 
     /// The remote host asks whether we are where it sends to.
     pub(crate) fn answer_challenge(&mut self, data: u64, now: Instant) {
-        self.transfer.answers.on_path_challenge(data, now);
+        self.transfer.on_path_challenge(data, now);
     }
 
     /// Writes a datagram that goes elsewhere than the others: see [`Transfer::write_path_words`].
@@ -270,10 +272,7 @@ impl Session {
     /// The next time at which something is due by itself.
     pub(crate) fn deadline(&self) -> Instant {
         self.transfer
-            .recovery_deadline()
-            .min(self.transfer.ack_deadline())
-            .min(self.transfer.ping_deadline())
-            .min(self.transfer.pace_deadline())
+            .deadline()
             .min(self.sequencing.report_deadline())
             .min(self.sequencing.give_up_deadline())
             .min(self.sequencing.answer_deadline())
@@ -345,8 +344,12 @@ impl Session {
         // From here on the datagram is taken.
         let mut words = self.transfer.path_words(ids.frame);
         self.transfer.set_step(tick.step, tick.lag);
-        self.transfer
-            .on_frame((ids.frame, ecn), short, !messages.is_empty(), tick.now);
+        let frame = Incoming {
+            id: ids.frame,
+            ecn,
+            is_eliciting: !messages.is_empty(),
+        };
+        self.transfer.on_frame(&frame, short, tick.now);
         if strikes(Bug::AcksWhatItDropped) {
             return Err(Ignored::Duplicate);
         }

@@ -1,11 +1,9 @@
-//! What is counted of frames, for the application. Of all this only whether a frame has come decides
-//! about what is sent: a peer that has said nothing is sent to where it asked from.
+//! What is counted of our own frames, for the application. Nothing of it decides about what is sent.
 
-use super::missing::Missing;
 use crate::stats::Loss;
 use crate::time::Instant;
 
-/// The figures of one peer.
+/// The figures of one peer, of frames with data.
 #[derive(Debug)]
 pub(crate) struct Figures {
     /// Frames with data: sent, acknowledged, considered dropped, and of those the ones that were
@@ -14,23 +12,17 @@ pub(crate) struct Figures {
     acknowledged: u64,
     pub(crate) lost: u64,
     pub(crate) spurious: u64,
-    /// What came of the remote host's frames.
-    missing: Missing,
     pub(crate) sent_loss: Loss,
-    pub(crate) received_loss: Loss,
 }
 
 impl Figures {
-    /// `first` is the id of the remote host's first frame.
-    pub(super) const fn new(first: u64) -> Self {
+    pub(super) const fn new() -> Self {
         Self {
             sent: 0,
             acknowledged: 0,
             lost: 0,
             spurious: 0,
-            missing: Missing::new(first),
             sent_loss: Loss::NONE,
-            received_loss: Loss::NONE,
         }
     }
 
@@ -55,23 +47,5 @@ impl Figures {
     fn note_fates(&mut self, now: Instant) {
         let lost = self.lost - self.spurious;
         self.sent_loss.note(self.acknowledged + lost, lost, now);
-    }
-
-    /// The frame `id` of the remote host came for the first time.
-    pub(super) fn on_received(&mut self, id: u64, nonce: bool, now: Instant) {
-        self.missing.on_received(id, nonce);
-        let missing = self.missing();
-        self.received_loss
-            .note(self.received() + missing, missing, now);
-    }
-
-    /// Frames of the remote host, of any kind, each counted once.
-    pub(crate) const fn received(&self) -> u64 {
-        self.missing.received()
-    }
-
-    /// Frames that it has sent before the newest one that came, and that did not come.
-    pub(crate) fn missing(&self) -> u64 {
-        self.missing.count()
     }
 }

@@ -1,16 +1,18 @@
 //! The path that a connection takes (RFC 9000 §9): all that is measured of it, and what may therefore
 //! be sent. When the remote host moves, a new path takes the place of this one.
 
+use alloc::boxed::Box;
 use core::time::Duration;
 
 use super::TransferParams;
+use super::acked::LaterAcks;
 use super::congestion_control::CongestionControl;
 use super::ecn::Marking;
-use super::loss::LaterAcks;
 use super::pacer::Pace;
 use super::path_mtu::PathMtu;
+use super::plan::{Plan, Purpose};
 use super::queue::{Sent, TransferQueue};
-use super::recovery::{Due, Flight, Lost, Recovery};
+use super::recovery::{self, Due, Flight, Lost, Recovery};
 use super::rtt::Rtt;
 use crate::congestion::{Ack, Signal, Trouble};
 use crate::event::Ecn;
@@ -31,6 +33,15 @@ pub(super) struct Newly {
     pub(super) rtt: Option<Duration>,
 }
 
+impl Newly {
+    /// This frame with data was acknowledged.
+    pub(super) fn add(&mut self, sent: &Sent) {
+        self.bytes += sent.bytes();
+        self.frames += 1;
+        self.sent = self.sent.max(sent.at);
+    }
+}
+
 /// The newest frame of an acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NewestAcked {
@@ -47,7 +58,7 @@ pub(crate) struct Path {
     /// The first frame that was sent on it: what becomes of earlier ones tells nothing of it.
     first_frame: u64,
     pub(crate) rtt: Rtt,
-    pub(super) recovery: Recovery,
+    pub(super) recovery: Box<dyn Recovery>,
     pub(super) control: CongestionControl,
     pub(super) mtu: PathMtu,
     pub(super) marking: Marking,
@@ -64,7 +75,7 @@ impl Path {
         Self {
             first_frame,
             rtt: Rtt::new(params.policy),
-            recovery: Recovery::new(params.policy),
+            recovery: recovery::of(params.policy),
             control: CongestionControl::new(params),
             mtu: PathMtu::new(params.max_datagram, params.path_mtu, first_frame),
             marking: Marking::new(params.marks()),
@@ -79,6 +90,7 @@ impl Path {
     pub(super) fn renew(&mut self, params: &TransferParams, first_frame: u64) {
         let old = core::mem::replace(self, Self::new(params, first_frame));
         self.control.inherit(old.control);
+        self.bandwidth = old.bandwidth;
         self.marking.inherit(&old.marking);
         self.rtt.set_step(old.rtt.step());
         self.lag = old.lag;
@@ -183,15 +195,33 @@ impl Path {
         }
     }
 
-    /// A frame was acknowledged, for the first time or after it was considered dropped.
-    pub(super) fn on_passed(&mut self, id: u64, is_large: bool) {
+    /// A frame was acknowledged, which is not in the flight size any more.
+    pub(super) fn on_arrived(&mut self, id: u64, sent: &Sent, flight: u32, now: Instant) {
+        self.on_passed(id, sent.is_large);
+        self.marking.on_passed(id, sent.ecn == Ecn::Ect0);
+        self.recovery
+            .on_acknowledged(id, sent.is_data(), flight == 0, now);
+    }
+
+    fn on_passed(&mut self, id: u64, is_large: bool) {
         if self.mtu.on_passed(id, is_large) {
             self.control.on_mtu(self.mtu.current());
         }
     }
 
+    /// A frame leaves with this length: whether it is so large that its loss may be due to that.
+    pub(super) fn is_large(&mut self, plan: &Plan, len: usize, now: Instant) -> bool {
+        let size = u16::try_from(len).unwrap_or(u16::MAX);
+        if let Purpose::MtuProbe { .. } = plan.purpose {
+            self.mtu.on_probe(plan.header.id, size, now);
+            return false;
+        }
+        size > self.mtu.largest_small()
+    }
+
     /// A frame that was considered dropped was acknowledged after all.
     pub(super) fn on_late(&mut self, id: u64, late: &Sent, acks: &LaterAcks, now: Instant) {
+        self.on_passed(id, late.is_large);
         if !self.carried(id) {
             return;
         }

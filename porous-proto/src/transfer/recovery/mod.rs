@@ -6,11 +6,12 @@ mod modern;
 mod paper;
 
 use alloc::boxed::Box;
+use core::fmt;
 use core::time::Duration;
 
 use self::modern::Modern;
 use self::paper::Paper;
-use super::loss::LaterAcks;
+use super::acked::LaterAcks;
 use super::rtt::Rtt;
 use crate::config::Policy;
 use crate::congestion::Signal;
@@ -57,119 +58,60 @@ pub(crate) struct Lost {
     pub(crate) is_alone: bool,
 }
 
-/// The rules of one path, with what they remember.
-#[derive(Debug)]
-pub(crate) enum Recovery {
-    Paper(Paper),
-    Modern(Box<Modern>),
-}
-
-impl Recovery {
-    pub(crate) fn new(policy: Policy) -> Self {
-        match policy {
-            Policy::Paper => Self::Paper(Paper::new()),
-            Policy::Modern => Self::Modern(Box::new(Modern::new())),
-        }
-    }
-
+/// The rules of one path, with what they remember. What only the modern rules do is nothing by default.
+pub(crate) trait Recovery: fmt::Debug + Send + Sync {
     /// A frame leaves whose acknowledgement is awaited.
-    pub(crate) fn on_sent(&mut self, now: Instant) {
-        match self {
-            Self::Paper(_) => {}
-            Self::Modern(modern) => modern.on_sent(now),
-        }
-    }
+    fn on_sent(&mut self, _now: Instant) {}
 
-    /// Whether reliable content asks to be acknowledged at once.
-    pub(crate) fn is_lossy(&self, now: Instant) -> bool {
-        match self {
-            Self::Paper(_) => false,
-            Self::Modern(modern) => modern.is_lossy(now),
-        }
+    /// Whether something was lost in the last seconds: then it is worth an acknowledgement of its own to
+    /// know soon what becomes of reliable content (T19).
+    fn is_lossy(&self, _now: Instant) -> bool {
+        false
     }
 
     /// A frame was acknowledged, for the first time: with data that was in flight, or without.
     /// `is_idle`: no data is in flight any more.
-    pub(crate) fn on_acknowledged(&mut self, id: u64, data: bool, is_idle: bool, now: Instant) {
-        match self {
-            Self::Paper(paper) if data => paper.on_acknowledged(),
-            Self::Paper(_) => {}
-            Self::Modern(modern) => modern.on_acknowledged(id, data || is_idle, now),
-        }
-    }
+    fn on_acknowledged(&mut self, id: u64, data: bool, is_idle: bool, now: Instant);
 
     /// Whether the oldest frame was overtaken by so many later ones, or for so long, that it is lost.
-    pub(crate) fn is_lost(
-        &self,
-        (id, sent): (u64, Instant),
-        acks: &LaterAcks,
-        rtt: &Rtt,
-        now: Instant,
-    ) -> bool {
-        match self {
-            Self::Paper(_) => id < acks.dropped_below(),
-            Self::Modern(modern) => modern.is_lost((id, sent), acks.newest(), rtt, now),
-        }
-    }
+    fn is_lost(&self, frame: (u64, Instant), acks: &LaterAcks, rtt: &Rtt, now: Instant) -> bool;
 
     /// A frame with data is considered lost: what that means for the congestion window.
-    pub(crate) fn on_lost(&mut self, lost: &Lost, rtt: &Rtt, now: Instant) -> Signal {
-        match self {
-            Self::Paper(paper) => paper.on_lost(rtt, now),
-            Self::Modern(modern) => modern.on_lost(lost, rtt),
-        }
-    }
+    fn on_lost(&mut self, lost: &Lost, rtt: &Rtt, now: Instant) -> Signal;
 
     /// A frame with data that was considered lost was acknowledged, when `newest` was acknowledged
     /// already. Whether nothing was lost in this episode: it counts as if it had not been.
-    pub(crate) fn on_spurious(&mut self, id: u64, newest: u64, rtt: &Rtt) -> bool {
-        match self {
-            Self::Paper(_) => false,
-            Self::Modern(modern) => modern.on_spurious(id, newest, rtt),
-        }
+    fn on_spurious(&mut self, _id: u64, _newest: u64, _rtt: &Rtt) -> bool {
+        false
     }
 
     /// A router has marked a frame, which has come: whether an episode begins. `next` is the id of the
     /// next frame.
-    pub(crate) fn on_marked(&mut self, id: u64, next: u64) -> bool {
-        match self {
-            Self::Paper(_) => false,
-            Self::Modern(modern) => modern.on_marked(id, next),
-        }
+    fn on_marked(&mut self, _id: u64, _next: u64) -> bool {
+        false
     }
 
     /// What is due next, and when.
-    pub(crate) fn deadline(&self, flight: &Flight, acks: &LaterAcks, rtt: &Rtt) -> (Instant, Due) {
-        match self {
-            Self::Paper(_) => {
-                let (_, sent) = flight.oldest.unwrap_or((0, Instant::NEVER));
-                (sent + rtt.timeout(), Due::Loss)
-            }
-            Self::Modern(modern) => modern.deadline(flight, acks.newest(), rtt),
-        }
+    fn deadline(&self, flight: &Flight, acks: &LaterAcks, rtt: &Rtt) -> (Instant, Due);
+
+    /// How long the first probe for a frame waits, which asked for an acknowledgement at once or did not.
+    fn early_probe(&self, _at_once: bool, _rtt: &Rtt) -> Duration {
+        Duration::MAX
     }
 
-    /// After how long a frame is probed which asked for an acknowledgement at once, or did not.
-    pub(crate) fn early_probe(&self, at_once: bool, rtt: &Rtt) -> Duration {
-        match self {
-            Self::Paper(_) => Duration::MAX,
-            Self::Modern(modern) => modern.early_probe(at_once, rtt),
-        }
-    }
+    /// An early probe was acknowledged, or what it repeated was: whether that had arrived before (P7).
+    fn on_probed(&mut self, _had_arrived: bool) {}
 
-    /// An early probe was judged: whether what it repeated had arrived before.
-    pub(crate) fn on_probed(&mut self, had_arrived: bool) {
-        match self {
-            Self::Paper(_) => {}
-            Self::Modern(modern) => modern.on_probed(had_arrived),
-        }
+    /// A timeout has passed: how to ask. `None` by the paper's rules, which have no probes.
+    fn on_timeout(&mut self, _now: Instant) -> Option<Question> {
+        None
     }
+}
 
-    /// A timeout has passed: how to ask. `None` under the paper's rules, which have no probes.
-    pub(crate) fn on_timeout(&mut self, now: Instant) -> Option<Question> {
-        match self {
-            Self::Paper(_) => None,
-            Self::Modern(modern) => Some(modern.on_timeout(now)),
-        }
+/// The rules of a policy.
+pub(crate) fn of(policy: Policy) -> Box<dyn Recovery> {
+    match policy {
+        Policy::Paper => Box::new(Paper::new()),
+        Policy::Modern => Box::new(Modern::new()),
     }
 }

@@ -7,9 +7,10 @@ mod tests;
 use core::time::Duration;
 
 use super::episodes::Episodes;
-use super::{Due, Flight, Lost, Question};
+use super::{Due, Flight, Lost, Question, Recovery};
 use crate::congestion::Signal;
 use crate::time::Instant;
+use crate::transfer::acked::LaterAcks;
 use crate::transfer::rtt::{MAX_ACK_DELAY, Rtt};
 
 /// P at the start: a frame is lost that is this many ids behind an acknowledged one (RFC 9002 §6.1.1).
@@ -75,24 +76,31 @@ impl Modern {
         }
     }
 
+    /// The time after which an older frame is lost once a newer one was acknowledged.
+    fn patience(&self, rtt: &Rtt) -> Duration {
+        rtt.loss_delay() + self.reordering
+    }
+}
+
+impl Recovery for Modern {
     /// Whether something was lost in the last seconds: then it is worth an acknowledgement of its own to
     /// know soon what becomes of reliable content (T19).
-    pub(crate) fn is_lossy(&self, now: Instant) -> bool {
+    fn is_lossy(&self, now: Instant) -> bool {
         let is_recent = |sent| now.saturating_duration_since(sent) < LOSSY;
         self.last_lost.is_some_and(is_recent)
     }
 
     /// A frame that wants an acknowledgement is sent.
-    pub(crate) const fn on_sent(&mut self, now: Instant) {
+    fn on_sent(&mut self, now: Instant) {
         self.last_sent = now;
     }
 
     /// A frame was acknowledged, for the first time. `counted`: it carried data, or no data is on its
     /// way. Where pings arrive and data does not, the path is there, and what was lost by chance is
     /// repeated as at first: but once in a second, as a host may acknowledge nothing else.
-    pub(crate) fn on_acknowledged(&mut self, id: u64, counted: bool, now: Instant) {
+    fn on_acknowledged(&mut self, id: u64, data: bool, is_idle: bool, now: Instant) {
         let is_soon = |last| now.saturating_duration_since(last) < PROBE_MAX;
-        if counted {
+        if data || is_idle {
             self.timeouts = 0;
         } else if self.revived.is_none_or(|last| !is_soon(last)) {
             (self.timeouts, self.revived) = (0, Some(now));
@@ -105,26 +113,21 @@ impl Modern {
         }
     }
 
-    /// The time after which an older frame is lost once a newer one was acknowledged.
-    fn patience(&self, rtt: &Rtt) -> Duration {
-        rtt.loss_delay() + self.reordering
-    }
-
     /// Whether the oldest frame is lost, `newest` being the newest id that was acknowledged.
-    pub(crate) fn is_lost(
+    fn is_lost(
         &self,
         (id, sent): (u64, Instant),
-        newest: Option<u64>,
+        acks: &LaterAcks,
         rtt: &Rtt,
         now: Instant,
     ) -> bool {
-        newest.is_some_and(|newest| {
+        acks.newest().is_some_and(|newest| {
             id < newest && (newest - id >= self.packets || sent + self.patience(rtt) <= now)
         })
     }
 
     /// A frame is considered lost: what that means for the congestion window.
-    pub(crate) fn on_lost(&mut self, lost: &Lost, rtt: &Rtt) -> Signal {
+    fn on_lost(&mut self, lost: &Lost, rtt: &Rtt, _: Instant) -> Signal {
         if lost.is_alone {
             self.first_lost = None;
         }
@@ -144,13 +147,13 @@ impl Modern {
 
     /// A router has marked a frame, which has come: whether an episode begins. `next` is the id that is
     /// next.
-    pub(crate) const fn on_marked(&mut self, id: u64, next: u64) -> bool {
+    fn on_marked(&mut self, id: u64, next: u64) -> bool {
         self.episodes.on_marked(id, next)
     }
 
     /// A frame that was considered lost was acknowledged, when `newest` was acknowledged already.
     /// Whether nothing was lost in this episode: it counts as if it had not been.
-    pub(crate) fn on_spurious(&mut self, id: u64, newest: u64, rtt: &Rtt) -> bool {
+    fn on_spurious(&mut self, id: u64, newest: u64, rtt: &Rtt) -> bool {
         // One more than was seen: the next one may be a little later.
         self.packets = (newest.saturating_sub(id) + 2).clamp(self.packets, PACKETS_MAX);
         let more = rtt.minimum().unwrap_or_default() / 4;
@@ -161,14 +164,14 @@ impl Modern {
     /// How long the first probe waits. It is early, as it costs one small datagram and nothing else;
     /// each one that was needless lets the next wait a millisecond longer, until the delays of
     /// acknowledgements are waited for.
-    pub(crate) fn early_probe(&self, at_once: bool, rtt: &Rtt) -> Duration {
+    fn early_probe(&self, at_once: bool, rtt: &Rtt) -> Duration {
         rtt.early_probe(at_once) + NEEDLESS * u32::from(self.needless)
     }
 
     /// An early probe was acknowledged, or what it repeated was (P7). If that had arrived before, the
     /// probe was needless: what held the acknowledgement back would never be seen in a round trip, as
     /// probes are acknowledged at once.
-    pub(crate) fn on_probed(&mut self, had_arrived: bool) {
+    fn on_probed(&mut self, had_arrived: bool) {
         self.needless = if had_arrived {
             (self.needless + 1).min(NEEDLESS_MAX)
         } else {
@@ -177,16 +180,11 @@ impl Modern {
     }
 
     /// When there will be something to do.
-    pub(crate) fn deadline(
-        &self,
-        flight: &Flight,
-        newest: Option<u64>,
-        rtt: &Rtt,
-    ) -> (Instant, Due) {
+    fn deadline(&self, flight: &Flight, acks: &LaterAcks, rtt: &Rtt) -> (Instant, Due) {
         let Some((id, sent)) = flight.oldest else {
             return (Instant::NEVER, Due::Loss);
         };
-        let is_overtaken = newest.is_some_and(|newest| id < newest);
+        let is_overtaken = acks.newest().is_some_and(|newest| id < newest);
         let (at, due) = if is_overtaken {
             (sent + self.patience(rtt), Due::Loss)
         } else {
@@ -206,12 +204,12 @@ impl Modern {
     }
 
     /// A timeout has passed: the next one takes twice as long.
-    pub(crate) fn on_timeout(&mut self, now: Instant) -> Question {
+    fn on_timeout(&mut self, now: Instant) -> Option<Question> {
         self.timeouts = self.timeouts.saturating_add(1);
         self.last_sent = now;
-        Question {
+        Some(Question {
             repeats: self.timeouts <= REPEATS,
             is_again: self.timeouts > 1,
-        }
+        })
     }
 }

@@ -18,6 +18,15 @@ fn settled() -> (Modern, Rtt) {
     (Modern::new(), rtt)
 }
 
+/// The newest acknowledged id.
+fn acks(newest: Option<u64>) -> LaterAcks {
+    let mut acks = LaterAcks::new(0);
+    newest
+        .into_iter()
+        .for_each(|id| acks.on_acknowledged(id, false));
+    acks
+}
+
 /// The frame `id` is lost, sent so many milliseconds after the start.
 fn lost(id: u64, sent: Instant, next: u64) -> Lost {
     Lost {
@@ -39,26 +48,26 @@ fn flight(sent: u64) -> Flight {
 #[test]
 fn three_ids_or_an_eighth_of_a_round_trip_make_a_loss() {
     let (modern, rtt) = settled();
-    let lost = |id, newest, after| modern.is_lost((id, at(0)), newest, &rtt, at(after));
+    let lost = |id, newest, after| modern.is_lost((id, at(0)), &acks(newest), &rtt, at(after));
     assert!(lost(5, Some(8), 0) && !lost(5, Some(7), 0));
     assert!(lost(5, Some(6), 113) && !lost(5, Some(6), 112));
     assert!(!lost(5, Some(5), 1000) && !lost(5, None, 1000));
     let mut slow = rtt;
     slow.set_step(200 * MS);
-    assert!(!modern.is_lost((5, at(0)), Some(6), &slow, at(199)));
+    assert!(!modern.is_lost((5, at(0)), &acks(Some(6)), &slow, at(199)));
 }
 
 /// P5.
 #[test]
 fn a_wrong_verdict_is_taken_back_and_makes_patient() {
     let (mut modern, rtt) = settled();
-    let signal = modern.on_lost(&lost(10, at(0), 20), &rtt);
+    let signal = modern.on_lost(&lost(10, at(0), 20), &rtt, at(0));
     assert_eq!(signal, Signal::Loss);
-    let signal = modern.on_lost(&lost(11, at(1), 21), &rtt);
+    let signal = modern.on_lost(&lost(11, at(1), 21), &rtt, at(0));
     assert_eq!(signal, Signal::FurtherLoss);
     assert!(!modern.on_spurious(10, 16, &rtt));
     assert!(modern.on_spurious(11, 16, &rtt));
-    let lost = |id, after| modern.is_lost((id, at(0)), Some(30), &rtt, at(after));
+    let lost = |id, after| modern.is_lost((id, at(0)), &acks(Some(30)), &rtt, at(after));
     assert!(lost(22, 0) && !lost(23, 0));
     // Two quarters of the shortest round trip.
     assert!(lost(29, 163) && !lost(29, 162));
@@ -68,35 +77,38 @@ fn a_wrong_verdict_is_taken_back_and_makes_patient() {
 #[test]
 fn sixteen_episodes_without_an_error_make_impatient_again() {
     let (mut modern, rtt) = settled();
-    modern.on_lost(&lost(10, at(0), 20), &rtt);
+    modern.on_lost(&lost(10, at(0), 20), &rtt, at(0));
     modern.on_spurious(10, 40, &rtt);
-    modern.on_acknowledged(20, true, Instant::ZERO);
+    modern.on_acknowledged(20, true, false, Instant::ZERO);
     for n in 0..16 {
-        assert!(!modern.is_lost((97, at(0)), Some(100), &rtt, at(0)), "{n}");
-        modern.on_lost(&lost(200 + n, at(0), 201 + n), &rtt);
-        modern.on_acknowledged(201 + n, true, Instant::ZERO);
+        assert!(
+            !modern.is_lost((97, at(0)), &acks(Some(100)), &rtt, at(0)),
+            "{n}"
+        );
+        modern.on_lost(&lost(200 + n, at(0), 201 + n), &rtt, at(0));
+        modern.on_acknowledged(201 + n, true, false, Instant::ZERO);
     }
-    assert!(modern.is_lost((97, at(0)), Some(100), &rtt, at(0)));
-    assert!(modern.is_lost((99, at(0)), Some(100), &rtt, at(113)));
+    assert!(modern.is_lost((97, at(0)), &acks(Some(100)), &rtt, at(0)));
+    assert!(modern.is_lost((99, at(0)), &acks(Some(100)), &rtt, at(113)));
 }
 
 #[test]
 fn losses_of_three_timeouts_with_nothing_between_them_are_persistent() {
     let (mut modern, rtt) = settled();
     let timeout = rtt.timeout();
-    modern.on_lost(&lost(10, at(0), 20), &rtt);
+    modern.on_lost(&lost(10, at(0), 20), &rtt, at(0));
     let later = at(0) + 3 * timeout;
-    let signal = modern.on_lost(&lost(11, later, 20), &rtt);
+    let signal = modern.on_lost(&lost(11, later, 20), &rtt, at(0));
     assert_eq!(signal, Signal::Persistent);
     let latest = later + 3 * timeout;
     let alone = Lost {
         is_alone: true,
         ..lost(13, latest, 20)
     };
-    assert_eq!(modern.on_lost(&alone, &rtt), Signal::FurtherLoss);
-    modern.on_acknowledged(15, true, Instant::ZERO);
+    assert_eq!(modern.on_lost(&alone, &rtt, at(0)), Signal::FurtherLoss);
+    modern.on_acknowledged(15, true, false, Instant::ZERO);
     let sent = latest + 3 * timeout;
-    let signal = modern.on_lost(&lost(16, sent, 20), &rtt);
+    let signal = modern.on_lost(&lost(16, sent, 20), &rtt, at(0));
     assert_eq!(signal, Signal::FurtherLoss);
 }
 
@@ -106,7 +118,7 @@ fn probes_come_early_then_late_and_then_twice_as_late() {
     let (mut modern, rtt) = settled();
     modern.on_sent(at(0));
     assert_eq!(
-        modern.deadline(&flight(0), None, &rtt),
+        modern.deadline(&flight(0), &acks(None), &rtt),
         (at(101), Due::Probe)
     );
     let probed = Flight {
@@ -114,24 +126,24 @@ fn probes_come_early_then_late_and_then_twice_as_late() {
         ..flight(0)
     };
     assert_eq!(
-        modern.deadline(&probed, None, &rtt),
+        modern.deadline(&probed, &acks(None), &rtt),
         (at(101), Due::Timeout)
     );
     modern.on_timeout(at(101));
     assert_eq!(
-        modern.deadline(&probed, None, &rtt),
+        modern.deadline(&probed, &acks(None), &rtt),
         (at(303), Due::Timeout)
     );
     for _ in 0..20 {
         modern.on_timeout(at(303));
     }
     assert_eq!(
-        modern.deadline(&probed, None, &rtt),
+        modern.deadline(&probed, &acks(None), &rtt),
         (at(1303), Due::Timeout)
     );
-    modern.on_acknowledged(3, true, Instant::ZERO);
+    modern.on_acknowledged(3, true, false, Instant::ZERO);
     assert_eq!(
-        modern.deadline(&probed, None, &rtt),
+        modern.deadline(&probed, &acks(None), &rtt),
         (at(404), Due::Timeout)
     );
 }
@@ -160,13 +172,13 @@ fn what_was_overtaken_is_waited_for_and_not_probed() {
         unprobed: None,
         ..flight(0)
     };
-    let (due, what) = modern.deadline(&probed, Some(8), &rtt);
+    let (due, what) = modern.deadline(&probed, &acks(Some(8)), &rtt);
     assert_eq!((due.as_micros() / 500, what), (225, Due::Loss));
     let nothing = Flight {
         oldest: None,
         unprobed: None,
     };
-    assert!(modern.deadline(&nothing, Some(8), &rtt).0.is_never());
+    assert!(modern.deadline(&nothing, &acks(Some(8)), &rtt).0.is_never());
 }
 
 /// T3: a peer that says other things but acknowledges nothing is sent nothing twice for ever.
@@ -174,9 +186,9 @@ fn what_was_overtaken_is_waited_for_and_not_probed() {
 fn after_sixteen_timeouts_nothing_is_repeated() {
     let mut modern = Modern::new();
     for n in 0..20 {
-        let question = modern.on_timeout(at(n));
+        let question = modern.on_timeout(at(n)).unwrap();
         assert_eq!((question.repeats, question.is_again), (n < 16, n > 0));
     }
-    modern.on_acknowledged(3, true, Instant::ZERO);
-    assert!(modern.on_timeout(at(30)).repeats);
+    modern.on_acknowledged(3, true, false, Instant::ZERO);
+    assert!(modern.on_timeout(at(30)).unwrap().repeats);
 }

@@ -164,7 +164,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// another player behind a NAT, who has a public and a private address and connects to ours at
     /// the same time (`docs/nat.md`). All are tried at once, and one connection comes of it, at the
     /// address that is first proved to be that of somebody who answers:
-    /// [`Event::Connected`] and [`address`](Self::address) tell which.
+    /// [`Event::Connected`](crate::Event::Connected) and [`address`](Self::address) tell which.
     ///
     /// Whoever answers first is taken for the host that is meant. A private address may belong to a
     /// stranger in another network; that it is the right host is for the application to check, by an
@@ -268,7 +268,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     pub fn accept(&mut self, now: Instant, peer: PeerId) -> Result<(), AnswerError> {
         let now = self.steps.advance(now).now;
         let at = self.address(peer);
-        let pending = at.is_some_and(|at| self.books.must_prove(&self.table, at, now));
+        let pending = at.is_some_and(|at| self.must_prove(at));
         asking(&mut self.table, peer)?.admit(pending, now);
         self.settle(peer.slot);
         Ok(())
@@ -334,7 +334,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             self.settle(peer.slot); // of packets that it dropped to make room, or replaced
         }
         if sent.is_ok() {
-            self.books.schedule_mut().set_ready(peer.slot);
+            self.schedule.set_ready(peer.slot);
         }
         sent
     }
@@ -482,7 +482,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let tick = self.steps.advance(self.steps.now());
         let rate = bytes_a_second.max(1);
         self.strangers.set_host_rate(rate, tick.now);
-        self.books.schedule_mut().set_rate(rate, tick);
+        self.schedule.set_rate(rate, tick);
     }
 
     /// Disconnects from all peers, as [`disconnect`](Self::disconnect) does from one, and lets nobody

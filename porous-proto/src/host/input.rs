@@ -6,6 +6,7 @@ use rand_core::CryptoRng;
 use super::answers::Answered;
 use super::member::Member;
 use super::roaming::Heard;
+use super::strangers::Sender;
 use super::table::{Found, Slot};
 use super::{Address, Host};
 use crate::event::{Ecn, Event, Ignored, Refusal};
@@ -46,9 +47,9 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
             Rest::Nothing => None,
             Rest::Request(request) => Some(self.on_request(&request)),
             Rest::OtherVersion { nonce_self, .. } => {
-                let (host, length) = (&mut *self.host, datagram.len());
-                let strangers = &mut host.strangers;
-                Some(strangers.on_other_version(self.from, nonce_self, length, &host.local, now))
+                let (from, local) = (self.sender(), &self.host.local);
+                let strangers = &mut self.host.strangers;
+                Some(strangers.on_other_version(from, nonce_self, datagram.len(), local))
             }
             Rest::Refuse(refuse) => Some(self.with_nonce(refuse.nonce_peer, |peer, way| {
                 peer.on_refused(way, refuse.refusal(), now);
@@ -75,9 +76,16 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         }
     }
 
+    const fn sender(&self) -> Sender<A> {
+        Sender {
+            address: self.from,
+            now: self.tick.now,
+        }
+    }
+
     /// Requests, in the order of checks that `docs/wire.md` gives.
     fn on_request(&mut self, request: &Request<'_>) -> Result<Taken, Ignored> {
-        let (from, now) = (self.from, self.tick.now);
+        let (from, sender) = (self.from, self.sender());
         let host = &mut *self.host;
         let connect = &request.connect;
         let nonce = connect.nonce_self;
@@ -85,7 +93,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
             let is_same = |peer: &Peer| peer.remote_nonce() == Some(nonce);
             if let Some(Found { slot, member, .. }) = host.table.find_mut(from, is_same) {
                 host.local.check_padding(request.datagram_length)?; // what it is answered may be longer
-                host.strangers.check_answer_for(&member.peer, from, now)?;
+                host.strangers.check_answer_for(&member.peer, sender)?;
                 member.asked_from(from);
                 member.peer.on_repeated_request();
                 return Ok(Taken::by(slot));
@@ -96,26 +104,25 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
                 host.local.check_padding(request.datagram_length)?;
                 // It proves nothing yet, so that it must not end our own attempt (C8).
                 let agreement = host.local.agree(connect);
-                agreement.map_err(|refusal| host.strangers.turn_away(from, nonce, refusal, now))?;
+                agreement.map_err(|refusal| host.strangers.turn_away(sender, nonce, refusal))?;
             }
-            member.on_request(way, request, &host.local.offer, now)?;
-            host.strangers
-                .say_goodbye(member.peer.nonce(), &member.choose_way(), 0);
+            member.on_request(way, request, &host.local.offer, sender.now)?;
+            host.strangers.turn_down_others(member);
             return Ok(Taken::by(slot));
         }
         if connect.cookie {
             return Err(Ignored::UnknownNonce);
         }
-        let has_room = host.books.has_room(&host.local.config);
-        let agreement =
-            host.strangers
-                .on_request(from, request, &host.local, has_room, &mut host.rng, now)?;
+        let has_place = host.inbound.count() < host.local.config.max_peers;
+        let has_room = has_place && !host.events.are_too_many();
+        let (local, rng) = (&host.local, &mut host.rng);
+        let agreement = (host.strangers).on_request(sender, request, local, has_room, rng)?;
         self.on_proved(request, agreement)
     }
 
     /// The request has brought its cookie back: its sender receives at this address.
     fn on_proved(&mut self, request: &Request<'_>, agreement: Agreement) -> Result<Taken, Ignored> {
-        let (from, now) = (self.from, self.tick.now);
+        let (from, sender) = (self.from, self.sender());
         let host = &mut *self.host;
         let connect = &request.connect;
         if let Some((slot, member)) = host.table.by_remote_nonce_mut(connect.nonce_self) {
@@ -144,7 +151,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         }
         let slot = self.let_in(request, agreement).ok_or_else(|| {
             let strangers = &mut self.host.strangers;
-            strangers.turn_away(from, connect.nonce_self, Refusal::Full, now)
+            strangers.turn_away(sender, connect.nonce_self, Refusal::Full)
         })?;
         Ok(Taken { slot, is_new: true })
     }
@@ -153,7 +160,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
     fn let_in(&mut self, request: &Request<'_>, agreement: Agreement) -> Option<Slot> {
         let (from, now) = (self.from, self.tick.now);
         let host = &mut *self.host;
-        if !host.books.has_place(&from, &host.local.config) {
+        if !host.inbound.has_place(&from, &host.local.config) {
             host.stats.source_full += 1;
             return None;
         }
@@ -163,12 +170,11 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         let is_older = |peer: &Peer| peer.is_inbound() && peer.state() == PeerState::Connecting;
         if let Some(Found { slot, member, .. }) = host.table.find_mut(from, is_older) {
             member.peer.replace(now);
-            host.books.settle(&mut host.table, slot, now);
+            host.settle(slot);
         }
-        let pending = host.books.must_prove(&host.table, from, now);
-        let identity = host
-            .strangers
-            .identity(request.connect.nonce_peer, connection_id);
+        let pending = host.must_prove(from);
+        let cookie = request.connect.nonce_peer;
+        let identity = host.strangers.identity(cookie, connection_id);
         let mut peer = Peer::incoming(now, identity, request, agreement, &host.local.config);
         if host.strangers.are_asked_about() {
             peer.ask();
@@ -176,7 +182,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
             peer.admit(pending, now);
         }
         let id = host.table.insert(Member::new(peer, from, &[]));
-        host.books.on_accepted(id.slot, &from);
+        host.inbound.insert(id.slot, &from);
         Some(id.slot)
     }
 
@@ -190,21 +196,20 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         if peer.remote_nonce() == Some(ack.nonce_self) {
             member.confirm(way);
         }
-        host.strangers
-            .say_goodbye(member.peer.nonce(), &member.choose_way(), 0);
+        host.strangers.turn_down_others(member);
         Ok(Taken::by(slot))
     }
 
     /// A peer, or a host that an attempt of ours has met, says goodbye.
     fn on_disconnect(&mut self, bye: &Disconnect) -> Result<Taken, Ignored> {
-        let (from, now) = (self.from, self.tick.now);
+        let (from, sender) = (self.from, self.sender());
         let host = &mut *self.host;
         let is_mine = |peer: &Peer| peer.nonce() == bye.nonce_peer;
         let Some(Found { slot, way, member }) = host.table.find_mut(from, is_mine) else {
             return self.on_goodbye_elsewhere(bye);
         };
-        host.strangers.check_answer_for(&member.peer, from, now)?;
-        if !(member.peer).on_disconnect(way, bye.nonce_self, bye.reason, now) {
+        host.strangers.check_answer_for(&member.peer, sender)?;
+        if !(member.peer).on_disconnect(way, bye.nonce_self, bye.reason, sender.now) {
             return Err(Ignored::UnknownNonce);
         }
         // If the attempt goes on at other addresses the answer is given here, else it is the peer's,
@@ -220,7 +225,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
     /// A peer says goodbye from elsewhere. Both nonces prove that it is the peer, and as it is sent
     /// nothing more, it matters no more where that is.
     fn on_goodbye_elsewhere(&mut self, bye: &Disconnect) -> Result<Taken, Ignored> {
-        let (from, now) = (self.from, self.tick.now);
+        let (from, sender) = (self.from, self.sender());
         let host = &mut *self.host;
         let found = host.table.by_remote_nonce_mut(bye.nonce_self);
         let (slot, member) = found.ok_or(Ignored::UnknownNonce)?;
@@ -228,9 +233,8 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         if !is_elsewhere || member.peer.nonce() != bye.nonce_peer {
             return Err(Ignored::UnknownNonce);
         }
-        host.strangers
-            .check_answer(from, Answered::Handshake, now)?;
-        (member.peer).on_disconnect(0, bye.nonce_self, bye.reason, now);
+        (host.strangers).check_answer(sender, Answered::Handshake)?;
+        (member.peer).on_disconnect(0, bye.nonce_self, bye.reason, sender.now);
         host.strangers.acknowledge(from, bye);
         Ok(Taken::by(slot))
     }
@@ -260,12 +264,11 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
 
     /// The traffic of connections (`docs/wire.md`, "Short forms").
     fn on_short(&mut self, ecn: Ecn, short: &Short<'_>) -> Result<Taken, Ignored> {
-        let (from, now) = (self.from, self.tick.now);
+        let (from, now, sender) = (self.from, self.tick.now, self.sender());
         let host = &mut *self.host;
-        let Some((slot, member)) = host.table.connection_mut(from, short.connection_id) else {
-            return Err(host
-                .strangers
-                .on_unknown_connection(from, short.connection_id, now));
+        let id = short.connection_id;
+        let Some((slot, member)) = host.table.connection_mut(from, id) else {
+            return Err(self.host.strangers.on_unknown_connection(sender, id));
         };
         let way = member.way_in(from);
         let (was, follows) = (member.peer.state(), member.peer.follows());
@@ -273,7 +276,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         if way.is_none() && !(roams && was == PeerState::Connected) {
             return Err(Ignored::WrongAddress);
         }
-        let may_keep = host.books.may_keep(slot);
+        let may_keep = host.kept.limit(slot);
         let tick = Tick {
             may_keep,
             ..self.tick
@@ -281,8 +284,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         let peer = &mut member.peer;
         let result = peer.handle_short(way.unwrap_or(0), short, ecn, &host.local.offer, tick);
         let is_proved = was == PeerState::Connecting && peer.state() == PeerState::Connected;
-        host.strangers
-            .say_goodbye(peer.nonce(), &member.choose_way(), 0);
+        host.strangers.turn_down_others(member);
         if let Ok(words) = result {
             if let (true, true, Some(way)) = (follows, words.is_newest, way) {
                 member.make_main(way);
@@ -295,7 +297,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
                 host.table.on_moved(slot, old, from);
                 if is_news {
                     let peer = host.table.id(slot);
-                    host.books.tell(Event::PeerMoved {
+                    host.events.push(Event::PeerMoved {
                         peer,
                         from: old,
                         to: from,
@@ -307,7 +309,9 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
             self.retire_others(slot);
         }
         if let Err(cause) = result {
-            self.host.books.on_untaken(slot, cause);
+            if cause == Ignored::OverBudget {
+                self.host.kept.refuse(slot);
+            }
             self.host.settle(slot); // an acknowledgement of a duplicate may be due
         }
         result.map(|_| Taken::by(slot))
@@ -316,11 +320,9 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
     /// A newcomer has proved itself: other peers that were connected at its address are gone
     /// (`deviations.md` C5).
     fn retire_others(&mut self, newcomer: Slot) {
-        let host = &mut *self.host;
-        let now = self.tick.now;
-        while let Some((slot, member)) = host.table.other_at(self.from, newcomer) {
-            member.peer.replace(now);
-            host.books.settle(&mut host.table, slot, now);
+        while let Some((slot, member)) = self.host.table.other_at(self.from, newcomer) {
+            member.peer.replace(self.tick.now);
+            self.host.settle(slot);
         }
     }
 }

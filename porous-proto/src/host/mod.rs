@@ -1,9 +1,9 @@
 //! §2.1: the host object, and its verbs.
 
 mod answers;
-mod books;
 mod commands;
 mod cookie;
+mod events;
 mod input;
 mod local;
 mod member;
@@ -18,13 +18,15 @@ use alloc::boxed::Box;
 
 use rand_core::CryptoRng;
 
-use self::books::Books;
 pub use self::commands::ChannelId;
+use self::events::Events;
 use self::input::{Input, Taken};
 pub use self::local::ConnectionIds;
 use self::local::Local;
 use self::member::Member;
+use self::schedule::Schedule;
 pub use self::shares::ip_source;
+use self::shares::{Inbound, Kept, Lingering};
 use self::steps::Steps;
 use self::strangers::Strangers;
 pub use self::table::{Address, PeerId};
@@ -33,7 +35,7 @@ use self::table::{Found, Slot, Table};
 use crate::audit::Audit;
 use crate::config::Config;
 use crate::event::{Disposition, Ecn, Event, Transmit};
-use crate::peer::Peer;
+use crate::peer::{News, Peer, Tick};
 use crate::stats::HostStats;
 use crate::time::Instant;
 use crate::transfer::Written;
@@ -54,8 +56,13 @@ pub struct Host<R, A = core::net::SocketAddr> {
     same_host: fn(&A, &A) -> bool,
     /// The peers.
     table: Table<A>,
-    /// What is kept of all peers together.
-    books: Books<A>,
+    schedule: Schedule,
+    /// Live peers that connected to us.
+    inbound: Inbound<A>,
+    /// Received packets.
+    kept: Kept,
+    lingering: Lingering,
+    events: Events<A>,
     strangers: Strangers<A>,
     steps: Steps,
     stats: HostStats,
@@ -74,11 +81,15 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     pub fn new(config: Config, mut rng: R) -> Self {
         Self {
             strangers: Strangers::new(&config, &mut rng),
-            books: Books::new(&config),
+            schedule: Schedule::new(config.host_send_rate),
+            kept: Kept::new(&config),
+            lingering: Lingering::new(&config),
             local: Box::new(Local::new(config)),
             rng,
             same_host: |_, _| false,
             table: Table::new(),
+            inbound: Inbound::new(),
+            events: Events::new(),
             steps: Steps::default(),
             stats: HostStats::default(),
         }
@@ -122,7 +133,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// host.set_source_of(|from| u128::from(from >> 32).to_be_bytes());
     /// ```
     pub const fn set_source_of(&mut self, source_of: fn(&A) -> [u8; 16]) {
-        self.books.set_source_of(source_of);
+        self.inbound.set_source_of(source_of);
     }
 
     /// Takes a datagram in. Whatever it contains, the work is bounded by its length and by the
@@ -225,7 +236,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         if let Some(Found { slot, way, member }) = attempt {
             if member.peer.on_port_closed(way) {
                 let peer = self.table.id(slot);
-                self.books.tell(Event::PortClosed { peer, address });
+                self.events.push(Event::PortClosed { peer, address });
             }
         }
     }
@@ -242,9 +253,14 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// host.handle_timeout(due);
     /// ```
     pub fn handle_timeout(&mut self, now: Instant) {
-        let (due, timeout) = (self.books.schedule().next(), self.local.config.timeout);
-        let tick = self.steps.step(now, due, timeout);
-        (self.books).handle_timeout(&mut self.table, tick, timeout, &mut self.rng);
+        let timeout = self.local.config.timeout;
+        let tick = self.steps.step(now, self.schedule.next(), timeout);
+        while let Some(slot) = self.schedule.pop_due(tick.now) {
+            if let Some(member) = self.table.at_mut(slot) {
+                member.handle_timeout(tick, timeout, || self.rng.next_u64());
+                self.settle(slot);
+            }
+        }
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) wants to be called next. A time in the past
@@ -257,7 +273,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// ```
     pub fn poll_timeout(&self) -> Option<Instant> {
         let answers = self.strangers.wait().then_some(Instant::ZERO);
-        answers.or_else(|| self.books.schedule().next_call())
+        answers.or_else(|| self.schedule.next_call())
     }
 
     /// The next event, if there is one.
@@ -270,7 +286,39 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// }
     /// ```
     pub fn poll_event(&mut self) -> Option<Event<A>> {
-        self.books.next_event(&mut self.table, self.steps.now())
+        let mut event = self.events.pop()?;
+        match &mut event {
+            Event::Readable { peer } => {
+                if let Some(member) = self.table.get_mut(*peer) {
+                    member.peer.readable_taken();
+                }
+            }
+            Event::Writable { peer } => {
+                if let Some(member) = self.table.get_mut(*peer) {
+                    member.peer.writable_taken();
+                }
+            }
+            Event::Receipt { peer, .. } => {
+                let slot = peer.slot;
+                let member = self.table.get_mut(*peer);
+                if member.is_some_and(|member| member.peer.receipt_taken()) {
+                    self.settle(slot);
+                }
+            }
+            Event::PathNarrowed { peer, bytes } => {
+                let member = self.table.get_mut(*peer);
+                let narrowed = member.and_then(|member| member.peer.narrowed_taken());
+                *bytes = narrowed.unwrap_or(*bytes);
+            }
+            Event::PeerMoved { peer, to, .. } => {
+                *to = self.table.get_mut(*peer).map_or(*to, Member::moved_taken);
+            }
+            Event::Request { .. }
+            | Event::Connected { .. }
+            | Event::PortClosed { .. }
+            | Event::Disconnected { .. } => {}
+        }
+        Some(event)
     }
 
     /// The size of the buffer that [`poll_transmit`](Self::poll_transmit) needs: no datagram of this
@@ -318,15 +366,14 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             "the buffer is too short: see max_datagram_size"
         );
         let tick = self.steps.advance(now);
-        let offer = &self.local.offer;
-        let answer = self.strangers.poll_transmit(offer, buf);
+        let answer = self.strangers.poll_transmit(&self.local.offer, buf);
         let to_stranger = answer.is_some();
         let (to, written) = match answer {
             Some((to, len)) => {
-                self.books.schedule_mut().count(len);
+                self.schedule.count(len);
                 (to, Written::plain(len))
             }
-            None => (self.books).poll_transmit(&mut self.table, offer, tick, buf)?,
+            None => self.write_next(tick, buf)?,
         };
         self.stats.datagrams_sent += 1;
         self.stats.bytes_sent += written.len as u64;
@@ -339,10 +386,84 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         })
     }
 
-    /// After anything that may have changed a peer.
+    /// Writes the next datagram to a peer, if there is one: where to.
+    fn write_next(&mut self, tick: Tick, buf: &mut [u8]) -> Option<(A, Written)> {
+        loop {
+            let tick = self.schedule.look_for_room(tick);
+            let slot = self.schedule.first(!tick.is_full)?;
+            let Some(member) = self.table.at_mut(slot) else {
+                self.schedule.turn_over(!tick.is_full, false);
+                continue;
+            };
+            let sent = member.poll_transmit(&self.local.offer, tick, buf);
+            let (gate, has_news) = (member.peer.gate(), member.peer.has_news());
+            self.schedule
+                .set_deadline(slot, member.peer.next_deadline());
+            self.schedule.turn_over(!tick.is_full, sent.is_some());
+            if tick.is_full && gate.waits && sent.is_none() {
+                self.schedule.set_waiting(slot);
+            }
+            // Sending may end a peer, and may make the room that `Writable` is owed for.
+            if has_news {
+                self.settle(slot);
+            }
+            let Some((to, written)) = sent else { continue };
+            if gate.data {
+                self.schedule.spend(written.len, tick.now);
+            } else {
+                self.schedule.count(written.len);
+            }
+            return Some((to, written));
+        }
+    }
+
+    /// After anything that may have changed a peer: its events, its deadline, its turn to send, and
+    /// its end.
     fn settle(&mut self, slot: Slot) {
+        let id = self.table.id(slot);
+        let Some(member) = self.table.at_mut(slot) else {
+            return;
+        };
+        let address = member.address();
+        let peer = &mut member.peer;
+        self.kept.set(slot, peer.kept());
+        while let Some(news) = peer.next_news() {
+            self.stats.connected += u64::from(matches!(news, News::Connected));
+            if matches!(news, News::Ended { .. }) {
+                if peer.is_inbound() {
+                    self.inbound.remove(slot);
+                }
+                if !peer.is_over() {
+                    self.lingering.push(id);
+                }
+            }
+            self.events.tell(id, address, news);
+        }
+        self.schedule.set_deadline(slot, peer.next_deadline());
+        if peer.is_over() {
+            self.bury(slot);
+        } else {
+            self.schedule.set_ready(slot);
+        }
         let now = self.steps.now();
-        self.books.settle(&mut self.table, slot, now);
+        while let Some(slot) = self.lingering.pop_excess(&self.table, now) {
+            self.bury(slot);
+        }
+    }
+
+    /// Deletes a peer (§2.2).
+    fn bury(&mut self, slot: Slot) {
+        self.schedule.set_deadline(slot, Instant::NEVER);
+        self.kept.set(slot, 0);
+        self.table.remove(slot);
+    }
+
+    /// Whether a newcomer has to prove itself by a datagram of its own connection: another peer has
+    /// its address, or its request may be an old one, of a connection that was forgotten early.
+    fn must_prove(&self, address: A) -> bool {
+        let counts = |peer: &Peer| peer.state().is_live() && !peer.is_asked();
+        let is_forgetful = self.lingering.is_forgetful(self.steps.now());
+        is_forgetful || self.table.find(address, counts).is_some()
     }
 
     /// What was counted since the host was made.
@@ -353,10 +474,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// assert_eq!(host.stats().connected, 1);
     /// ```
     pub const fn stats(&self) -> HostStats {
-        HostStats {
-            connected: self.books.connected(),
-            ..self.stats
-        }
+        self.stats
     }
 
     /// A peer, while it is there: until a while after its `Disconnected`.
@@ -424,13 +542,23 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             replies: self.strangers.waiting(),
             ..Audit::default()
         };
-        for (_, member) in self.table.iter() {
+        let config = &self.local.config;
+        let mut inbound = alloc::vec::Vec::new();
+        for (id, Member { peer, .. }) in self.table.iter() {
             audit.peers += 1;
-            member.peer.audit(&mut audit);
+            if peer.is_inbound() && peer.state().is_live() {
+                inbound.push(id.slot);
+            }
+            peer.audit(&mut audit);
+            let most = config.receive_budget.into();
+            self.kept.audit(id.slot, peer.kept(), most);
+            let scheduled = self.schedule.deadline(id.slot);
+            assert_eq!(scheduled, peer.next_deadline(), "{id:?}");
         }
         self.table.audit();
-        let (config, longest) = (&self.local.config, self.local.longest());
-        self.books.audit(&self.table, config, longest);
+        self.schedule.audit(self.local.longest());
+        self.inbound.audit(&inbound, config);
+        self.lingering.audit();
         audit
     }
 

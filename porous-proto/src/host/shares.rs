@@ -1,12 +1,16 @@
 //! What one peer or one source may take, so that something is left to others (`docs/limits.md`,
-//! "Peers"): places of peers that connect to us, and memory for received packets.
+//! "Peers"): places of peers that connect to us, memory for received packets, and what is kept of
+//! peers that have ended.
 
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 
-use super::Address;
-use super::table::Slot;
+use super::table::{Slot, Table};
+use super::{Address, PeerId};
 use crate::config::Config;
+use crate::peer::LINGER;
+use crate::time::Instant;
 
 /// What addresses of one owner have in common.
 pub(super) type Source = [u8; 16];
@@ -192,6 +196,64 @@ impl Kept {
         );
         assert_eq!(self.used, self.beyond.iter().sum::<u64>(), "kept of all");
         assert!(self.used <= self.common + receive_budget, "{self:?}");
+    }
+}
+
+/// Peers that have ended and linger, so that a late datagram of their connections makes nothing new
+/// (`docs/deviations.md` C7): at most two for each that may connect to us.
+#[derive(Debug)]
+pub(super) struct Lingering {
+    /// The oldest first; some may be gone.
+    queue: VecDeque<PeerId>,
+    most: usize,
+    /// Until then a request may come again whose peer did not linger for as long as it should.
+    forgetful_until: Instant,
+}
+
+impl Lingering {
+    pub(super) const fn new(config: &Config) -> Self {
+        Self {
+            queue: VecDeque::new(),
+            most: 2 * config.max_peers as usize,
+            forgetful_until: Instant::ZERO,
+        }
+    }
+
+    pub(super) fn push(&mut self, peer: PeerId) {
+        self.queue.push_back(peer);
+    }
+
+    /// The oldest peer if there are too many: to be deleted.
+    pub(super) fn pop_excess<A: Address>(
+        &mut self,
+        table: &Table<A>,
+        now: Instant,
+    ) -> Option<Slot> {
+        while let Some(&id) = self.queue.front() {
+            let is_there = table.get(id).is_some();
+            if is_there && self.queue.len() <= self.most {
+                return None;
+            }
+            self.queue.pop_front();
+            if is_there {
+                self.forgetful_until = now + LINGER;
+                return Some(id.slot);
+            }
+        }
+        None
+    }
+
+    /// Whether a peer was deleted early, whose request may come again.
+    pub(super) fn is_forgetful(&self, now: Instant) -> bool {
+        now < self.forgetful_until
+    }
+
+    /// # Panics
+    ///
+    /// If there are too many.
+    #[cfg(any(test, feature = "audit"))]
+    pub(super) fn audit(&self) {
+        assert!(self.queue.len() <= self.most, "lingering peers");
     }
 }
 

@@ -8,12 +8,19 @@ use super::Address;
 use super::answers::{AnswerLimits, Answered, Replies, Reply};
 use super::cookie::Cookies;
 use super::local::Local;
-use super::member::Remotes;
+use super::member::{Member, Remotes};
 use crate::config::Config;
 use crate::event::{Ignored, Listen, Refusal};
 use crate::frame::{ConnectionId, Disconnect, DisconnectAck, Offer, Request, Reset, VERSION};
 use crate::peer::{Agreement, Identity, Peer};
 use crate::time::Instant;
+
+/// The sender of a datagram that has just come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sender<A> {
+    pub(super) address: A,
+    pub(super) now: Instant,
+}
 
 /// What a host has to do with strangers.
 #[derive(Debug)]
@@ -62,12 +69,11 @@ impl<A: Address> Strangers<A> {
     /// this address. `has_room`: for one more peer.
     pub(super) fn on_request(
         &mut self,
-        from: A,
+        from: Sender<A>,
         request: &Request<'_>,
         local: &Local,
         has_room: bool,
         rng: &mut impl Rng,
-        now: Instant,
     ) -> Result<Agreement, Ignored> {
         if self.listen == Listen::Closed {
             return Err(Ignored::NotListening);
@@ -76,102 +82,97 @@ impl<A: Address> Strangers<A> {
         let connect = &request.connect;
         let nonce_peer = connect.nonce_self;
         let agreement = local.agree(connect);
-        let agreement =
-            agreement.map_err(|refusal| self.turn_away(from, nonce_peer, refusal, now))?;
+        let agreement = agreement.map_err(|refusal| self.turn_away(from, nonce_peer, refusal))?;
         if self.listen == Listen::Full || !has_room {
-            return Err(self.turn_away(from, nonce_peer, Refusal::Full, now));
+            return Err(self.turn_away(from, nonce_peer, Refusal::Full));
         }
-        self.cookies.rotate(now, rng);
+        self.cookies.rotate(from.now, rng);
         let covered = request.cookie_input();
-        if self.cookies.accepts(connect.nonce_peer, &from, covered) {
+        if self
+            .cookies
+            .accepts(connect.nonce_peer, &from.address, covered)
+        {
             return Ok(agreement);
         }
-        let cookie = self.cookies.bake(&from, covered);
+        let cookie = self.cookies.bake(&from.address, covered);
         let reply = Reply::Cookie { cookie, nonce_peer };
-        self.answer(from, Answered::Handshake, reply, now)?;
+        self.answer(from, Answered::Handshake, reply)?;
         Err(Ignored::Stateless)
     }
 
     /// A request of another version of the protocol.
     pub(super) fn on_other_version<T>(
         &mut self,
-        from: A,
+        from: Sender<A>,
         nonce: u64,
         datagram_length: usize,
         local: &Local,
-        now: Instant,
     ) -> Result<T, Ignored> {
         if self.listen == Listen::Closed {
             return Err(Ignored::NotListening);
         }
         local.check_padding(datagram_length)?;
         let (oldest, newest) = (VERSION, VERSION);
-        Err(self.turn_away(from, nonce, Refusal::Version { oldest, newest }, now))
+        Err(self.turn_away(from, nonce, Refusal::Version { oldest, newest }))
     }
 
     /// A short datagram of a connection that is not here. Its sender is told, whether we listen or
     /// not: a client that has forgotten its server is what leaves half a connection behind.
     pub(super) fn on_unknown_connection(
         &mut self,
-        from: A,
+        from: Sender<A>,
         connection_id: ConnectionId,
-        now: Instant,
     ) -> Ignored {
         if connection_id.is_empty() {
             return Ignored::UnknownConnection; // there is nothing to echo
         }
         let reset = Reply::Reset(Reset { connection_id });
-        let answered = self.answer(from, Answered::UnknownConnection, reset, now);
+        let answered = self.answer(from, Answered::UnknownConnection, reset);
         answered.err().unwrap_or(Ignored::UnknownConnection)
     }
 
     /// Refuses the host with this nonce.
     pub(super) fn turn_away(
         &mut self,
-        to: A,
+        to: Sender<A>,
         nonce_peer: u64,
         refusal: Refusal,
-        now: Instant,
     ) -> Ignored {
         let refuse = Reply::Refuse {
             nonce_peer,
             refusal,
         };
-        let answered = self.answer(to, Answered::Handshake, refuse, now);
+        let answered = self.answer(to, Answered::Handshake, refuse);
         answered.err().unwrap_or(Ignored::Stateless)
     }
 
-    fn answer(&mut self, to: A, what: Answered, reply: Reply, now: Instant) -> Result<(), Ignored> {
-        self.check_answer(to, what, now)?;
-        let is_sent = self.replies.push(to, reply);
+    fn answer(&mut self, to: Sender<A>, what: Answered, reply: Reply) -> Result<(), Ignored> {
+        self.check_answer(to, what)?;
+        let is_sent = self.replies.push(to.address, reply);
         is_sent.then_some(()).ok_or(Ignored::TooManyReplies)
     }
 
     /// Whether one more answer may go to this address; it counts then. An address has two buckets: a
     /// host that forges a few bytes in its name must not keep it from connecting.
-    pub(super) fn check_answer(
-        &mut self,
-        to: A,
-        what: Answered,
-        now: Instant,
-    ) -> Result<(), Ignored> {
-        let hash = self.cookies.hash(&(what, to));
-        let may_answer = self.limits.take(now, hash, what);
+    pub(super) fn check_answer(&mut self, to: Sender<A>, what: Answered) -> Result<(), Ignored> {
+        let hash = self.cookies.hash(&(what, to.address));
+        let may_answer = self.limits.take(to.now, hash, what);
         may_answer.then_some(()).ok_or(Ignored::TooManyReplies)
     }
 
     /// A peer that has ended answers what is left of its connection, but no more often than strangers
     /// are answered.
-    pub(super) fn check_answer_for(
-        &mut self,
-        peer: &Peer,
-        to: A,
-        now: Instant,
-    ) -> Result<(), Ignored> {
+    pub(super) fn check_answer_for(&mut self, peer: &Peer, to: Sender<A>) -> Result<(), Ignored> {
         if peer.state().is_live() {
             return Ok(());
         }
-        self.check_answer(to, Answered::Handshake, now)
+        self.check_answer(to, Answered::Handshake)
+    }
+
+    /// If an attempt has come to one of several addresses: tells others that nothing comes of it.
+    pub(super) fn turn_down_others(&mut self, member: &mut Member<A>) {
+        let others = member.choose_way();
+        self.say_goodbye(member.peer.nonce(), &others, 0);
     }
 
     /// Tells hosts that were met while connecting that nothing comes of it.

@@ -131,7 +131,7 @@ fn nobody_is_let_in_while_thousands_of_events_wait() {
         let mut host = Host::<_, u32>::new(Config::new(), example_rng());
         host.listen(Listen::Open).unwrap();
         for _ in 0..events {
-            host.books.tell(Event::Readable { peer });
+            host.events.push(Event::Readable { peer });
         }
         let taken = host.handle_datagram(Instant::ZERO, 1, Ecn::NotEct, &request);
         assert_eq!(taken, Disposition::Ignored(Ignored::Stateless));

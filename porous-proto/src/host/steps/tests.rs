@@ -1,6 +1,9 @@
 //! Steps and pauses (§2.1; `docs/deviations.md` T23).
 
-use super::*;
+use core::time::Duration;
+
+use crate::doc::{carry, example_pair, example_rng};
+use crate::{Config, Host, Instant, Listen};
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -10,7 +13,7 @@ fn stepped(at: &[u32]) -> u64 {
     for &ms in at {
         host.handle_timeout(Instant::ZERO + ms * MS);
     }
-    host.step_us
+    host.steps.step_us
 }
 
 #[test]
@@ -28,12 +31,13 @@ fn a_pause_and_a_second_step_at_the_same_time_do_not_count() {
     assert_eq!(stepped(&[80, 330]), (7 * 10_000 + 250_000) / 8);
 }
 
-/// A host with a peer, stepped so long after something was due: since when it is awake, and back.
+/// A host with a peer, stepped this much after something was due: whether a pause ended, and a long
+/// one.
 fn late_by(late: Duration) -> [bool; 2] {
     let (mut host, _) = example_pair();
     let due = host.poll_timeout().unwrap();
     host.handle_timeout(due + late);
-    [host.awake_since, host.back_since].map(|since| since == due + late)
+    [host.steps.awake_since, host.steps.back_since].map(|since| since == due + late)
 }
 
 #[test]
@@ -47,7 +51,10 @@ fn only_a_step_that_something_waited_for_ends_a_pause() {
     // Nobody waited.
     let mut host = Host::<_, u32>::new(Config::new(), example_rng());
     host.handle_timeout(Instant::ZERO + 9000 * MS);
-    assert_eq!([host.awake_since, host.back_since], [Instant::ZERO; 2]);
+    assert_eq!(
+        [host.steps.awake_since, host.steps.back_since],
+        [Instant::ZERO; 2]
+    );
 }
 
 #[test]
@@ -56,10 +63,10 @@ fn time_stands_still_when_the_clock_runs_backwards() {
     let late = Instant::ZERO + 5000 * MS;
     host.handle_timeout(late);
     host.handle_timeout(Instant::ZERO);
-    assert_eq!((host.now, host.last_step), (late, late));
+    assert_eq!((host.steps.now, host.steps.last_step), (late, late));
     // And it never ends.
     host.handle_timeout(Instant::from_micros(u64::MAX));
-    assert_eq!(host.now, Instant::LAST);
+    assert_eq!(host.steps.now, Instant::LAST);
 }
 
 #[test]
@@ -69,8 +76,8 @@ fn an_answer_that_waits_to_be_sent_is_due_at_once() {
     let mut host = Host::<_, u32>::new(Config::new(), example_rng());
     host.listen(Listen::Open).unwrap();
     assert_eq!(host.poll_timeout(), None);
-    crate::doc::carry(&mut client, 1, &mut host);
+    carry(&mut client, 1, &mut host);
     assert_eq!(host.poll_timeout(), Some(Instant::ZERO));
-    assert!(host.poll_transmit(host.now, &mut [0; 1200]).is_some());
+    assert!(host.poll_transmit(host.steps.now, &mut [0; 1200]).is_some());
     assert_eq!(host.poll_timeout(), None);
 }

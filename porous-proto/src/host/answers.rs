@@ -1,27 +1,36 @@
-//! How many answers that cost no state go out (`docs/wire.md`, "Limits of answers"): so many a
-//! second to each address and so many to all, and in between a quarter of a second's worth at once.
+//! Answers to hosts that are no peers: cookies, refusals, resets. One for each datagram at most, none
+//! of them repeated, none longer than a third of a request (`docs/wire.md`, "Handshake"), or, of a
+//! reset, than what it answers. Answers that cost no state are limited ("Limits of answers"): to a
+//! number a second to each address and to all, of which a quarter may leave at once.
 
 use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 use alloc::vec;
 use core::time::Duration;
 
-use crate::bucket::Bucket as Bytes;
+use crate::bucket::Bucket;
+use crate::canary::{Bug, strikes};
 use crate::config::Config;
+use crate::event::Refusal;
+use crate::frame::{Connect, ConnectionId, Disconnect, DisconnectAck, Offer, Refuse, Reset};
 use crate::time::Instant;
+use crate::wire::NoRoom;
 
-use super::replies::Reply;
+/// No more replies wait to be sent (told in `Config`), nor more than may leave at once. A driver that
+/// sends after each batch of datagrams hardly ever gets there.
+const WAITING_MAX: u32 = 1024;
 
 /// How much of the allowance may be used at once, in time.
 const BURST: Duration = Duration::from_millis(250);
 
-/// Together the buckets let through so many times what the host sends to all: a flood from
+/// Together the buckets of addresses let through this many times what all may get: a flood from
 /// everywhere runs into the latter.
 const SPARE: u64 = 4;
 
 /// Addresses share this many buckets at most.
 const BUCKETS_MAX: u64 = 4096;
 
-/// And at least so many, which is enough for a host that cannot listen: it answers hardly anybody.
+/// And at least this many, which is enough for a host that cannot listen: it hardly answers.
 const BUCKETS_MIN: u64 = 64;
 
 /// Resets can be provoked by a few bytes, so they get no more than a tenth of the answers.
@@ -34,20 +43,121 @@ const STRANGERS: u32 = 10;
 /// What may be saved up of that part: a fiftieth of any second, as of the cap itself.
 const SAVED: Duration = Duration::from_millis(20);
 
+/// A reply.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Reply {
+    /// The second request of the handshake: our random id is a cookie (§2.3).
+    Cookie {
+        cookie: u64,
+        nonce_peer: u64,
+    },
+    Refuse {
+        nonce_peer: u64,
+        refusal: Refusal,
+    },
+    /// We have no such connection.
+    Reset(Reset),
+    /// We gave up connecting.
+    Disconnect(Disconnect),
+    /// The sender has given up, and we go on connecting at other addresses.
+    DisconnectAck(DisconnectAck),
+}
+
+impl Reply {
+    /// The bytes of the longest reply: a request with a cookie, or a refusal with all its data.
+    fn longest(offer: &Offer) -> usize {
+        let cookie = cookie_request(1, 1, offer);
+        cookie.encoded_length(&[]).max(Refuse::LONGEST)
+    }
+
+    fn encode(&self, offer: &Offer, buf: &mut [u8]) -> Result<usize, NoRoom> {
+        match *self {
+            Self::Cookie { cookie, nonce_peer } => {
+                cookie_request(cookie, nonce_peer, offer).encode_request(&[], buf)
+            }
+            Self::Refuse {
+                nonce_peer,
+                refusal,
+            } => Refuse::new(nonce_peer, refusal).encode(buf),
+            Self::Reset(reset) => reset.encode(buf),
+            Self::Disconnect(bye) => bye.encode(buf),
+            Self::DisconnectAck(ack) => ack.encode(buf),
+        }
+    }
+}
+
+fn cookie_request(cookie: u64, nonce_peer: u64, offer: &Offer) -> Connect {
+    Connect {
+        cookie: true,
+        nonce_self: cookie,
+        nonce_peer,
+        connection_id: ConnectionId::EMPTY,
+        offer: offer.clone(),
+    }
+}
+
+/// The replies that wait to be sent.
+#[derive(Debug)]
+pub(super) struct Replies<A> {
+    waiting: VecDeque<(A, Reply)>,
+    /// How many may wait.
+    most: usize,
+}
+
+impl<A: Copy> Replies<A> {
+    /// `per_second`: how many answers a second may go to all.
+    pub(super) fn new(per_second: u32) -> Self {
+        Self {
+            waiting: VecDeque::new(),
+            most: (per_second / 4).clamp(1, WAITING_MAX) as usize,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// How many wait.
+    #[cfg(any(test, feature = "audit"))]
+    pub(super) fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// False if too many wait: the reply is dropped, and the host that wants it will ask again.
+    pub(super) fn push(&mut self, to: A, reply: Reply) -> bool {
+        let room = self.waiting.len() < self.most;
+        if room {
+            self.waiting.push_back((to, reply));
+            if strikes(Bug::AnswersTwice) {
+                self.waiting.push_back((to, reply));
+            }
+        }
+        room
+    }
+
+    /// Writes the next reply: where to, and its length.
+    pub(super) fn poll_transmit(&mut self, offer: &Offer, buf: &mut [u8]) -> Option<(A, usize)> {
+        let (to, reply) = self.waiting.pop_front()?;
+        let len = reply.encode(offer, buf);
+        debug_assert!(len.is_ok(), "a reply fits into any legal buffer");
+        Some((to, len.ok()?))
+    }
+}
+
 /// What is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Answered {
+pub(super) enum Answered {
     /// A request, or what is left of a dead connection.
     Handshake,
     /// A short datagram of a connection that is not here.
     UnknownConnection,
 }
 
-/// A token bucket, as the time at which it will be full again.
+/// A bucket of answers, as the time at which it will be full again.
 #[derive(Clone, Copy, Debug)]
-struct Bucket(Instant);
+struct Allowance(Instant);
 
-impl Bucket {
+impl Allowance {
     /// When the bucket would be full again if a token was taken now; `None` if there is none.
     fn after(self, now: Instant, interval: Duration) -> Option<Instant> {
         let full = self.0.max(now) + interval;
@@ -55,42 +165,44 @@ impl Bucket {
     }
 }
 
-/// The buckets of a host.
+/// How many answers may go out now, and in how many bytes.
 #[derive(Debug)]
-pub(crate) struct Limits {
+pub(super) struct AnswerLimits {
     /// By address, under a hash that nobody else knows.
-    addresses: Box<[Bucket]>,
-    all: Bucket,
-    resets: Bucket,
+    addresses: Box<[Allowance]>,
+    all: Allowance,
+    resets: Allowance,
+    /// The time from one answer to an address to the next, on average.
     address_interval: Duration,
+    /// The same of answers to all.
     interval: Duration,
     /// Of the bytes that the host may send.
-    share: Bytes,
-    /// No answer is longer.
+    share: Bucket,
+    /// The bytes of the longest answer.
     longest: u64,
 }
 
-impl Limits {
-    pub(crate) fn new(config: &Config) -> Self {
-        let full = Bucket(Instant::ZERO);
+impl AnswerLimits {
+    pub(super) fn new(config: &Config) -> Self {
+        let full = Allowance(Instant::ZERO);
         Self {
             addresses: vec![full; buckets(config)].into_boxed_slice(),
             all: full,
             resets: full,
             address_interval: interval(config.replies_per_address),
             interval: interval(config.replies),
-            share: Bytes::new(share(config.host_send_rate)),
+            share: Bucket::new(share(config.host_send_rate)),
             longest: Reply::longest(&config.offer()) as u64,
         }
     }
 
     /// `rate`: the bytes a second that the host may send to all.
-    pub(crate) fn set_host_rate(&mut self, rate: u32, now: Instant) {
+    pub(super) fn set_host_rate(&mut self, rate: u32, now: Instant) {
         self.share.set_rate(share(rate), now);
     }
 
     /// Whether an address with this hash may be answered once more; it counts as answered then.
-    pub(crate) fn take(&mut self, now: Instant, hash: u64, what: Answered) -> bool {
+    pub(super) fn take(&mut self, now: Instant, hash: u64, what: Answered) -> bool {
         let buckets = self.addresses.len() as u64;
         let place = usize::try_from(hash % buckets).unwrap_or(0);
         let resets = match what {
@@ -105,9 +217,9 @@ impl Limits {
             return false;
         };
         self.share.spend(self.longest);
-        self.resets = Bucket(resets);
-        self.addresses[place] = Bucket(address);
-        self.all = Bucket(all);
+        self.resets = Allowance(resets);
+        self.addresses[place] = Allowance(address);
+        self.all = Allowance(all);
         true
     }
 }
@@ -118,11 +230,6 @@ fn share(host_rate: u32) -> u32 {
         return u32::MAX;
     }
     (host_rate / STRANGERS).max(1)
-}
-
-/// How many may go out at once of so many a second.
-pub(super) const fn burst(per_second: u32) -> u32 {
-    per_second / 4
 }
 
 /// How many addresses are told apart.
@@ -151,7 +258,7 @@ mod tests {
 
     /// How many of `tries` at `now` are let through, each from the address that `hash` gives.
     fn count(
-        limits: &mut Limits,
+        limits: &mut AnswerLimits,
         now: Instant,
         what: Answered,
         tries: u64,
@@ -164,7 +271,7 @@ mod tests {
 
     #[test]
     fn an_address_gets_twenty_answers_a_second_and_five_at_once() {
-        let mut limits = Limits::new(&Config::new());
+        let mut limits = AnswerLimits::new(&Config::new());
         let now = Instant::ZERO + 1000 * MS;
         let what = Answered::Handshake;
         assert_eq!(count(&mut limits, now, what, 100, |_| 7), 5);
@@ -180,7 +287,7 @@ mod tests {
 
     #[test]
     fn all_addresses_together_get_twenty_thousand_a_second() {
-        let mut limits = Limits::new(&Config::new());
+        let mut limits = AnswerLimits::new(&Config::new());
         let now = Instant::ZERO + 1000 * MS;
         let what = Answered::Handshake;
         assert_eq!(count(&mut limits, now, what, 20_000, |n| n), 5000);
@@ -196,7 +303,7 @@ mod tests {
 
     #[test]
     fn resets_leave_most_of_the_answers_to_others() {
-        let mut limits = Limits::new(&Config::new());
+        let mut limits = AnswerLimits::new(&Config::new());
         let now = Instant::ZERO + 1000 * MS;
         let resets = Answered::UnknownConnection;
         assert_eq!(count(&mut limits, now, resets, 10_000, |n| n), 500);
@@ -208,7 +315,7 @@ mod tests {
     fn there_are_as_many_buckets_as_a_flood_from_everywhere_needs() {
         let buckets = |address, all| {
             let config = Config::new().reply_limits(address, all).unwrap();
-            Limits::new(&config).addresses.len()
+            AnswerLimits::new(&config).addresses.len()
         };
         assert_eq!(buckets(20, 20_000), 4096);
         assert_eq!([buckets(20, 2000), buckets(10, 1000)], [512; 2]);
@@ -223,7 +330,7 @@ mod tests {
     fn limits_of_any_size_work() {
         for (per_address, all) in [(1, 1), (3, 7), (1_000_000, 1_000_000)] {
             let config = Config::new().reply_limits(per_address, all).unwrap();
-            let mut limits = Limits::new(&config);
+            let mut limits = AnswerLimits::new(&config);
             let what = Answered::Handshake;
             let at_once = count(&mut limits, Instant::ZERO, what, 1_000_000, |_| 7);
             let rate = per_address.min(all) as usize;
@@ -232,8 +339,38 @@ mod tests {
             assert!(limits.take(later, 7, Answered::UnknownConnection));
         }
         // Time that has come to its end stops nobody.
-        let mut limits = Limits::new(&Config::client());
+        let mut limits = AnswerLimits::new(&Config::client());
         let end = Instant::from_micros(u64::MAX - 1);
         assert!(count(&mut limits, end, Answered::Handshake, 10, |n| n) > 4);
+    }
+
+    #[test]
+    fn only_so_many_replies_wait() {
+        let mut replies = Replies::new(20_000);
+        let connection_id = ConnectionId::new(&[7; 4]).unwrap();
+        let reply = Reply::Reset(Reset { connection_id });
+        for n in 0..1024 {
+            assert!(replies.push(n, reply), "{n}");
+        }
+        assert!(!replies.push(1024, reply));
+        let (mut buf, offer) = ([0; 1200], crate::Config::new().offer());
+        assert_eq!(replies.poll_transmit(&offer, &mut buf), Some((0, 5)));
+        assert!(replies.push(1024, reply));
+        assert!(!replies.push(0, reply));
+        let sent = core::iter::from_fn(|| replies.poll_transmit(&offer, &mut buf)).count();
+        assert_eq!((sent, replies.is_empty()), (1024, true));
+    }
+
+    #[test]
+    fn no_more_replies_wait_than_may_go_out_at_once() {
+        let reply = Reply::Refuse {
+            nonce_peer: 7,
+            refusal: Refusal::Full,
+        };
+        for (rate, most) in [(1, 1), (7, 1), (100, 25), (4100, 1024)] {
+            let mut replies = Replies::new(rate);
+            let taken = (0..2000).filter(|&n| replies.push(n, reply)).count();
+            assert_eq!(taken, most, "{rate}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The books of the sequencing layer.
 
 use super::entry::Content;
-use super::sentinel::is_marked;
+use super::rules::is_marked;
 use super::{Sequencing, Totals, cost};
 use crate::audit::Audit;
 use crate::frame::Mode;
@@ -23,7 +23,7 @@ impl Sequencing {
             found.room.audit(made.sender.held);
             queued += made.sender.count(&mut found);
             let (mut entries, mut sentinels, mut partial) = (0_usize, 0_usize, 0);
-            for (id, entry) in made.receiver.queue.iter() {
+            for (id, entry) in made.receiver.delivery.queue.iter() {
                 let is_sentinel = entry.sentinel && matches!(entry.content, Content::Sentinel);
                 entries += usize::from(!is_sentinel);
                 sentinels += usize::from(is_sentinel);
@@ -42,7 +42,11 @@ impl Sequencing {
             let all = (entries + sentinels) as u64;
             assert!(all <= self.params.window, "beyond Q_r (17)");
             audit.sentinels += sentinels;
-            assert_eq!(made.receiver.partials.len(), partial, "partial packets");
+            assert_eq!(
+                made.receiver.delivery.partials.len(),
+                partial,
+                "partial packets"
+            );
             audit.entries += entries;
             let (promised, passed) = made.sender.promises();
             found.unsettled += passed;

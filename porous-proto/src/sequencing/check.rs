@@ -1,7 +1,7 @@
 //! What to think of a message, before anything changes.
 
 use super::receiver::{self, Verdict};
-use super::sentinel::is_marked;
+use super::rules::is_marked;
 use super::trust::forgeable;
 use super::{Sequencing, window_ack};
 use crate::frame::Packet;

@@ -68,7 +68,7 @@ impl FateLog {
     }
 
     /// Whether a packet was passed and not given to the application, and is not reported yet.
-    fn is_skipped(&self, id: u64) -> bool {
+    pub(super) fn is_skipped(&self, id: u64) -> bool {
         let Some(place) = id.checked_sub(self.from) else {
             return false;
         };
@@ -120,19 +120,6 @@ impl Repeated {
     }
 }
 
-impl super::receiver::Receiver {
-    /// Whether this packet comes after the window has passed it, and its sender does not know that yet
-    /// but wants to.
-    pub(super) fn comes_too_late(&self, id: u32, params: &SequencingParams) -> bool {
-        let base = self.base();
-        let behind = (1 << params.id_bits) - params.window;
-        let Some(log) = &self.fates else {
-            return false;
-        };
-        serial::expand(id, params.id_bits, base, behind).is_some_and(|id| log.is_skipped(id))
-    }
-}
-
 impl super::sender::Sender {
     /// The remote host tells what became of the packets up to `id`.
     pub(super) fn on_fates(&mut self, id: u64, fates: Fates, totals: &mut Totals) {
@@ -176,7 +163,7 @@ impl Sequencing {
         if let Some((made, params, _)) = self.get_mut(channel) {
             let (reported, base) = (made.reports.reported(), made.receiver.base());
             let log = || FateLog::new(reported, base, params).into();
-            made.receiver.fates.get_or_insert_with(log);
+            made.receiver.delivery.fates.get_or_insert_with(log);
         }
     }
 }

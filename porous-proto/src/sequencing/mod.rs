@@ -9,26 +9,22 @@ mod backlog;
 mod channel;
 mod check;
 mod cuts;
-mod dependency;
-mod dispute;
+mod delivery;
 mod entry;
 mod fates;
-mod fragment;
 mod lanes;
-mod partials;
 mod promises;
 mod receive_queue;
 mod receiver;
 mod reports;
 mod room;
+mod rules;
 mod send_room;
 mod sender;
-mod sentinel;
 #[cfg(test)]
 mod tests;
 mod trust;
 mod turns;
-mod unordered;
 mod window_ack;
 
 use alloc::boxed::Box;
@@ -254,7 +250,10 @@ impl Sequencing {
     /// How much has come of the oldest packet that came in part, and is no suspect.
     pub(crate) fn receive_progress(&self, channel: u8) -> Option<ReceiveProgress> {
         let receiver = &self.get(channel)?.receiver;
-        let parts = receiver.queue.first_partial(receiver.believed_end())?;
+        let parts = receiver
+            .delivery
+            .queue
+            .first_partial(receiver.believed_end())?;
         Some(ReceiveProgress {
             len: parts.whole(),
             received: u32::try_from(parts.len()).unwrap_or(u32::MAX),
@@ -349,9 +348,9 @@ impl Sequencing {
         let Some((made, params, totals)) = self.get_mut(channel) else {
             return;
         };
-        let is_late = made.receiver.comes_too_late(packet.id, params);
+        let is_late = made.receiver.delivery.comes_too_late(packet.id, params);
         made.receiver.insert(packet, frame, params, (totals, now));
-        let due = made.receiver.partials.due();
+        let due = made.receiver.delivery.partials.due();
         self.give_up_at = self.give_up_at.min(due);
         if is_late {
             // The acknowledgement alone would say that it was delivered.
@@ -380,6 +379,25 @@ impl Sequencing {
         made.receiver
             .insert_tombstone((id, dependency), frame, params, totals);
         self.has_arrived(channel);
+    }
+
+    /// A frame is refused, because a message of it cannot be: what has been contradicted by two frames is
+    /// forgotten, so that the next one is taken.
+    pub(crate) fn on_refused(&mut self, frame: u64, messages: &[Message<&[u8]>]) {
+        for message in messages {
+            let Message::Packet(packet) = message else {
+                continue;
+            };
+            if self.get(packet.channel).is_none() {
+                continue;
+            }
+            let Some((made, params, totals)) = self.get_mut(packet.channel) else {
+                continue;
+            };
+            if (made.receiver).on_contradiction(packet, frame, params, totals) {
+                self.has_arrived(packet.channel);
+            }
+        }
     }
 
     fn has_arrived(&mut self, channel: u8) {

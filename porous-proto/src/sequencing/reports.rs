@@ -20,9 +20,9 @@ impl Sequencing {
             return;
         };
         let base = made.receiver.base();
-        let lags = made.receiver.lags();
+        let lags = made.receiver.delivery.lags();
         if made.reports.is_unreported(base) {
-            let fired = made.receiver.fired();
+            let fired = made.receiver.delivery.fired();
             if fired.is_some() {
                 self.wants_report(channel);
             }
@@ -45,11 +45,11 @@ impl Sequencing {
             let Some(made) = self.channels[usize::from(channel)].as_deref_mut() else {
                 continue;
             };
-            if made.receiver.lags() {
+            if made.receiver.delivery.lags() {
                 made.receiver.catch_up(&self.params, &mut self.totals);
                 made.look_again(channel, &self.params, &mut self.arrived);
             }
-            if made.receiver.lags() {
+            if made.receiver.delivery.lags() {
                 self.unreported_since = Some(now);
             }
             if made.reports.is_unreported(made.receiver.base()) {
@@ -100,9 +100,9 @@ impl Sequencing {
     pub(super) fn next_window(&mut self) -> Option<Control> {
         while let Some(channel) = self.reports.pop_front() {
             let (made, ..) = self.get_mut(channel)?;
-            let fired = made.receiver.take_fired();
+            let fired = made.receiver.delivery.take_fired();
             let base = made.receiver.base();
-            let Some(log) = &mut made.receiver.fates else {
+            let Some(log) = &mut made.receiver.delivery.fates else {
                 let id = made.reports.report(base, fired);
                 return Some(Control::Window { channel, id });
             };

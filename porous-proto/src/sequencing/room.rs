@@ -22,7 +22,11 @@ impl Sequencing {
                 }
                 work::count(1);
                 let Some(made) = made else { continue };
-                if made.receiver.evict(complete, kept, &mut self.totals) {
+                if made
+                    .receiver
+                    .delivery
+                    .evict(complete, kept, &mut self.totals)
+                {
                     made.look_again(channel, &self.params, &mut self.arrived);
                 }
             }
@@ -45,10 +49,14 @@ impl Sequencing {
         for (channel, made) in (0..=u8::MAX).zip(&mut self.channels) {
             work::count(1);
             let Some(made) = made else { continue };
-            if made.receiver.give_up_overdue(&mut self.totals, now) {
+            if made
+                .receiver
+                .delivery
+                .give_up_overdue(&mut self.totals, now)
+            {
                 made.look_again(channel, &self.params, &mut self.arrived);
             }
-            self.give_up_at = self.give_up_at.min(made.receiver.partials.due());
+            self.give_up_at = self.give_up_at.min(made.receiver.delivery.partials.due());
         }
     }
 }

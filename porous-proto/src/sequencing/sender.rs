@@ -8,11 +8,10 @@ use bytes::Bytes;
 
 use super::backlog::{Backlog, Waiting};
 use super::cuts::Cuts;
-use super::dependency::dependency;
 use super::fates::Passed;
 use super::promises::Promises;
+use super::rules::{dependency, is_marked};
 use super::send_room::Held;
-use super::sentinel::is_marked;
 use super::{SequencingParams, Totals, cost};
 use crate::event::Outcome;
 use crate::frame::{Control, Fragment, Message, Mode, Packet};

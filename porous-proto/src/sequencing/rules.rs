@@ -1,4 +1,22 @@
-//! Sentinel packets (§3.2.2): they let the receive window move past dropped, unreliable packets.
+//! Which packets wait for which, by their ids: dependencies (§3.2.3), and the marked ids (18) whose
+//! sentinels let the receive window move past unreliable packets that were dropped (§3.2.2).
+
+use crate::canary::{Bug, strikes};
+
+/// What `id` depends on: the last reliable packet, unless the transfer window already guarantees
+/// the order: also where ids wrap (`deviations.md` Q7).
+pub(crate) fn dependency(id: u64, last_reliable: Option<u64>, window: u64) -> u32 {
+    match last_reliable.map(|reliable| id - reliable) {
+        Some(distance) if distance < window => u32::try_from(distance).unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// Whether a packet may be delivered when `base` is the next expected one: what it depends on was
+/// delivered.
+pub(crate) fn is_satisfied(id: u64, dependency: u32, base: u64) -> bool {
+    dependency == 0 || id - u64::from(dependency) < base || strikes(Bug::SkipsDependency)
+}
 
 /// Whether `id` ends a stretch of M = `spacing` ids: its passing is acknowledged, and a sentinel is
 /// sent beside it if it is unreliable (`deviations.md` Q6).
@@ -26,6 +44,18 @@ pub(crate) const fn may_consume(id: u64, newest: u64, window: u64, spacing: u64)
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn figure_10_dependencies_reach_back_less_than_a_window() {
+        // u0 r1 u2 r3 p4 p5 u6 u7 with N_Q = 4: u7 is a whole window past r3.
+        let last = |id| match id {
+            0 | 1 => None,
+            2 | 3 => Some(1),
+            _ => Some(3),
+        };
+        let distances: [u32; 8] = core::array::from_fn(|id| dependency(id as u64, last(id), 4));
+        assert_eq!(distances, [0, 0, 1, 2, 1, 2, 3, 0]);
+    }
 
     #[test]
     fn equation_18_marks_the_last_of_every_m_ids() {

@@ -3,7 +3,7 @@
 
 use alloc::collections::VecDeque;
 
-use super::{Sequencing, SequencingParams, Totals};
+use super::{Sequencing, SequencingParams};
 use crate::frame::{Control, Fates};
 use crate::serial;
 use crate::work;
@@ -117,23 +117,6 @@ impl Repeated {
             self.0 = VecDeque::new();
         }
         next
-    }
-}
-
-impl super::sender::Sender {
-    /// The remote host tells what became of the packets up to `id`.
-    pub(super) fn on_fates(&mut self, id: u64, fates: Fates, totals: &mut Totals) {
-        self.fates_told = true;
-        let count = u64::from(fates.count);
-        let from = (id + 1).saturating_sub(count);
-        if fates.first {
-            self.promises.settle_before(from, totals);
-        }
-        for place in 0..count {
-            let given = fates.skipped >> place & 1 == 0;
-            self.promises.settle(from + place, given, totals);
-        }
-        self.advance_past(id, Passed::Told, totals);
     }
 }
 

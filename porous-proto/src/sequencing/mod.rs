@@ -8,7 +8,6 @@ mod audit;
 mod backlog;
 mod channel;
 mod check;
-mod cuts;
 mod delivery;
 mod entry;
 mod fates;
@@ -23,6 +22,7 @@ mod send_room;
 mod sender;
 #[cfg(test)]
 mod tests;
+mod transfer_window;
 mod trust;
 mod turns;
 mod window_ack;
@@ -335,6 +335,38 @@ impl Sequencing {
             }
             self.wants_turn(channel);
         }
+    }
+
+    /// Cancels the packets with this receipt: whether there were any.
+    pub(crate) fn cancel(&mut self, channel: u8, token: u64) -> bool {
+        let Some(Some(made)) = self.channels.get_mut(usize::from(channel)) else {
+            return false;
+        };
+        let any = made
+            .sender
+            .cancel(channel, token, &self.params, &mut self.totals);
+        if any {
+            self.wants_turn(channel);
+            self.unblock_senders();
+        }
+        any
+    }
+
+    /// The next receipt that is to be told.
+    pub(crate) fn next_receipt(&mut self) -> Option<Receipt> {
+        self.totals.receipts.pop()
+    }
+
+    /// The connection has ended: what is open is lost, and what has come of packets is no longer held
+    /// back because others may come before them. All receipts that are to be told.
+    pub(crate) fn close(&mut self) -> Receipts {
+        for (channel, made) in (0..=u8::MAX).zip(&mut self.channels) {
+            let Some(made) = made else { continue };
+            made.sender.close(&mut self.totals);
+            made.receiver.believe_all();
+            made.look_again(channel, &self.params, &mut self.arrived);
+        }
+        core::mem::take(&mut self.totals.receipts)
     }
 
     // Receiving.

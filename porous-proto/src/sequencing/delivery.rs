@@ -9,8 +9,8 @@ use core::time::Duration;
 use bytes::Bytes;
 
 use super::entry::{Content, Entry};
-use super::fates::FateLog;
 use super::receive_queue::ReceiveQueue;
+use super::reports::FateLog;
 use super::rules::{last_marked, may_consume, next_marked};
 use super::{SequencingParams, Totals, cost};
 use crate::canary::{Bug, strikes};
@@ -109,7 +109,7 @@ impl Delivery {
         let Some(log) = &self.fates else {
             return false;
         };
-        serial::expand(id, params.id_bits, base, behind).is_some_and(|id| log.is_skipped(id))
+        serial::expand(id, params.id_bits, base, behind).is_some_and(|id| log.is_skipped(id, base))
     }
 
     /// The next entry that can be consumed: a complete packet, which may pass sentinels, or else a

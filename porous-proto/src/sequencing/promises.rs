@@ -4,7 +4,6 @@
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::Totals;
-use super::fates::Passed;
 use crate::event::Outcome;
 use crate::frame::Mode;
 use crate::options::SendOptions;
@@ -115,6 +114,15 @@ impl Promise {
             (false, false) => not_sent,
         }
     }
+}
+
+/// How the sender knows that the remote host has passed packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Passed {
+    /// WINDOW: none of those that a receipt was wanted of had come.
+    Unseen,
+    /// FATES: what became of them was or will be told.
+    Told,
 }
 
 /// The promises for packets that are not settled, by id: most packets have none. Those that the transfer

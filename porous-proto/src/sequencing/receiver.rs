@@ -339,19 +339,3 @@ impl Receiver {
         true
     }
 }
-
-impl Totals {
-    fn keep(&mut self, mode: Mode, bytes: u64) {
-        self.kept += bytes;
-        if mode == Mode::Unreliable {
-            self.kept_unreliable += bytes;
-        }
-    }
-
-    pub(super) fn release(&mut self, mode: Mode, bytes: u64) {
-        self.kept -= bytes;
-        if mode == Mode::Unreliable {
-            self.kept_unreliable -= bytes;
-        }
-    }
-}

@@ -1,7 +1,9 @@
 //! Which packets wait for which, by their ids: dependencies (§3.2.3), and the marked ids (18) whose
-//! sentinels let the receive window move past unreliable packets that were dropped (§3.2.2).
+//! sentinels let the receive window move past unreliable packets that were dropped (§3.2.2); and full ids of
+//! those that a report names by 32 bits.
 
 use crate::canary::{Bug, strikes};
+use crate::serial;
 
 /// What `id` depends on: the last reliable packet, unless the transfer window already guarantees
 /// the order: also where ids wrap (`deviations.md` Q7).
@@ -39,6 +41,13 @@ pub(crate) const fn last_marked(from: u64, to: u64, spacing: u64) -> Option<u64>
 /// least N_Q - M. Entries of all kinds count (`deviations.md` Q5).
 pub(crate) const fn may_consume(id: u64, newest: u64, window: u64, spacing: u64) -> bool {
     newest - id >= window - spacing
+}
+
+/// The full id of a window acknowledgement, if it is in or ahead of the transfer window that begins at
+/// `base`; what is behind is old and has no effect.
+pub(crate) fn expand_report(id: u32, base: u64) -> Option<u64> {
+    const HALF: u64 = 1 << 31;
+    serial::expand(id, 32, base, HALF).filter(|&id| id >= base)
 }
 
 #[cfg(test)]

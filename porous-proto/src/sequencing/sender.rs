@@ -6,8 +6,7 @@ use core::time::Duration;
 use bytes::Bytes;
 
 use super::backlog::{Backlog, Waiting};
-use super::fates::Passed;
-use super::promises::{Promises, Reason};
+use super::promises::{Passed, Promises, Reason};
 use super::rules::{dependency, is_marked};
 use super::send_room::Held;
 use super::transfer_window::{Sent, TransferWindow};

@@ -65,6 +65,7 @@ fn whatever_a_sender_may_send_is_taken_in_every_state_of_the_receiver() {
         }
         let queue = wire
             .receiver
+            .table
             .get(0)
             .map(|made| &made.receiver.delivery.queue);
         let kept: Vec<u64> = queue.unwrap().iter().map(|(id, _)| id).collect();

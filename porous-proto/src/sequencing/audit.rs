@@ -49,9 +49,10 @@ pub(super) fn check(table: &ChannelTable, scheduler: &Scheduler, audit: &mut Aud
             "partial packets"
         );
         audit.entries += entries;
-        let (promised, passed) = made.sender.promises();
+        let (mut promises, passed) = made.sender.promises.ids();
+        let promised = promises.next();
         found.unsettled += passed;
-        let base = made.sender.base();
+        let base = made.sender.window.base();
         assert!(
             promised.is_none_or(|id| id >= base),
             "{promised:?} was passed"
@@ -96,16 +97,16 @@ fn compare(table: &ChannelTable, found: &Totals) {
 /// Counts again what is charged, and what is queued.
 fn count(sender: &Sender, found: &mut Totals) -> u64 {
     let mut sum = 0;
-    for (mode, payload) in sender.waiting() {
-        sum += cost(payload.len());
+    for waiting in sender.waiting.iter() {
+        sum += cost(waiting.payload.len());
         found.unsent += 1;
-        found.undelivered += u32::from(mode != Mode::Unreliable);
+        found.undelivered += u32::from(waiting.options.mode != Mode::Unreliable);
     }
-    for (mode, charged, queued, is_open) in sender.sent() {
-        found.charged += charged;
-        sum += queued;
-        found.undelivered += u32::from(is_open && mode != Mode::Unreliable);
+    for sent in sender.window.iter() {
+        found.charged += u64::from(sent.is_charged) * sent.cost();
+        sum += u64::from(sent.is_queued) * sent.cost();
+        found.undelivered += u32::from(sent.open > 0 && sent.mode != Mode::Unreliable);
     }
-    found.unsent += u32::from(sender.is_sending());
+    found.unsent += u32::from(sender.current.is_some());
     sum
 }

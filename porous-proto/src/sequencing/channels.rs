@@ -76,6 +76,13 @@ impl Totals {
     }
 }
 
+/// What a channel needs to know of its peer beside itself.
+#[derive(Debug)]
+pub(crate) struct Shared<'a> {
+    pub(super) params: &'a SequencingParams,
+    pub(super) totals: &'a mut Totals,
+}
+
 /// One channel of one peer.
 #[derive(Debug)]
 pub(crate) struct Channel {
@@ -84,13 +91,13 @@ pub(crate) struct Channel {
     pub(crate) reports: Reports,
     pub(super) lane: Lane,
     pub(super) queue_time: QueueTime,
-    /// It waits for its turn to send, or its cap holds it back: it is in the queues of the scheduler.
+    /// True while it is in the scheduler's queues: it waits for its turn, or its cap holds it back.
     pub(crate) in_turn: bool,
-    /// It is in the queue of channels that wait for room.
+    /// True while it is in the queue of channels that wait for room.
     pub(crate) blocked: bool,
-    /// It is in the queue of channels in which something arrived.
+    /// True while it is in the queue of channels in which something arrived.
     pub(crate) arrived: bool,
-    /// Something of that can be delivered: looked up anew after every change of the receiver.
+    /// True if something of that can be delivered: looked up anew after every change of the receiver.
     pub(crate) ready: bool,
 }
 
@@ -169,20 +176,15 @@ impl ChannelTable {
         self.made.get(usize::from(channel))?.as_deref()
     }
 
-    /// A channel that was made, with what its halves need to know.
-    pub(super) fn made(
-        &mut self,
-        channel: u8,
-    ) -> Option<(&mut Channel, &SequencingParams, &mut Totals)> {
+    /// A channel that was made.
+    pub(super) fn made(&mut self, channel: u8) -> Option<(&mut Channel, Shared<'_>)> {
         let made = self.made.get_mut(usize::from(channel))?.as_deref_mut()?;
-        Some((made, &self.params, &mut self.totals))
+        let (params, totals) = (&self.params, &mut self.totals);
+        Some((made, Shared { params, totals }))
     }
 
     /// The same, of a channel that is made if it was not.
-    pub(super) fn get_mut(
-        &mut self,
-        channel: u8,
-    ) -> Option<(&mut Channel, &SequencingParams, &mut Totals)> {
+    pub(super) fn get_mut(&mut self, channel: u8) -> Option<(&mut Channel, Shared<'_>)> {
         let slot = self.made.get_mut(usize::from(channel))?;
         let (first, params, age) = (self.first_id, &self.params, self.age);
         let settings = self.settings.get(usize::from(channel)).copied();
@@ -190,14 +192,16 @@ impl ChannelTable {
             let settings = settings.unwrap_or_default();
             Box::new(Channel::new(params, settings, first, age))
         };
-        Some((slot.get_or_insert_with(make), params, &mut self.totals))
+        let made = slot.get_or_insert_with(make);
+        let totals = &mut self.totals;
+        Some((made, Shared { params, totals }))
     }
 
     /// The id that the next packet of a channel gets, and n_b.
     pub(super) fn next_and_base(&self, channel: u8) -> (u64, u64) {
         let made = self.get(channel);
         made.map_or((self.first_id, self.first_id), |made| {
-            (made.sender.next_id(), made.sender.base())
+            (made.sender.window.next_id(), made.sender.window.base())
         })
     }
 
@@ -216,10 +220,10 @@ impl ChannelTable {
     /// After something has come: it is offered to the application. Whether a question about suspects
     /// becomes due.
     pub(super) fn has_arrived(&mut self, channel: u8) -> bool {
-        let Some((made, params, _)) = self.get_mut(channel) else {
+        let Some((made, shared)) = self.get_mut(channel) else {
             return false;
         };
-        made.ready = made.receiver.is_ready(params);
+        made.ready = made.receiver.is_ready(shared.params);
         let asks = made.receiver.wants_to_ask();
         if !core::mem::replace(&mut made.arrived, true) {
             self.arrived.push_back(channel);
@@ -241,13 +245,13 @@ impl ChannelTable {
     pub(super) fn consume_next(&mut self) -> Option<(u8, Option<(Mode, Bytes)>)> {
         while let Some(channel) = self.arrived.pop_front() {
             work::count(1);
-            let (made, params, totals) = self.get_mut(channel)?;
+            let (made, mut shared) = self.get_mut(channel)?;
             made.arrived = made.ready;
             if !made.ready {
                 continue;
             }
-            let consumed = made.receiver.consume(params, totals);
-            made.ready = made.receiver.is_ready(params);
+            let consumed = made.receiver.consume(&mut shared);
+            made.ready = made.receiver.is_ready(shared.params);
             made.arrived = consumed.is_some();
             if made.arrived {
                 self.arrived.push_back(channel);

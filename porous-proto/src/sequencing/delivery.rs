@@ -12,7 +12,7 @@ use super::entry::{Content, Entry};
 use super::receive_queue::ReceiveQueue;
 use super::reports::FateLog;
 use super::rules::{last_marked, may_consume, next_marked};
-use super::{SequencingParams, Totals, cost};
+use super::{SequencingParams, Shared, Totals, cost};
 use crate::canary::{Bug, strikes};
 use crate::config::Order;
 use crate::frame::Mode;
@@ -75,7 +75,7 @@ pub(crate) struct Delivery {
     /// What became of packets, if the sender wants to know.
     pub(super) fates: Option<Box<FateLog>>,
     /// The last marked id (18) that m_b passed and that was not reported.
-    fired: Option<u64>,
+    pub(super) fired: Option<u64>,
     order: Order,
     /// One past the newest entry at the last report, if it is unordered.
     seen: u64,
@@ -93,23 +93,28 @@ impl Delivery {
         }
     }
 
-    pub(crate) const fn fired(&self) -> Option<u64> {
-        self.fired
-    }
-
-    pub(crate) const fn take_fired(&mut self) -> Option<u64> {
-        self.fired.take()
-    }
-
     /// Whether this packet comes after the window has passed it, and its sender does not know that yet
     /// but wants to.
     pub(super) fn comes_too_late(&self, id: u32, params: &SequencingParams) -> bool {
         let base = self.queue.base();
         let behind = (1 << params.id_bits) - params.window;
-        let Some(log) = &self.fates else {
-            return false;
-        };
-        serial::expand(id, params.id_bits, base, behind).is_some_and(|id| log.is_skipped(id, base))
+        let id = || serial::expand(id, params.id_bits, base, behind);
+        let log = self.fates.as_ref();
+        log.is_some_and(|log| id().is_some_and(|id| log.is_skipped(id, base)))
+    }
+
+    /// Adds an entry for a packet of which nothing is there.
+    pub(super) fn open(&mut self, id: u64, entry: Entry, totals: &mut Totals) {
+        totals.keep(entry.mode, entry.cost());
+        totals.ring_ids += self.queue.insert(id, entry);
+    }
+
+    /// Forgets whatever is there of a packet.
+    pub(super) fn forget(&mut self, id: u64, totals: &mut Totals) {
+        if let Some(entry) = self.queue.remove(id) {
+            totals.release(entry.mode, entry.cost());
+        }
+        self.partials.forget(id);
     }
 
     /// The next entry that can be consumed: a complete packet, which may pass sentinels, or else a
@@ -150,7 +155,11 @@ impl Delivery {
     pub(crate) fn is_ready(&self, believed: u64, params: &SequencingParams) -> bool {
         match self.order {
             Order::Ordered => self.next_consumable(believed, params).is_some(),
-            Order::Unordered => self.is_ready_unordered(believed, params),
+            // Something can be delivered, or m_b has to be moved on.
+            Order::Unordered => {
+                let complete = self.queue.first_complete(believed);
+                complete.is_some() || self.next_skip(relief(believed, params), params).is_some()
+            }
         }
     }
 
@@ -158,14 +167,13 @@ impl Delivery {
     pub(crate) fn consume(
         &mut self,
         believed: u64,
-        params: &SequencingParams,
-        totals: &mut Totals,
+        shared: &mut Shared<'_>,
     ) -> Option<(Mode, Bytes)> {
         if self.order == Order::Unordered {
-            return self.consume_unordered(believed, params, totals);
+            return self.consume_unordered(believed, shared);
         }
-        while let Some(id) = self.next_consumable(believed, params) {
-            if let Some(delivered) = self.consume_entry(id, params, totals) {
+        while let Some(id) = self.next_consumable(believed, shared.params) {
+            if let Some(delivered) = self.consume_entry(id, shared) {
                 return Some(delivered);
             }
         }
@@ -173,35 +181,30 @@ impl Delivery {
     }
 
     /// Deletes what is older, moves m_b past `id`, and notes whether (18) fired.
-    fn consume_entry(
-        &mut self,
-        id: u64,
-        params: &SequencingParams,
-        totals: &mut Totals,
-    ) -> Option<(Mode, Bytes)> {
+    fn consume_entry(&mut self, id: u64, shared: &mut Shared<'_>) -> Option<(Mode, Bytes)> {
         if strikes(Bug::DeliversTwice) {
             if let Some(Content::Complete(payload)) = self.queue.get(id).map(|e| &e.content) {
                 return Some((self.queue.get(id)?.mode, payload.clone()));
             }
         }
         let base = self.queue.base();
-        totals.passed += (id - base) * cost(0);
+        shared.totals.passed += (id - base) * cost(0);
         let mut from = base;
         while let Some(skipped) = self.queue.next(from).filter(|&next| next < id) {
             from = skipped + 1;
             if let Some(entry) = self.queue.remove(skipped) {
-                totals.release(entry.mode, entry.cost());
-                totals.passed += entry.len() as u64;
+                shared.totals.release(entry.mode, entry.cost());
+                shared.totals.passed += entry.len() as u64;
             }
         }
         let entry = self.queue.remove(id)?;
-        totals.release(entry.mode, entry.cost());
-        totals.passed += cost(entry.len());
+        shared.totals.release(entry.mode, entry.cost());
+        shared.totals.passed += cost(entry.len());
         self.queue.advance_to(id + 1);
         self.partials.forget_through(id);
-        self.fired = last_marked(base, id + 1, params.spacing).or(self.fired);
+        self.fired = last_marked(base, id + 1, shared.params.spacing).or(self.fired);
         let given = matches!(entry.content, Content::Complete(_));
-        self.note((base, id), given, params);
+        self.note((base, id), given, shared.params);
         match entry.content {
             Content::Complete(payload) => Some((entry.mode, payload)),
             Content::Sentinel
@@ -212,21 +215,14 @@ impl Delivery {
         }
     }
 
-    /// Whether something can be delivered, or m_b has to be moved on.
-    fn is_ready_unordered(&self, believed: u64, params: &SequencingParams) -> bool {
-        let complete = self.queue.first_complete(believed);
-        complete.is_some() || self.next_skip(relief(believed, params), params).is_some()
-    }
-
     /// The next packet that is complete. It leaves its entry in the queue, so that no other is
     /// delivered under its id.
     fn consume_unordered(
         &mut self,
         believed: u64,
-        params: &SequencingParams,
-        totals: &mut Totals,
+        shared: &mut Shared<'_>,
     ) -> Option<(Mode, Bytes)> {
-        self.skip_to(relief(believed, params), params, totals);
+        self.skip_to(relief(believed, shared.params), shared);
         while let Some(id) = self.queue.first_complete(believed) {
             let twice = strikes(Bug::DeliversTwice);
             let deliver = |entry: &mut Entry| {
@@ -245,15 +241,15 @@ impl Delivery {
                 (entry.mode, freed, content)
             };
             let (mode, freed, content) = self.queue.change(id, deliver)?;
-            totals.release(mode, freed);
-            totals.passed += freed;
-            self.pass_to(self.queue.delivered_end(), params, totals);
+            shared.totals.release(mode, freed);
+            shared.totals.passed += freed;
+            self.pass_to(self.queue.delivered_end(), shared);
             if let Content::Complete(payload) = content {
                 return Some((mode, payload));
             }
         }
         // What was buried has moved m_b, and may let it go on.
-        self.skip_to(relief(believed, params), params, totals);
+        self.skip_to(relief(believed, shared.params), shared);
         None
     }
 
@@ -264,21 +260,16 @@ impl Delivery {
 
     /// The remote host is about to be told where the window is: what is missing of what was there
     /// the last time is not waited for any longer.
-    pub(super) fn catch_up(
-        &mut self,
-        believed: u64,
-        params: &SequencingParams,
-        totals: &mut Totals,
-    ) {
+    pub(super) fn catch_up(&mut self, believed: u64, shared: &mut Shared<'_>) {
         let seen = core::mem::replace(&mut self.seen, believed);
-        self.skip_to(seen, params, totals);
+        self.skip_to(seen, shared);
     }
 
     /// Moves m_b on to `to` at most, past what is missing and nobody waits for.
-    fn skip_to(&mut self, to: u64, params: &SequencingParams, totals: &mut Totals) {
-        while let Some(next) = self.next_skip(to, params) {
-            self.pass_to(next, params, totals);
-            self.pass_to(self.queue.delivered_end(), params, totals);
+    fn skip_to(&mut self, to: u64, shared: &mut Shared<'_>) {
+        while let Some(next) = self.next_skip(to, shared.params) {
+            self.pass_to(next, shared);
+            self.pass_to(self.queue.delivered_end(), shared);
         }
     }
 
@@ -302,29 +293,29 @@ impl Delivery {
     }
 
     /// m_b ← `to`. What was not delivered of what is before counts as skipped.
-    fn pass_to(&mut self, to: u64, params: &SequencingParams, totals: &mut Totals) {
+    fn pass_to(&mut self, to: u64, shared: &mut Shared<'_>) {
         let base = self.queue.base();
         let mut from = base;
         while let Some(id) = self.queue.next(from).filter(|&id| id < to) {
-            totals.passed += (id - from) * cost(0);
+            shared.totals.passed += (id - from) * cost(0);
             if let Some(entry) = self.queue.remove(id) {
-                totals.release(entry.mode, entry.cost());
-                totals.passed += entry.cost();
+                shared.totals.release(entry.mode, entry.cost());
+                shared.totals.passed += entry.cost();
                 self.note(
                     (from, id),
                     matches!(entry.content, Content::Delivered),
-                    params,
+                    shared.params,
                 );
             }
             from = id + 1;
         }
         if let Some(fates) = &mut self.fates {
-            fates.push(to.saturating_sub(from), true, params);
+            fates.push(to.saturating_sub(from), true, shared.params);
         }
         if to > base {
             self.queue.advance_to(to);
             self.partials.forget_through(to - 1);
-            self.fired = last_marked(base, to, params.spacing).or(self.fired);
+            self.fired = last_marked(base, to, shared.params.spacing).or(self.fired);
         }
     }
 
@@ -334,7 +325,6 @@ impl Delivery {
         self.partials.grows(id, now);
         if self.partials.0.len() > PARTIALS_MAX {
             if let Some(id) = self.queue.first_unreliable(false) {
-                self.partials.forget(id);
                 self.give_up(id, totals);
                 totals.incomplete += 1;
             }
@@ -355,6 +345,7 @@ impl Delivery {
 
     /// Forgets an unreliable packet. Its sentinel stays.
     fn give_up(&mut self, id: u64, totals: &mut Totals) {
+        self.partials.forget(id);
         let freed = self.queue.get(id).map_or(0, Entry::cost);
         let keeps_sentinel = |entry: &mut Entry| {
             entry.content = Content::Sentinel;
@@ -376,7 +367,6 @@ impl Delivery {
             let Some(id) = self.queue.first_unreliable(complete) else {
                 break;
             };
-            self.partials.forget(id);
             self.give_up(id, totals);
             totals.incomplete += u64::from(!complete);
             totals.evicted += u64::from(complete);

@@ -37,6 +37,15 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
+    pub(crate) const fn new(mode: Mode, dependency: u32, content: Content) -> Self {
+        Self {
+            mode,
+            dependency,
+            sentinel: false,
+            content,
+        }
+    }
+
     /// Bytes of the packet that are there.
     pub(crate) fn len(&self) -> usize {
         match &self.content {

@@ -24,8 +24,8 @@ use core::time::Duration;
 
 use bytes::Bytes;
 
-use self::channels::ChannelTable;
 pub(crate) use self::channels::Totals;
+use self::channels::{ChannelTable, Shared};
 use self::promises::Passed;
 pub(crate) use self::promises::{Receipt, Receipts};
 pub(crate) use self::receiver::Verdict;
@@ -152,12 +152,12 @@ impl Sequencing {
 
     /// When packets are to be dropped, at the earliest.
     pub(crate) const fn expiry_deadline(&self) -> Instant {
-        self.scheduler.expiry()
+        self.scheduler.expiry
     }
 
     /// When a channel that its cap holds back may send.
     pub(crate) fn lane_deadline(&self) -> Instant {
-        self.scheduler.lane_deadline()
+        self.scheduler.lanes.due()
     }
 
     // Sending.
@@ -192,10 +192,10 @@ impl Sequencing {
     /// Queues a packet. The caller has checked the channel, the length and the send budget.
     pub(crate) fn send(&mut self, channel: u8, payload: Bytes, options: impl Into<SendOptions>) {
         let options = options.into();
-        let Some((made, _, totals)) = self.table.get_mut(channel) else {
+        let Some((made, shared)) = self.table.get_mut(channel) else {
             return;
         };
-        made.sender.queue(payload, options, totals);
+        made.sender.queue(payload, options, shared.totals);
         self.scheduler.queued(channel, &mut self.table);
     }
 
@@ -206,10 +206,10 @@ impl Sequencing {
 
     /// Cancels the packets with this receipt: whether there were any.
     pub(crate) fn cancel(&mut self, channel: u8, token: u64) -> bool {
-        let Some((made, params, totals)) = self.table.made(channel) else {
+        let Some((made, mut shared)) = self.table.made(channel) else {
             return false;
         };
-        let any = made.sender.cancel(channel, token, params, totals);
+        let any = made.sender.cancel(channel, token, &mut shared);
         if any {
             self.scheduler.wants_turn(channel, &mut self.table);
             self.scheduler.unblock(&mut self.table);
@@ -262,8 +262,8 @@ impl Sequencing {
         let Message::Packet(packet) = message else {
             return;
         };
-        if let Some((made, params, _)) = self.table.get_mut(packet.channel) {
-            made.sender.cut(packet.id, packet.part().0, params);
+        if let Some((made, shared)) = self.table.get_mut(packet.channel) {
+            made.sender.cut(packet.id, packet.part().0, shared.params);
         }
     }
 
@@ -277,16 +277,16 @@ impl Sequencing {
                 fragment,
                 ..
             }) => {
-                if let Some((made, params, totals)) = self.table.get_mut(channel) {
-                    made.sender.acknowledged(id, fragment, params, totals);
+                if let Some((made, mut shared)) = self.table.get_mut(channel) {
+                    made.sender.acknowledged(id, fragment, &mut shared);
                 }
                 if mode == Mode::Unreliable {
                     self.scheduler.unblock(&mut self.table);
                 }
             }
             Message::Control(Control::Tombstone { channel, id, .. }) => {
-                if let Some((made, params, totals)) = self.table.get_mut(channel) {
-                    made.sender.buried(id, params, totals);
+                if let Some((made, mut shared)) = self.table.get_mut(channel) {
+                    made.sender.buried(id, &mut shared);
                 }
             }
             Message::Control(Control::Window { channel, id }) => {
@@ -302,7 +302,7 @@ impl Sequencing {
             Message::Packet(Packet { channel, id, .. }) => {
                 let made = self.table.get_mut(channel);
                 let matters =
-                    made.is_some_and(|(made, params, totals)| made.sender.lost(id, params, totals));
+                    made.is_some_and(|(made, mut shared)| made.sender.lost(id, &mut shared));
                 self.scheduler.unblock(&mut self.table);
                 return matters;
             }
@@ -332,9 +332,9 @@ impl Sequencing {
 
     /// The remote receive window passed the packet `id`: Q_t moves on (16).
     pub(crate) fn on_window(&mut self, channel: u8, id: u32) {
-        if let Some((made, _, totals)) = self.table.get_mut(channel) {
-            if let Some(id) = expand_report(id, made.sender.base()) {
-                made.sender.advance_past(id, Passed::Unseen, totals);
+        if let Some((made, shared)) = self.table.get_mut(channel) {
+            if let Some(id) = expand_report(id, made.sender.window.base()) {
+                made.sender.advance_past(id, Passed::Unseen, shared.totals);
             }
         }
         self.scheduler.unblock(&mut self.table);
@@ -343,9 +343,9 @@ impl Sequencing {
     /// The remote receive window passed the packet `id`: what became of those before it.
     pub(crate) fn on_fates(&mut self, channel: u8, id: u32, fates: Fates) {
         const HALF: u64 = 1 << 31;
-        if let Some((made, _, totals)) = self.table.get_mut(channel) {
-            if let Some(id) = serial::expand(id, 32, made.sender.base(), HALF) {
-                made.sender.on_fates(id, fates, totals);
+        if let Some((made, shared)) = self.table.get_mut(channel) {
+            if let Some(id) = serial::expand(id, 32, made.sender.window.base(), HALF) {
+                made.sender.on_fates(id, fates, shared.totals);
             }
         }
         self.scheduler.unblock(&mut self.table);
@@ -418,17 +418,20 @@ impl Sequencing {
     /// Takes in a packet message that was checked.
     pub(crate) fn on_packet(&mut self, packet: &Packet<&[u8]>, now: Instant) {
         let (channel, frame) = (packet.channel, self.frame);
-        let Some((made, params, totals)) = self.table.get_mut(channel) else {
+        let Some((made, mut shared)) = self.table.get_mut(channel) else {
             return;
         };
         if packet.receipt {
             // The fates of this channel are told from now on.
-            let (reported, base) = (made.reports.reported(), made.receiver.base());
-            let log = || FateLog::new(reported, base, params).into();
+            let (reported, base) = (made.reports.reported, made.receiver.base());
+            let log = || FateLog::new(reported, base, shared.params).into();
             made.receiver.delivery.fates.get_or_insert_with(log);
         }
-        let is_late = made.receiver.delivery.comes_too_late(packet.id, params);
-        made.receiver.insert(packet, frame, params, (totals, now));
+        let is_late = made
+            .receiver
+            .delivery
+            .comes_too_late(packet.id, shared.params);
+        made.receiver.insert(packet, frame, now, &mut shared);
         let due = made.receiver.delivery.partials.due();
         self.table.give_up_at = self.table.give_up_at.min(due);
         if is_late {
@@ -440,30 +443,24 @@ impl Sequencing {
 
     /// Takes in a sentinel packet (§3.2.2).
     pub(crate) fn on_sentinel(&mut self, channel: u8, id: u32, dependency: u32) {
-        let frame = self.frame;
-        let Some((made, params, totals)) = self.table.get_mut(channel) else {
-            return;
-        };
-        made.receiver
-            .insert_sentinel((id, dependency), frame, params, totals);
-        self.has_arrived(channel);
+        if let Some((made, mut shared)) = self.table.get_mut(channel) {
+            (made.receiver).insert_sentinel((id, dependency), self.frame, &mut shared);
+            self.has_arrived(channel);
+        }
     }
 
     /// Takes in a tombstone: a reliable or passive packet that is consumed as empty.
     pub(crate) fn on_tombstone(&mut self, channel: u8, id: u32, dependency: u32) {
-        let frame = self.frame;
-        let Some((made, params, totals)) = self.table.get_mut(channel) else {
-            return;
-        };
-        made.receiver
-            .insert_tombstone((id, dependency), frame, params, totals);
-        self.has_arrived(channel);
+        if let Some((made, mut shared)) = self.table.get_mut(channel) {
+            (made.receiver).insert_tombstone((id, dependency), self.frame, &mut shared);
+            self.has_arrived(channel);
+        }
     }
 
     /// The remote host tells how far it has come.
     pub(crate) fn on_told(&mut self, channel: u8, number: u16, next: u32) {
-        if let Some((made, params, totals)) = self.table.made(channel) {
-            made.receiver.told(number, next, params, totals);
+        if let Some((made, mut shared)) = self.table.made(channel) {
+            made.receiver.told(number, next, &mut shared);
             self.has_arrived(channel);
         }
     }
@@ -475,10 +472,10 @@ impl Sequencing {
             let Message::Packet(packet) = message else {
                 continue;
             };
-            let Some((made, params, totals)) = self.table.made(packet.channel) else {
+            let Some((made, mut shared)) = self.table.made(packet.channel) else {
                 continue;
             };
-            if (made.receiver).on_contradiction(packet, frame, params, totals) {
+            if (made.receiver).on_contradiction(packet, frame, &mut shared) {
                 self.has_arrived(packet.channel);
             }
         }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use super::delivery::Delivery;
 use super::entry::{Content, Entry};
 use super::trust::{Dispute, Trust};
-use super::{SequencingParams, Totals, cost};
+use super::{SequencingParams, Shared, cost};
 use crate::config::Order;
 use crate::frame::{Mode, Packet};
 use crate::serial;
@@ -136,38 +136,37 @@ impl Receiver {
         &mut self,
         packet: &Packet<&[u8]>,
         frame: u64,
-        params: &SequencingParams,
-        (totals, now): (&mut Totals, Instant),
+        now: Instant,
+        shared: &mut Shared<'_>,
     ) {
-        if let Some(id) = self.expand(packet.id, params) {
-            self.trust.on_message(id, frame, params.window);
-        }
-        let more = match self.check(packet, params) {
+        let Some(id) = self.expand(packet.id, shared.params) else {
+            return;
+        };
+        self.trust.on_message(id, frame, shared.params.window);
+        let more = match self.check(packet, shared.params) {
             Verdict::Begin => cost(packet.payload.len()),
             Verdict::Join(news) => news as u64,
             Verdict::Stale | Verdict::Violation => return,
         };
         let (mode, dependency) = (packet.mode, packet.dependency.into());
         // The packet that it was to join may have made room for others of the datagram.
-        if mode == Mode::Unreliable && totals.kept + more > params.receive_budget {
+        if mode == Mode::Unreliable && shared.totals.kept + more > shared.params.receive_budget {
             return;
         }
-        let Some(id) = self.expand(packet.id, params) else {
-            return;
-        };
         if self.delivery.queue.get(id).is_none() {
-            self.open(id, mode, dependency, false, Content::Sentinel, totals);
+            let entry = Entry::new(mode, dependency, Content::Sentinel);
+            self.delivery.open(id, entry, shared.totals);
         }
         let complete = self.delivery.queue.change(id, |entry| {
             entry.add(packet);
             entry.is_complete()
         });
-        totals.keep(mode, more);
+        shared.totals.keep(mode, more);
         if mode == Mode::Unreliable {
             if complete == Some(true) {
                 self.delivery.partials.forget(id);
             } else {
-                self.delivery.grows(id, totals, now);
+                self.delivery.grows(id, shared.totals, now);
             }
         }
     }
@@ -177,17 +176,17 @@ impl Receiver {
         &mut self,
         (id, dependency): (u32, u32),
         frame: u64,
-        params: &SequencingParams,
-        totals: &mut Totals,
+        shared: &mut Shared<'_>,
     ) {
-        let Some(id) = self.place(id, dependency, params) else {
+        let Some(id) = self.place(id, dependency, shared.params) else {
             return;
         };
-        self.trust.on_message(id, frame, params.window);
+        self.trust.on_message(id, frame, shared.params.window);
         let note = |entry: &mut Entry| entry.sentinel |= entry.mode == Mode::Unreliable;
         if self.delivery.queue.change(id, note).is_none() {
-            let nothing = Content::Sentinel;
-            self.open(id, Mode::Unreliable, dependency, true, nothing, totals);
+            let mut entry = Entry::new(Mode::Unreliable, dependency, Content::Sentinel);
+            entry.sentinel = true;
+            self.delivery.open(id, entry, shared.totals);
         }
     }
 
@@ -196,13 +195,12 @@ impl Receiver {
         &mut self,
         (id, dependency): (u32, u32),
         frame: u64,
-        params: &SequencingParams,
-        totals: &mut Totals,
+        shared: &mut Shared<'_>,
     ) {
-        let Some(id) = self.place(id, dependency, params) else {
+        let Some(id) = self.place(id, dependency, shared.params) else {
             return;
         };
-        self.trust.on_message(id, frame, params.window);
+        self.trust.on_message(id, frame, shared.params.window);
         let bury = |entry: &mut Entry| {
             let before = entry.cost();
             if matches!(entry.content, Content::Partial(_)) && entry.mode != Mode::Unreliable {
@@ -211,15 +209,11 @@ impl Receiver {
             (entry.mode, before - entry.cost())
         };
         match self.delivery.queue.change(id, bury) {
-            Some((mode, freed)) => totals.release(mode, freed),
-            None => self.open(
-                id,
-                Mode::Reliable,
-                dependency,
-                false,
-                Content::Tombstone,
-                totals,
-            ),
+            Some((mode, freed)) => shared.totals.release(mode, freed),
+            None => {
+                let entry = Entry::new(Mode::Reliable, dependency, Content::Tombstone);
+                self.delivery.open(id, entry, shared.totals);
+            }
         }
     }
 
@@ -229,25 +223,6 @@ impl Receiver {
             Some(id) if self.delivery.queue.get(id).is_none() => Verdict::Begin,
             Some(_) | None => Verdict::Stale,
         }
-    }
-
-    fn open(
-        &mut self,
-        id: u64,
-        mode: Mode,
-        dependency: u32,
-        sentinel: bool,
-        content: Content,
-        totals: &mut Totals,
-    ) {
-        let entry = Entry {
-            mode,
-            dependency,
-            sentinel,
-            content,
-        };
-        totals.keep(mode, entry.cost());
-        totals.ring_ids += self.delivery.queue.insert(id, entry);
     }
 
     /// One past the newest entry that is no suspect, or m_b: nothing from here on may be consumed.
@@ -261,17 +236,13 @@ impl Receiver {
     }
 
     /// Consumes entries up to and including the next packet that can be delivered.
-    pub(crate) fn consume(
-        &mut self,
-        params: &SequencingParams,
-        totals: &mut Totals,
-    ) -> Option<(Mode, Bytes)> {
-        self.delivery.consume(self.believed_end(), params, totals)
+    pub(crate) fn consume(&mut self, shared: &mut Shared<'_>) -> Option<(Mode, Bytes)> {
+        self.delivery.consume(self.believed_end(), shared)
     }
 
     /// The remote host is about to be told where the window is.
-    pub(super) fn catch_up(&mut self, params: &SequencingParams, totals: &mut Totals) {
-        self.delivery.catch_up(self.believed_end(), params, totals);
+    pub(super) fn catch_up(&mut self, shared: &mut Shared<'_>) {
+        self.delivery.catch_up(self.believed_end(), shared);
     }
 
     /// Nobody can be asked any more: suspects have been acknowledged, and are given out.
@@ -296,22 +267,13 @@ impl Receiver {
     }
 
     /// The remote host answers a question: suspects that it has not sent are forgotten.
-    pub(super) fn told(
-        &mut self,
-        number: u16,
-        next: u32,
-        params: &SequencingParams,
-        totals: &mut Totals,
-    ) {
-        if !(self.trust).told(number, next, (self.base(), params.window)) {
+    pub(super) fn told(&mut self, number: u16, next: u32, shared: &mut Shared<'_>) {
+        if !(self.trust).told(number, next, (self.base(), shared.params.window)) {
             return;
         }
         let reach = self.trust.reach();
         while let Some(id) = self.delivery.queue.next(reach) {
-            if let Some(entry) = self.delivery.queue.remove(id) {
-                totals.release(entry.mode, entry.cost());
-            }
-            self.delivery.partials.forget(id);
+            self.delivery.forget(id, shared.totals);
         }
         self.delivery.queue.end_at(reach);
     }
@@ -322,19 +284,15 @@ impl Receiver {
         &mut self,
         packet: &Packet<&[u8]>,
         frame: u64,
-        params: &SequencingParams,
-        totals: &mut Totals,
+        shared: &mut Shared<'_>,
     ) -> bool {
-        let Some(id) = self.contradicted_by(packet, params) else {
+        let Some(id) = self.contradicted_by(packet, shared.params) else {
             return false;
         };
         if !self.dispute.is_believed(frame) {
             return false;
         }
-        self.delivery.partials.forget(id);
-        if let Some(entry) = self.delivery.queue.remove(id) {
-            totals.release(entry.mode, entry.cost());
-        }
+        self.delivery.forget(id, shared.totals);
         self.delivery.queue.settle();
         true
     }

@@ -26,11 +26,11 @@ const REPEATED_MAX: usize = 1024;
 /// sent, until it is acknowledged.
 #[derive(Debug)]
 pub(crate) struct Reports {
-    /// The base m_b that the last report stands for.
-    reported: u64,
-    /// Everything that was passed is to be reported, not only where (18) fired.
+    /// One past what the last report stands for.
+    pub(super) reported: u64,
+    /// True if everything that was passed is to be reported, not only where (18) fired.
     pub(crate) all: bool,
-    /// It is in the queue of channels with a report due.
+    /// True while it is in the queue of channels with a report due.
     pub(crate) due: bool,
 }
 
@@ -41,11 +41,6 @@ impl Reports {
             all: false,
             due: false,
         }
-    }
-
-    /// One past what the last report stands for.
-    pub(crate) const fn reported(&self) -> u64 {
-        self.reported
     }
 
     /// Everything before this id was reported otherwise.
@@ -82,7 +77,7 @@ impl Reports {
 pub(super) struct FateLog {
     /// All but the last are full.
     blocks: VecDeque<Fates>,
-    /// True until the first report.
+    /// True until the first report: what was passed before is told by WINDOW.
     first: bool,
 }
 
@@ -147,11 +142,6 @@ impl FateLog {
         block.is_some_and(|block| block.skipped >> (place % each) & 1 == 1)
     }
 
-    /// Whether nothing was told yet: what was passed before is told by WINDOW.
-    const fn is_first(&self) -> bool {
-        self.first
-    }
-
     /// What is told next, where the window is at `base`: the last packet, and the fates of those up to
     /// it.
     fn report(&mut self, base: u64) -> Option<(u64, Fates)> {
@@ -165,26 +155,6 @@ impl FateLog {
     }
 }
 
-/// Messages that were lost: each is repeated as it was.
-#[derive(Debug, Default)]
-struct Repeated(VecDeque<Control>);
-
-impl Repeated {
-    fn push(&mut self, control: Control) {
-        if self.0.len() < REPEATED_MAX {
-            self.0.push_back(control);
-        }
-    }
-
-    fn pop(&mut self) -> Option<Control> {
-        let next = self.0.pop_front();
-        if self.0.is_empty() {
-            self.0 = VecDeque::new();
-        }
-        next
-    }
-}
-
 /// The signalling of all channels that is due.
 #[derive(Debug)]
 pub(super) struct Signals {
@@ -193,10 +163,10 @@ pub(super) struct Signals {
     next_number: u16,
     /// Channels that are asked after, and the numbers of the questions.
     answers: VecDeque<(u8, u16)>,
-    /// Answers wait until then; NEVER if they need not.
+    /// Until when answers wait; NEVER if they need not.
     answers_held: Instant,
     /// FATES that were lost.
-    repeated: Repeated,
+    repeated: VecDeque<Control>,
     /// Channels whose window acknowledgement is due.
     reports: VecDeque<u8>,
     /// Since when some channel has passed packets without reporting.
@@ -210,7 +180,7 @@ impl Signals {
             next_number: 0,
             answers: VecDeque::new(),
             answers_held: Instant::NEVER,
-            repeated: Repeated::default(),
+            repeated: VecDeque::new(),
             reports: VecDeque::new(),
             unreported_since: None,
         }
@@ -220,7 +190,7 @@ impl Signals {
     pub(super) fn next(&mut self, now: Instant, table: &mut ChannelTable) -> Option<Control> {
         let signal = self.next_question(table);
         let signal = signal.or_else(|| self.next_answer(now, table));
-        let signal = signal.or_else(|| self.repeated.pop());
+        let signal = signal.or_else(|| self.next_repeated());
         signal.or_else(|| self.next_window(table))
     }
 
@@ -295,7 +265,17 @@ impl Signals {
 
     /// FATES were lost: they are repeated as they were.
     pub(super) fn repeat(&mut self, control: Control) {
-        self.repeated.push(control);
+        if self.repeated.len() < REPEATED_MAX {
+            self.repeated.push_back(control);
+        }
+    }
+
+    fn next_repeated(&mut self) -> Option<Control> {
+        let next = self.repeated.pop_front();
+        if self.repeated.is_empty() {
+            self.repeated = VecDeque::new();
+        }
+        next
     }
 
     /// When packets that were passed must be reported at the latest.
@@ -320,7 +300,7 @@ impl Signals {
         };
         let base = made.receiver.base();
         let delivery = &made.receiver.delivery;
-        let (fired, lags) = (delivery.fired(), delivery.lags());
+        let (fired, lags) = (delivery.fired, delivery.lags());
         let moved = made.reports.is_unreported(base);
         if moved && fired.is_some() {
             self.wants_report(channel, table);
@@ -337,12 +317,12 @@ impl Signals {
         self.unreported_since = None;
         for channel in 0..table.params.channels {
             work::count(1);
-            let Some((made, params, totals)) = table.made(channel) else {
+            let Some((made, mut shared)) = table.made(channel) else {
                 continue;
             };
             let lagged = made.receiver.delivery.lags();
             if lagged {
-                made.receiver.catch_up(params, totals);
+                made.receiver.catch_up(&mut shared);
             }
             if made.receiver.delivery.lags() {
                 self.unreported_since = Some(now);
@@ -396,12 +376,12 @@ impl Signals {
             let (made, ..) = table.get_mut(channel)?;
             let base = made.receiver.base();
             let delivery = &mut made.receiver.delivery;
-            let fired = delivery.take_fired();
+            let fired = delivery.fired.take();
             let Some(log) = &mut delivery.fates else {
                 let id = made.reports.report(base, fired);
                 return Some(Control::Window { channel, id });
             };
-            let is_first = log.is_first();
+            let is_first = log.first;
             made.reports.due = false;
             if let Some((last, fates)) = log.report(base) {
                 made.reports.note(last + 1);
@@ -442,10 +422,10 @@ mod tests {
         log.push(2, true, &params);
         assert!([5, 6, 8, 9].iter().all(|&id| log.is_skipped(id, 10)));
         assert!(![4, 7, 10].iter().any(|&id| log.is_skipped(id, 10)));
-        assert!(log.is_first());
+        assert!(log.first);
         let expected = alloc::vec![true, true, false, true, true];
         assert_eq!(report(&mut log, 10), (9, expected));
-        assert!(!log.is_first() && log.report(10).is_none());
+        assert!(!log.first && log.report(10).is_none());
         log.push(63, false, &params);
         log.push(200, true, &params);
         let mut told = alloc::vec::Vec::new();

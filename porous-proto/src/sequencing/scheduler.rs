@@ -91,7 +91,7 @@ struct Level {
 
 /// The queues of all channels with something to send.
 #[derive(Debug)]
-struct Lanes {
+pub(super) struct Lanes {
     policy: Policy,
     levels: [Level; 2],
     next_number: u64,
@@ -184,7 +184,7 @@ impl Lanes {
     }
 
     /// When a channel that is held back may send.
-    fn due(&self) -> Instant {
+    pub(super) fn due(&self) -> Instant {
         let next = self.held.peek();
         next.map_or(Instant::NEVER, |Reverse((until, _))| *until)
     }
@@ -203,14 +203,14 @@ impl Lanes {
 /// The sending side of all channels: their queues, and when something is to be done in one of them.
 #[derive(Debug)]
 pub(super) struct Scheduler {
-    lanes: Lanes,
+    pub(super) lanes: Lanes,
     /// Channels that wait for room in their window or in the remote's budget.
     blocked: VecDeque<u8>,
     /// The latest look: `send` is told no time.
     pub(super) now: Instant,
     /// Nothing expires before this. Packets are sent in the meantime, so it may be early.
-    expiry: Instant,
-    /// Packets were queued since the latest look.
+    pub(super) expiry: Instant,
+    /// True if packets were queued since the latest look.
     fresh: bool,
 }
 
@@ -223,16 +223,6 @@ impl Scheduler {
             expiry: Instant::NEVER,
             fresh: false,
         }
-    }
-
-    /// When packets are to be dropped, at the earliest.
-    pub(super) const fn expiry(&self) -> Instant {
-        self.expiry
-    }
-
-    /// When a channel that its cap holds back may send.
-    pub(super) fn lane_deadline(&self) -> Instant {
-        self.lanes.due()
     }
 
     /// How many places a channel has in the queues.
@@ -251,12 +241,12 @@ impl Scheduler {
     }
 
     pub(super) fn wants_turn(&mut self, channel: u8, table: &mut ChannelTable) {
-        let Some((made, params, _)) = table.made(channel) else {
+        let Some((made, shared)) = table.made(channel) else {
             return;
         };
         if !core::mem::replace(&mut made.in_turn, true) {
             self.lanes
-                .push(params.priority(channel), channel, &made.lane);
+                .push(shared.params.priority(channel), channel, &made.lane);
         }
     }
 
@@ -281,12 +271,12 @@ impl Scheduler {
     ) -> Option<(Message<Bytes>, SendOptions)> {
         while let Some(channel) = self.lanes.pop(priority) {
             work::count(1);
-            let (made, params, totals) = table.made(channel)?;
+            let (made, mut shared) = table.made(channel)?;
             if let Some(until) = made.lane.bucket.hold(self.now) {
                 self.lanes.hold(channel, until);
                 continue;
             }
-            let next = made.sender.next_message((channel, most), params, totals);
+            let next = made.sender.next_message((channel, most), &mut shared);
             if let Some((message, options)) = next {
                 let cost = cost(&message);
                 self.lanes.sent(priority, channel, &mut made.lane, cost);
@@ -305,10 +295,10 @@ impl Scheduler {
         let Some((channel, id)) = sent_packet(message) else {
             return;
         };
-        let Some((made, params, _)) = table.get_mut(channel) else {
+        let Some((made, shared)) = table.get_mut(channel) else {
             return;
         };
-        if let Some(since) = made.sender.take_since(id, params) {
+        if let Some(since) = made.sender.take_since(id, shared.params) {
             let waited = self.now.saturating_duration_since(since);
             made.queue_time.sample(waited, self.now);
         }
@@ -336,10 +326,10 @@ impl Scheduler {
     fn release_held(&mut self, table: &mut ChannelTable) {
         while let Some(channel) = self.lanes.release(self.now) {
             work::count(1);
-            if let Some((made, params, _)) = table.made(channel) {
+            if let Some((made, shared)) = table.made(channel) {
                 made.lane.bucket.release(self.now);
                 self.lanes
-                    .push(params.priority(channel), channel, &made.lane);
+                    .push(shared.params.priority(channel), channel, &made.lane);
             }
         }
     }
@@ -369,10 +359,10 @@ impl Scheduler {
         self.expiry = Instant::NEVER;
         let expired = table.totals.expired;
         for channel in 0..table.params.channels {
-            let Some((made, params, totals)) = table.made(channel) else {
+            let Some((made, mut shared)) = table.made(channel) else {
                 continue;
             };
-            made.sender.drop_expired(channel, now, params, totals);
+            made.sender.drop_expired(channel, now, &mut shared);
             self.expiry = self.expiry.min(made.sender.next_expiry());
             self.wants_turn_for_controls(channel, table);
         }
@@ -421,8 +411,8 @@ impl Scheduler {
         }
         if let Message::Packet(packet) = message {
             let (channel, which) = (packet.channel, (packet.id, packet.dependency.into()));
-            if let Some((made, params, totals)) = table.get_mut(channel) {
-                made.sender.give_up(channel, which, params, totals);
+            if let Some((made, mut shared)) = table.get_mut(channel) {
+                made.sender.give_up(channel, which, &mut shared);
             }
             self.wants_turn_for_controls(channel, table);
             self.unblock(table);

@@ -10,7 +10,7 @@ use super::promises::{Passed, Promises, Reason};
 use super::rules::{dependency, is_marked};
 use super::send_room::Held;
 use super::transfer_window::{Sent, TransferWindow};
-use super::{SequencingParams, Totals, cost};
+use super::{SequencingParams, Shared, Totals, cost};
 use crate::event::Outcome;
 use crate::frame::{Control, Fates, Fragment, Message, Mode, Packet};
 use crate::options::SendOptions;
@@ -23,8 +23,8 @@ use crate::time::Instant;
 pub(super) struct Current {
     payload: Bytes,
     options: SendOptions,
-    pub(super) id: u64,
-    pub(super) dependency: u32,
+    id: u64,
+    dependency: u32,
     /// Bytes of it that were cut off and sent.
     offset: u32,
 }
@@ -48,10 +48,12 @@ impl LastReliable {
     }
 }
 
-/// The sender.
+/// The sending half of a channel.
 #[derive(Debug)]
 pub(crate) struct Sender {
+    /// Packets that have an id.
     pub(super) window: TransferWindow,
+    /// Packets that have none yet.
     pub(super) waiting: Backlog,
     pub(super) current: Option<Current>,
     /// What goes out next: sentinel packets (§3.2.2) and tombstones.
@@ -60,12 +62,12 @@ pub(crate) struct Sender {
     /// What it takes of the send budget.
     pub(super) held: Held,
     last_reliable: Option<LastReliable>,
-    /// Since when the newest of them had waited.
+    /// When the newest packet that has an id entered the queue.
     begun: Instant,
-    /// Nothing of that was sent yet.
-    pub(super) unsent: bool,
-    /// The remote host tells what becomes of packets: it need not be asked.
-    pub(super) fates_told: bool,
+    /// True while nothing of that packet was sent.
+    unsent: bool,
+    /// True once the remote host has told what became of packets: it need not be asked any more.
+    fates_told: bool,
 }
 
 impl Sender {
@@ -83,16 +85,6 @@ impl Sender {
             unsent: false,
             fates_told: false,
         }
-    }
-
-    /// n_b.
-    pub(crate) const fn base(&self) -> u64 {
-        self.window.base()
-    }
-
-    /// The id that the next packet gets.
-    pub(crate) fn next_id(&self) -> u64 {
-        self.window.next_id()
     }
 
     /// Whether anything waits, sendable or not.
@@ -121,18 +113,17 @@ impl Sender {
     pub(crate) fn next_message(
         &mut self,
         (channel, most): (u8, usize),
-        params: &SequencingParams,
-        totals: &mut Totals,
+        shared: &mut Shared<'_>,
     ) -> Option<(Message<Bytes>, SendOptions)> {
         if let Some(control) = self.controls.pop_front() {
             return Some((Message::Control(control), Mode::Reliable.into()));
         }
         if self.current.is_none() {
-            self.begin(channel, params, totals);
+            self.begin(channel, shared);
         }
         let current = self.current.as_mut()?;
         let receipt = current.options.receipt.is_some() && !self.fates_told;
-        let packet = next_part((channel, receipt), current, most, params);
+        let packet = next_part((channel, receipt), current, most, shared.params);
         let (id, options) = (current.id, current.options);
         let offset = current.offset;
         let is_over = offset as usize == current.payload.len();
@@ -141,10 +132,10 @@ impl Sender {
         }
         if is_over {
             self.current = None;
-            totals.unsent -= 1;
+            shared.totals.unsent -= 1;
             if options.mode == Mode::Unreliable {
                 // Sent once and forgotten.
-                self.give_back(id, totals);
+                self.give_back(id, shared.totals);
             }
         }
         Some((Message::Packet(packet), options))
@@ -152,13 +143,13 @@ impl Sender {
 
     /// Gives the next packet its id, if the transfer window (16) and the remote's budget allow
     /// (`deviations.md` Q2).
-    fn begin(&mut self, channel: u8, params: &SequencingParams, totals: &mut Totals) {
-        let id = self.next_id();
+    fn begin(&mut self, channel: u8, shared: &mut Shared<'_>) {
+        let id = self.window.next_id();
         let Some(front) = self.waiting.front() else {
             return;
         };
         let cost = cost(front.payload.len());
-        if !self.window.has_room() || totals.charged + cost > params.remote_budget {
+        if !self.window.has_room() || shared.totals.charged + cost > shared.params.remote_budget {
             return;
         }
         let Some(next) = self.waiting.pop() else {
@@ -179,20 +170,20 @@ impl Sender {
             self.last_reliable = last.after.map(LastReliable::plain);
         }
         let after = self.last_reliable.map(|last| last.id);
-        let dependency = dependency(id, after, params.window);
+        let dependency = dependency(id, after, shared.params.window);
         if mode == Mode::Reliable {
             let key = options.key;
             self.last_reliable = Some(LastReliable { id, key, after });
         }
-        if mode == Mode::Unreliable && is_marked(id, params.spacing) {
-            let id = serial::truncate(id, params.id_bits);
+        if mode == Mode::Unreliable && is_marked(id, shared.params.spacing) {
+            let id = serial::truncate(id, shared.params.id_bits);
             self.controls.push_back(Control::Sentinel {
                 channel,
                 id,
                 dependency,
             });
         }
-        totals.charged += cost;
+        shared.totals.charged += cost;
         self.window.begin(mode, payload.len());
         self.current = Some(Current {
             payload,
@@ -281,33 +272,32 @@ impl Sender {
         &mut self,
         id: u32,
         fragment: Option<Fragment>,
-        params: &SequencingParams,
-        totals: &mut Totals,
+        shared: &mut Shared<'_>,
     ) {
-        let Some(id) = self.window.expand(id, params) else {
+        let Some(id) = self.window.expand(id, shared.params) else {
             return;
         };
         let Some(mode) = self.window.acknowledge(id, fragment) else {
             return;
         };
         match mode {
-            Mode::Unreliable => self.discharge(id, totals),
+            Mode::Unreliable => self.discharge(id, shared.totals),
             Mode::Reliable | Mode::Passive => {
-                totals.undelivered -= 1;
-                self.give_back(id, totals);
+                shared.totals.undelivered -= 1;
+                self.give_back(id, shared.totals);
             }
         }
-        self.promises.arrived(id, mode, &mut totals.receipts);
+        self.promises.arrived(id, mode, &mut shared.totals.receipts);
     }
 
     /// A message of an unreliable packet was lost: it can never be complete, unless that proves
     /// wrong. Whether that matters.
-    pub(crate) fn lost(&mut self, id: u32, params: &SequencingParams, totals: &mut Totals) -> bool {
-        let Some(id) = self.window.expand(id, params) else {
+    pub(crate) fn lost(&mut self, id: u32, shared: &mut Shared<'_>) -> bool {
+        let Some(id) = self.window.expand(id, shared.params) else {
             return false;
         };
-        self.discharge(id, totals);
-        self.promises.lost(id, &mut totals.receipts)
+        self.discharge(id, shared.totals);
+        self.promises.lost(id, &mut shared.totals.receipts)
     }
 
     /// The receive window has passed the packet `id`: n_b ← id + 1 (§3.2.1). What it passed is
@@ -328,7 +318,10 @@ impl Sender {
             let later = self.promises.passed(passed, (sent.mode, how), receipts);
             totals.unsettled += u32::from(later);
         }
-        self.abandon_current(totals);
+        // A passive packet that was skipped before all of it was sent is not sent any further.
+        let base = self.window.base();
+        let skipped = self.current.take_if(|current| current.id < base);
+        totals.unsent -= u32::from(skipped.is_some());
     }
 
     /// The remote host tells what became of the packets up to `id`.
@@ -346,18 +339,6 @@ impl Sender {
         self.advance_past(id, Passed::Told, totals);
     }
 
-    /// A passive packet that was skipped before all of it was sent is not sent any further.
-    fn abandon_current(&mut self, totals: &mut Totals) {
-        if self
-            .current
-            .as_ref()
-            .is_some_and(|current| current.id < self.window.base())
-        {
-            self.current = None;
-            totals.unsent -= 1;
-        }
-    }
-
     /// A packet that waited is not sent.
     fn drop_waiting(&mut self, dropped: &Waiting, outcome: Outcome, totals: &mut Totals) {
         let (mode, cost) = (dropped.options.mode, cost(dropped.payload.len()));
@@ -369,21 +350,15 @@ impl Sender {
     }
 
     /// Drops what has expired.
-    pub(super) fn drop_expired(
-        &mut self,
-        channel: u8,
-        now: Instant,
-        params: &SequencingParams,
-        totals: &mut Totals,
-    ) {
+    pub(super) fn drop_expired(&mut self, channel: u8, now: Instant, shared: &mut Shared<'_>) {
         while let Some(dropped) = self.waiting.pop_expired(now) {
-            self.drop_waiting(&dropped, Outcome::Expired, totals);
-            totals.expired += 1;
+            self.drop_waiting(&dropped, Outcome::Expired, shared.totals);
+            shared.totals.expired += 1;
         }
         if let Some(current) = &self.current {
             let (id, dependency) = (current.id, current.dependency);
             if self.promises.ends(id) <= now {
-                self.give_up_id(channel, (id, dependency), params, totals);
+                self.give_up_id(channel, (id, dependency), shared);
             }
         }
     }
@@ -406,64 +381,51 @@ impl Sender {
         &mut self,
         channel: u8,
         (id, dependency): (u32, u32),
-        params: &SequencingParams,
-        totals: &mut Totals,
+        shared: &mut Shared<'_>,
     ) {
-        if let Some(id) = self.window.expand(id, params) {
-            self.give_up_id(channel, (id, dependency), params, totals);
+        if let Some(id) = self.window.expand(id, shared.params) {
+            self.give_up_id(channel, (id, dependency), shared);
         }
     }
 
     /// A packet that others may wait for is replaced by a tombstone. An incomplete unreliable one
     /// makes room for others anyway.
-    fn give_up_id(
-        &mut self,
-        channel: u8,
-        (id, dependency): (u64, u32),
-        params: &SequencingParams,
-        totals: &mut Totals,
-    ) {
-        let Some(reason) = self.promises.give_up(id, &mut totals.receipts) else {
+    fn give_up_id(&mut self, channel: u8, (id, dependency): (u64, u32), shared: &mut Shared<'_>) {
+        let Some(reason) = self.promises.give_up(id, &mut shared.totals.receipts) else {
             return;
         };
         let Some(sent) = self.window.get_mut(id) else {
             return;
         };
         match sent.mode {
-            Mode::Unreliable => totals.charged -= sent.discharge(),
+            Mode::Unreliable => shared.totals.charged -= sent.discharge(),
             Mode::Reliable | Mode::Passive => self.controls.push_back(Control::Tombstone {
                 channel,
-                id: serial::truncate(id, params.id_bits),
+                id: serial::truncate(id, shared.params.id_bits),
                 dependency,
             }),
         }
-        self.give_back(id, totals);
+        self.give_back(id, shared.totals);
         match reason {
-            Reason::Expired => totals.expired += 1,
-            Reason::Cancelled => totals.cancelled += 1,
-            Reason::Outdated => totals.replaced += 1,
+            Reason::Expired => shared.totals.expired += 1,
+            Reason::Cancelled => shared.totals.cancelled += 1,
+            Reason::Outdated => shared.totals.replaced += 1,
         }
-        if id + 1 == self.next_id() {
+        if id + 1 == self.window.next_id() {
             self.unsent = false;
         }
         if self.current.take_if(|current| current.id == id).is_some() {
-            totals.unsent -= 1;
+            shared.totals.unsent -= 1;
         }
     }
 
     /// Cancels the packets with this receipt (`docs/deviations.md` D4). Whether there were any of
     /// which something would be sent, or sent again if it is lost.
-    pub(super) fn cancel(
-        &mut self,
-        channel: u8,
-        token: u64,
-        params: &SequencingParams,
-        totals: &mut Totals,
-    ) -> bool {
+    pub(super) fn cancel(&mut self, channel: u8, token: u64, shared: &mut Shared<'_>) -> bool {
         let mut any = false;
         while let Some(dropped) = self.waiting.pop_receipt(token) {
-            self.drop_waiting(&dropped, Outcome::Cancelled, totals);
-            totals.cancelled += 1;
+            self.drop_waiting(&dropped, Outcome::Cancelled, shared.totals);
+            shared.totals.cancelled += 1;
             any = true;
         }
         let mut from = 0;
@@ -480,20 +442,20 @@ impl Sender {
             }
             any = true;
             if let Some(dependency) = dependency {
-                self.give_up_id(channel, (id, dependency), params, totals);
+                self.give_up_id(channel, (id, dependency), shared);
             }
         }
         any
     }
 
     /// The tombstone of a packet arrived: it is settled.
-    pub(super) fn buried(&mut self, id: u32, params: &SequencingParams, totals: &mut Totals) {
-        let id = self.window.expand(id, params);
+    pub(super) fn buried(&mut self, id: u32, shared: &mut Shared<'_>) {
+        let id = self.window.expand(id, shared.params);
         let Some(sent) = id.and_then(|id| self.window.get_mut(id)) else {
             return;
         };
         if core::mem::take(&mut sent.open) > 0 {
-            totals.undelivered -= 1;
+            shared.totals.undelivered -= 1;
         }
     }
 
@@ -505,37 +467,6 @@ impl Sender {
         }
         self.promises.close(&mut totals.receipts);
         totals.unsettled = 0;
-    }
-}
-
-/// For audits.
-#[cfg(any(test, feature = "audit"))]
-impl Sender {
-    pub(super) fn waiting(&self) -> impl Iterator<Item = (Mode, &Bytes)> {
-        self.waiting
-            .iter()
-            .map(|waiting| (waiting.options.mode, &waiting.payload))
-    }
-
-    /// Of each packet in the transfer window: what it is charged, what it counts in the send
-    /// budget, and whether messages of it are not acknowledged.
-    pub(super) fn sent(&self) -> impl Iterator<Item = (Mode, u64, u64, bool)> {
-        let numbers = |sent: &Sent| {
-            let charged = if sent.is_charged { sent.cost() } else { 0 };
-            let queued = if sent.is_queued { sent.cost() } else { 0 };
-            (sent.mode, charged, queued, sent.open > 0)
-        };
-        self.window.iter().map(numbers)
-    }
-
-    pub(super) const fn is_sending(&self) -> bool {
-        self.current.is_some()
-    }
-
-    /// The oldest packet for which something was promised and that was not passed, and how many were.
-    pub(super) fn promises(&self) -> (Option<u64>, u32) {
-        let (mut open, passed) = self.promises.ids();
-        (open.next(), passed)
     }
 }
 

@@ -168,7 +168,14 @@ impl Wire {
     /// The sender confirms at once whatever leaps.
     fn confirm(&mut self) {
         while let Some(Control::Ask { channel, number }) = self.receiver.next_question() {
-            let next = self.sender.table.get(channel).unwrap().sender.next_id();
+            let next = self
+                .sender
+                .table
+                .get(channel)
+                .unwrap()
+                .sender
+                .window
+                .next_id();
             let next = serial::truncate(next, 32);
             self.receiver.on_told(channel, number, next);
         }
@@ -184,7 +191,7 @@ impl Wire {
 
     /// n_b.
     fn n_b(&self) -> u64 {
-        self.sender.table.get(0).unwrap().sender.base()
+        self.sender.table.get(0).unwrap().sender.window.base()
     }
 }
 

@@ -13,10 +13,10 @@ use crate::serial::{self, SendWindow};
 #[derive(Debug)]
 pub(super) struct Sent {
     pub(super) mode: Mode,
-    /// It is charged to the remote's budget. Unreliable packets are charged while they are on their
+    /// True while it is charged to the remote's budget. Unreliable packets are charged while they are on their
     /// way only: the remote may throw them out for others, and never says so.
     pub(super) is_charged: bool,
-    /// It counts in our own send budget.
+    /// True while it counts in our own send budget.
     pub(super) is_queued: bool,
     pub(super) len: u32,
     /// Bytes that are not acknowledged yet; of a packet of none (`deviations.md` Q14), 1.

@@ -113,7 +113,6 @@ impl Peer {
         self.deadlines
             .set(Deadline::Silence, now + self.limits.timeout);
         self.outbox.connected = true;
-        self.refresh_session_deadline();
     }
 
     /// Which of several addresses the connection has come to, and who else was met: once, when it

@@ -1,6 +1,5 @@
 //! The deadlines of a peer: a fixed table, so that none can be forgotten.
 
-use crate::canary::{Bug, strikes};
 use crate::time::Instant;
 
 /// What can be due.
@@ -12,14 +11,11 @@ pub(crate) enum Deadline {
     Attempt,
     /// The end of a connection on which nothing comes (§2.2).
     Silence,
-    /// The oldest frame in the transfer queue counts as dropped (§3.1.5), a ping is due (§3.1.3),
-    /// or a window acknowledgement is.
-    Session,
     /// The final timeout of a peer that has ended (§2.2).
     Linger,
 }
 
-const COUNT: usize = 5;
+const COUNT: usize = 4;
 
 /// The table.
 #[derive(Debug)]
@@ -30,10 +26,7 @@ impl Deadlines {
         Self([Instant::NEVER; COUNT])
     }
 
-    pub(crate) fn set(&mut self, which: Deadline, at: Instant) {
-        if which == Deadline::Session && strikes(Bug::LosesDeadline) {
-            return self.stop(which);
-        }
+    pub(crate) const fn set(&mut self, which: Deadline, at: Instant) {
         self.0[which as usize] = at;
     }
 

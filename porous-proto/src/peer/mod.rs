@@ -33,6 +33,7 @@ use self::session::Session;
 pub(crate) use self::state::Cause;
 pub use self::state::PeerState;
 pub(crate) use self::tick::Tick;
+use crate::canary::{Bug, strikes};
 use crate::config::Config;
 use crate::event::{DisconnectReason, Ecn, Ignored};
 use crate::frame::{ConnectionId, Offer, RefusalData, Request, Short};
@@ -256,7 +257,6 @@ impl Peer {
             Err(Ignored::Duplicate) => {}
             Err(_) => return result,
         }
-        self.refresh_session_deadline();
         self.check_flushed(tick.now);
         result
     }
@@ -297,27 +297,30 @@ impl Peer {
             .set(Deadline::Silence, tick.now + self.limits.timeout);
     }
 
-    fn refresh_session_deadline(&mut self) {
-        let at = match (&self.session, self.state) {
-            (Some(session), PeerState::Connected) => session.deadline(),
-            _ => Instant::NEVER,
-        };
-        self.deadlines.set(Deadline::Session, at);
-    }
-
     // Time.
 
+    /// When [`handle_timeout`](Self::handle_timeout) has something to do.
     pub(crate) fn next_deadline(&self) -> Instant {
-        self.deadlines.next()
+        if strikes(Bug::LosesDeadline) {
+            return self.deadlines.next();
+        }
+        self.deadlines.next().min(self.session_deadline())
+    }
+
+    /// When something of a connection is due: only one that is established has anything to do.
+    fn session_deadline(&self) -> Instant {
+        match (&self.session, self.state) {
+            (Some(session), PeerState::Connected) => session.deadline(),
+            _ => Instant::NEVER,
+        }
     }
 
     pub(crate) fn handle_timeout(&mut self, tick: Tick) {
         let now = tick.now;
-        if self.deadlines.expired(Deadline::Session, now) {
+        if self.session_deadline() <= now {
             if let Some(session) = &mut self.session {
                 session.handle_timeout(tick);
             }
-            self.refresh_session_deadline();
         }
         if self.deadlines.expired(Deadline::Silence, now) {
             self.on_silence(tick);

@@ -58,7 +58,6 @@ impl Peer {
             return Err(SendError::UnknownChannel);
         }
         session.set_channel_rate(channel.0, rate.max(1), now);
-        self.refresh_session_deadline();
         Ok(())
     }
 
@@ -174,7 +173,6 @@ impl Peer {
     /// Consumes the next packet that can be delivered (§3.2.3).
     pub(crate) fn receive(&mut self, now: Instant) -> Option<Received> {
         let received = self.session.as_mut()?.receive(now);
-        self.refresh_session_deadline();
         let Some((channel, mode, payload)) = received else {
             self.outbox.readable_told = false;
             self.forget_if_read();

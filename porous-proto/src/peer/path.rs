@@ -14,7 +14,6 @@ impl Peer {
     pub(crate) fn answer_challenge(&mut self, data: u64, now: Instant) {
         if let Some(session) = &mut self.session {
             session.answer_challenge(data, now);
-            self.refresh_session_deadline();
         }
     }
 
@@ -46,7 +45,6 @@ impl Peer {
         let session = session.filter(|_| self.state == PeerState::Connected)?;
         let written = session.write_path_words(words, now, buf).ok().flatten()?;
         self.count_sent(written.len, now);
-        self.refresh_session_deadline();
         Some(written)
     }
 
@@ -54,7 +52,6 @@ impl Peer {
     pub(crate) fn on_moved(&mut self, same_host: bool, now: Instant) {
         if let Some(session) = &mut self.session {
             session.on_moved(same_host, now);
-            self.refresh_session_deadline();
         }
     }
 }

@@ -49,6 +49,5 @@ impl Peer {
         });
         let ends = self.silence_ends(tick);
         self.deadlines.set(Deadline::Silence, ends);
-        self.refresh_session_deadline();
     }
 }

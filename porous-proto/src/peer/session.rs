@@ -270,16 +270,7 @@ impl Session {
 
     /// The next time at which something is due by itself.
     pub(crate) fn deadline(&self) -> Instant {
-        self.transfer
-            .recovery_deadline()
-            .min(self.transfer.ack_deadline())
-            .min(self.transfer.ping_deadline())
-            .min(self.transfer.pace_deadline())
-            .min(self.sequencing.report_deadline())
-            .min(self.sequencing.give_up_deadline())
-            .min(self.sequencing.answer_deadline())
-            .min(self.sequencing.expiry_deadline())
-            .min(self.sequencing.lane_deadline())
+        self.transfer.deadline().min(self.sequencing.deadline())
     }
 
     pub(crate) fn handle_timeout(&mut self, tick: Tick) {

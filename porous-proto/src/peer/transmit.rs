@@ -146,7 +146,6 @@ impl Peer {
         if let Some(narrowed) = session.take_narrowed() {
             self.on_narrowed(narrowed, tick.now);
         }
-        self.refresh_session_deadline();
         self.check_flushed(tick.now);
         match (start, written) {
             // The flush has just come to its end.

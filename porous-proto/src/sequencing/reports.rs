@@ -87,6 +87,15 @@ impl Sequencing {
             .map_or(Instant::NEVER, |since| since + REPORT_AFTER)
     }
 
+    /// When [`handle_timeout`](Self::handle_timeout) has something to do.
+    pub(crate) fn deadline(&self) -> Instant {
+        self.report_deadline()
+            .min(self.give_up_deadline())
+            .min(self.answer_deadline())
+            .min(self.expiry_deadline())
+            .min(self.lane_deadline())
+    }
+
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
         self.look(now);
         self.asking.handle_timeout(now);

@@ -275,6 +275,14 @@ impl Transfer {
         self.pings.on_doubt(now);
     }
 
+    /// When [`handle_timeout`](Self::handle_timeout) has something to do.
+    pub(crate) fn deadline(&self) -> Instant {
+        self.recovery_deadline()
+            .min(self.ack_deadline())
+            .min(self.ping_deadline())
+            .min(self.pace_deadline())
+    }
+
     /// When data may go that the pace holds back.
     pub(crate) const fn pace_deadline(&self) -> Instant {
         self.budget.held_until()

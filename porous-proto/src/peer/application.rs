@@ -4,7 +4,6 @@
 use alloc::boxed::Box;
 use core::time::Duration;
 
-use super::connected::Admission;
 use super::session::Session;
 use super::settings::Role;
 use super::state::{PeerState, Phase};
@@ -12,12 +11,12 @@ use super::{News, Peer};
 use crate::ChannelId;
 use crate::error::SendError;
 use crate::event::Received;
-use crate::frame::ConnectionId;
+use crate::frame::{ConnectionId, Control};
 use crate::options::SendOptions;
 use crate::progress::{ReceiveProgress, SendProgress};
 use crate::stats::{ChannelStats, PeerStats, Rate};
 use crate::time::Instant;
-use crate::transfer::Gate;
+use crate::transfer::{Gate, Written};
 
 /// Datagrams one way.
 #[derive(Clone, Copy, Debug, Default)]
@@ -321,9 +320,7 @@ impl Peer {
     #[must_use]
     pub fn channel_stats(&self, channel: ChannelId) -> ChannelStats {
         let stats = |session: &Session| session.sequencing.channel_stats(channel.0);
-        self.phase
-            .session()
-            .map_or_else(ChannelStats::default, stats)
+        self.phase.session().map(stats).unwrap_or_default()
     }
 
     // What the host asks.
@@ -359,10 +356,7 @@ impl Peer {
 
     /// Whether the application has been asked, and has not answered.
     pub(crate) const fn is_asked(&self) -> bool {
-        let Phase::Newcomer(newcomer) = &self.phase else {
-            return false;
-        };
-        matches!(newcomer.admission, Admission::Undecided)
+        matches!(&self.phase, Phase::Newcomer(newcomer) if !newcomer.is_admitted)
     }
 
     /// The hosts that have been met while connecting and should know if nothing comes of it: at which
@@ -425,6 +419,40 @@ impl Peer {
         self.phase.session().is_some_and(readable)
     }
 
+    // What the host commands; where the remote host is, only the host knows (`docs/wire.md`,
+    // "Roaming").
+
+    /// The remote host asks whether we are where it sends to.
+    pub(crate) fn answer_challenge(&mut self, data: u64, now: Instant) {
+        if let Some(session) = self.phase.session_mut() {
+            session.transfer.answers.on_path_challenge(data, now);
+        }
+    }
+
+    /// Writes a datagram with these words and nothing else, for another address than the peer's.
+    /// `None` if the buffer has no room for it, or if there is no connection.
+    pub(crate) fn write_path_words(
+        &mut self,
+        words: &[Control],
+        now: Instant,
+        buf: &mut [u8],
+    ) -> Option<Written> {
+        let Phase::Connected(connected) = &mut self.phase else {
+            return None;
+        };
+        let transfer = &mut connected.session.transfer;
+        let written = transfer.write_path_words(words, now, buf).ok().flatten()?;
+        self.books.on_sent(written.len, now);
+        Some(written)
+    }
+
+    /// The remote host has moved, and has proved it. `same_host`: only its port is another.
+    pub(crate) fn on_moved(&mut self, same_host: bool, now: Instant) {
+        if let Some(session) = self.phase.session_mut() {
+            session.on_moved(same_host, now);
+        }
+    }
+
     /// A datagram of this peer was taken, of this number of bytes.
     pub(crate) fn count_received(&mut self, bytes: usize, now: Instant) {
         self.books.on_received(bytes, now);
@@ -458,15 +486,14 @@ impl Peer {
         packet: bytes::Bytes,
         options: SendOptions,
     ) -> Result<(), SendError> {
-        let connected = match &mut self.phase {
+        let session = match &mut self.phase {
             Phase::Attempt { .. } | Phase::Newcomer(_) => return Err(SendError::NotConnected),
-            Phase::Connected(connected) if connected.flush.is_none() => connected,
+            Phase::Connected(connected) if connected.flush.is_none() => &mut connected.session,
             Phase::Connected(_) | Phase::Disconnecting(_) => return Err(SendError::Disconnecting),
             Phase::Disconnected(_) | Phase::Zombie(_) => return Err(SendError::UnknownPeer),
         };
         let has_receipt = options.receipt.is_some();
         let receipts = self.outbox.receipts_cost();
-        let session = &mut connected.session;
         session.send(now, channel.0, packet, options, receipts)?;
         self.outbox.on_sent(has_receipt);
         Ok(())

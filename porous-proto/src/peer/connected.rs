@@ -22,56 +22,11 @@ const PING_INTERVAL_MAX: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Newcomer {
     pub(super) session: Box<Session>,
-    pub(super) admission: Admission,
+    /// It is let in, and has to prove itself by a datagram of the connection. Until then the application
+    /// has to decide, and the remote host hears nothing (`docs/wire.md`, "Handshake").
+    pub(super) is_admitted: bool,
     /// When it is given up, or turned away.
     pub(super) ends: Instant,
-}
-
-/// Whether a newcomer is let in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Admission {
-    /// The application has to say. Until then the remote host hears nothing (`docs/wire.md`,
-    /// "Handshake").
-    Undecided,
-    /// It is, and has to prove itself by a datagram of the connection.
-    Granted {
-        /// Our acknowledgement of its request is to be sent (again).
-        ack_due: bool,
-    },
-}
-
-impl Newcomer {
-    /// Its request is to be acknowledged again, if the application has decided.
-    pub(super) const fn repeat_answer(&mut self) {
-        if let Admission::Granted { ack_due } = &mut self.admission {
-            *ack_due = true;
-        }
-    }
-
-    /// It has proved itself, or need not.
-    pub(super) fn establish(self, now: Instant, timeout: Duration) -> Connected {
-        Connected {
-            ack_due: self.admission == Admission::Granted { ack_due: true },
-            ..Connected::new(self.session, now, timeout)
-        }
-    }
-
-    /// Writes the acknowledgement of its request.
-    pub(super) fn write(
-        &mut self,
-        own: &Identity,
-        ours: &Offer,
-        buf: &mut [u8],
-    ) -> Result<Option<usize>, NoRoom> {
-        let Admission::Granted { ack_due } = &mut self.admission else {
-            return Ok(None);
-        };
-        if !core::mem::take(ack_due) {
-            return Ok(None);
-        }
-        let connect = own.connect(self.session.remote_nonce(), ours, Role::Listener);
-        connect.encode_acknowledge(buf).map(Some)
-    }
 }
 
 /// The remote host may have forgotten the connection: a reset came. Anyone who sees our datagrams can
@@ -97,8 +52,6 @@ pub(super) struct Flush {
 #[derive(Debug)]
 pub(super) struct Connected {
     pub(super) session: Box<Session>,
-    /// Our acknowledgement of the remote's request is to be sent (again).
-    pub(super) ack_due: bool,
     /// The attempt at several addresses that it came of, until the host has looked.
     pub(super) ways: Option<Box<Handshake>>,
     pub(super) flush: Option<Flush>,
@@ -110,24 +63,20 @@ pub(super) struct Connected {
 }
 
 impl Connected {
-    pub(super) fn new(session: Box<Session>, now: Instant, timeout: Duration) -> Self {
+    pub(super) fn new(
+        session: Box<Session>,
+        ways: Option<Box<Handshake>>,
+        now: Instant,
+        timeout: Duration,
+    ) -> Self {
         Self {
             session,
-            ack_due: false,
-            ways: None,
+            ways,
             flush: None,
             last_heard: now,
             silence: now + timeout,
             doubt: None,
         }
-    }
-
-    /// It came of this attempt.
-    pub(super) fn with_attempt(mut self, attempt: Box<Handshake>) -> Self {
-        // Requests that were seen and not yet acknowledged: one acknowledgement serves.
-        self.ack_due = attempt.owes_ack();
-        self.ways = Some(attempt).filter(|it| it.is_choice());
-        self
     }
 
     /// A valid datagram came.
@@ -181,19 +130,19 @@ impl Connected {
         own.min(self.session.deadline())
     }
 
-    /// Writes the next datagram: an acknowledgement of the remote's request that is due goes in front.
+    /// Writes the next datagram, behind the acknowledgement of the remote's request if that is due.
     pub(super) fn write(
         &mut self,
+        ack_due: bool,
         (own, role): (&Identity, Role),
         ours: &Offer,
         tick: Tick,
         buf: &mut [u8],
     ) -> Result<Option<Written>, NoRoom> {
-        if !core::mem::take(&mut self.ack_due) {
+        if !ack_due {
             return self.session.poll_transmit(tick, buf);
         }
-        let connect = own.connect(self.session.remote_nonce(), ours, role);
-        let start = connect.encode_acknowledge(buf)?;
+        let start = own.acknowledge(self.session.remote_nonce(), ours, role, buf)?;
         // Together they are no longer than what every path carries.
         let end = usize::from(self.session.agreement.max_datagram).min(buf.len());
         let rest = buf.get_mut(start..end).ok_or(NoRoom)?;

@@ -30,10 +30,8 @@ pub(super) struct Disconnecting {
     pub(super) reason: u32,
     /// Requests sent, up to [`OFTEN`].
     requests: u8,
-    /// A request is to be sent (again).
-    pub(super) due: bool,
-    /// When it is sent again.
-    retry: Instant,
+    /// When one is sent again.
+    pub(super) retry: Instant,
     /// When that is given up.
     pub(super) ends: Instant,
 }
@@ -44,45 +42,49 @@ impl Disconnecting {
             session: connected.session,
             reason,
             requests: 0,
-            due: true,
             retry: Instant::NEVER,
             ends,
         }
     }
 
-    pub(super) fn deadline(&self) -> Instant {
-        self.retry.min(self.ends)
-    }
-
-    pub(super) fn handle_timeout(&mut self, now: Instant) {
-        if self.retry <= now {
-            (self.retry, self.due) = (Instant::NEVER, true);
+    /// Whether a request is due again.
+    pub(super) fn retries(&mut self, now: Instant) -> bool {
+        let is_due = self.retry <= now;
+        if is_due {
+            self.retry = Instant::NEVER;
         }
+        is_due
     }
 
-    /// Writes the request, if it is due. `nonce_self`: our random id.
+    /// Writes a request. `own`: our random id.
     pub(super) fn write(
         &mut self,
-        nonce_self: u64,
+        own: u64,
         now: Instant,
         buf: &mut [u8],
-    ) -> Result<Option<usize>, NoRoom> {
-        if !core::mem::take(&mut self.due) {
-            return Ok(None);
-        }
+    ) -> Result<usize, NoRoom> {
         self.retry = if self.requests == OFTEN {
             now + LATER_INTERVAL
         } else {
             self.requests += 1;
             now + INTERVAL
         };
-        let bye = Disconnect {
-            nonce_self,
-            nonce_peer: self.session.remote_nonce(),
-            reason: self.reason,
-        };
-        bye.encode(buf).map(Some)
+        say_goodbye(own, self.session.remote_nonce(), self.reason, buf)
     }
+}
+
+fn say_goodbye(
+    nonce_self: u64,
+    nonce_peer: u64,
+    reason: u32,
+    buf: &mut [u8],
+) -> Result<usize, NoRoom> {
+    let bye = Disconnect {
+        nonce_self,
+        nonce_peer,
+        reason,
+    };
+    bye.encode(buf)
 }
 
 /// What an ended peer says when it is asked again.
@@ -102,8 +104,6 @@ pub(super) struct Ended {
     /// What had arrived can be received after the end; then the connection is forgotten.
     pub(super) unread: Option<Box<Session>>,
     pub(super) answer: Answer,
-    /// The answer is to be sent (again).
-    pub(super) answer_due: bool,
     /// The remote's disconnection request is to be acknowledged.
     pub(super) ack_due: bool,
     /// The final timeout (§2.2).
@@ -117,7 +117,6 @@ impl Default for Ended {
             remote: None,
             unread: None,
             answer: Answer::Goodbye(0),
-            answer_due: false,
             ack_due: false,
             linger: Instant::NEVER,
         }
@@ -153,37 +152,31 @@ impl Ended {
             .take_if(|session| !session.sequencing.is_readable());
     }
 
-    /// Writes what is due. `nonce_self`: our random id.
+    /// Writes what is due. `own`: our random id.
     pub(super) fn write(
         &mut self,
-        nonce_self: u64,
+        own: u64,
+        answer_due: &mut bool,
         buf: &mut [u8],
     ) -> Result<Option<usize>, NoRoom> {
-        let Some(nonce_peer) = self.remote else {
+        let Some(remote) = self.remote else {
             return Ok(None);
         };
         let written = if core::mem::take(&mut self.ack_due) {
             let ack = DisconnectAck {
-                nonce_self,
-                nonce_peer,
+                nonce_self: own,
+                nonce_peer: remote,
             };
             ack.encode(buf)
-        } else if core::mem::take(&mut self.answer_due) {
+        } else if !core::mem::take(answer_due) {
+            return Ok(None);
+        } else {
             match &self.answer {
+                &Answer::Goodbye(reason) => say_goodbye(own, remote, reason, buf),
                 Answer::Refusal(said) => {
-                    Refuse::new(nonce_peer, Refusal::Application(**said)).encode(buf)
-                }
-                &Answer::Goodbye(reason) => {
-                    let bye = Disconnect {
-                        nonce_self,
-                        nonce_peer,
-                        reason,
-                    };
-                    bye.encode(buf)
+                    Refuse::new(remote, Refusal::Application(**said)).encode(buf)
                 }
             }
-        } else {
-            return Ok(None);
         };
         written.map(Some)
     }

@@ -65,6 +65,8 @@ struct Way {
     request_due: bool,
     /// The host that is there has refused, or given up.
     is_struck: bool,
+    /// Nobody was bound to the port, and that was told.
+    is_closed: bool,
     /// Nonces of requests to be acknowledged, one acknowledgement each.
     acks: ArrayVec<u64, CANDIDATES_MAX>,
 }
@@ -78,6 +80,7 @@ impl Way {
             contested: false,
             request_due: true,
             is_struck: false,
+            is_closed: false,
             acks: ArrayVec::new_const(),
         }
     }
@@ -86,11 +89,6 @@ impl Way {
         if !self.acks.contains(&nonce) && !self.acks.is_full() {
             self.acks.push(nonce);
         }
-    }
-
-    /// The nonce of the next acknowledgement to be sent.
-    fn next_ack(&mut self) -> Option<u64> {
-        self.acks.pop_at(0)
     }
 
     /// What echoes our nonce is never evicted by what does not.
@@ -122,25 +120,6 @@ impl Way {
         self.candidates
             .iter()
             .any(|candidate| candidate.request.nonce_self == nonce)
-    }
-
-    /// The greeting of the request with this nonce, if there is such a request.
-    fn take_greeting(&mut self, nonce: u64) -> Option<Box<[u8]>> {
-        let mut candidates = self.candidates.iter_mut();
-        let candidate = candidates.find(|it| it.request.nonce_self == nonce)?;
-        Some(core::mem::take(&mut candidate.greeting))
-    }
-
-    /// Whether a request has come in which this was a cookie.
-    fn is_cookie(&self, nonce: u64) -> bool {
-        let is = |request: &Connect| request.cookie && request.nonce_self == nonce;
-        self.candidates.iter().any(|it| is(&it.request))
-    }
-
-    /// An acknowledgement of our own nonce came: the newest one decides who the remote host is.
-    fn on_acknowledge(&mut self, ack: &Connect) {
-        self.locked = Some(ack.clone());
-        self.contested = false;
     }
 
     /// The remote host that a short datagram can only have come from: the one that has acknowledged
@@ -186,8 +165,6 @@ pub(crate) struct Handshake {
     pub(crate) winner: usize,
     /// The last refusal from one of several addresses.
     pub(super) refusal: Option<Refusal>,
-    /// At which addresses nobody was bound to the port, a bit each.
-    closed: u8,
 }
 
 impl Handshake {
@@ -205,7 +182,6 @@ impl Handshake {
             ways: (0..ways).map(|_| Way::new()).collect(),
             winner: 0,
             refusal: None,
-            closed: 0,
         }
     }
 
@@ -237,15 +213,14 @@ impl Handshake {
         now: Instant,
         buf: &mut [u8],
     ) -> Result<Option<(usize, Written)>, NoRoom> {
-        let connect = |nonce_peer| own.connect(nonce_peer, ours, Role::Leader);
         if let Some((way, nonce)) = self.next_ack() {
-            let len = connect(nonce).encode_acknowledge(buf)?;
+            let len = own.acknowledge(nonce, ours, Role::Leader, buf)?;
             return Ok(Some((way, Written::plain(len))));
         }
         let Some((way, cookie)) = self.next_request(now) else {
             return Ok(None);
         };
-        let connect = connect(cookie.unwrap_or(0));
+        let connect = own.connect(cookie.unwrap_or(0), ours, Role::Leader);
         // An echoed cookie is acknowledged and repeated in one datagram (§2.3).
         let start = match cookie {
             Some(_) => connect.encode_acknowledge(buf)?,
@@ -336,7 +311,7 @@ impl Handshake {
     /// The next acknowledgement to be sent: where, and of which nonce.
     fn next_ack(&mut self) -> Option<(usize, u64)> {
         let mut ways = self.ways.iter_mut().enumerate();
-        ways.find_map(|(way, at)| Some((way, at.next_ack()?)))
+        ways.find_map(|(way, at)| Some((way, at.acks.pop_at(0)?)))
     }
 
     /// Whether a request was seen and not acknowledged.
@@ -349,10 +324,10 @@ impl Handshake {
         self.ways.iter().any(|at| at.has_seen(nonce))
     }
 
-    /// An acknowledgement of our own nonce came.
+    /// An acknowledgement of our own nonce came: the newest one decides who the remote host is.
     pub(super) fn on_acknowledge(&mut self, way: usize, ack: &Connect) {
         if let Some(at) = self.ways.get_mut(way) {
-            at.on_acknowledge(ack);
+            (at.locked, at.contested) = (Some(ack.clone()), false);
         }
     }
 
@@ -399,24 +374,23 @@ impl Handshake {
     /// The greeting of the host with this nonce, which is the remote host. Empty if its request is not
     /// among those that are remembered.
     pub(super) fn take_greeting(&mut self, nonce: u64) -> Box<[u8]> {
-        let mut ways = self.ways.iter_mut();
-        let greeting = ways.find_map(|at| at.take_greeting(nonce));
-        greeting.unwrap_or_default()
+        let mut met = self.ways.iter_mut().flat_map(|at| &mut at.candidates);
+        let remote = met.find(|it| it.request.nonce_self == nonce);
+        remote
+            .map(|it| core::mem::take(&mut it.greeting))
+            .unwrap_or_default()
     }
 
-    /// Whether the host with this nonce is a listener.
+    /// Whether the host with this nonce is a listener: a request has come in which this was a cookie.
     pub(super) fn is_cookie(&self, nonce: u64) -> bool {
-        self.ways.iter().any(|at| at.is_cookie(nonce))
+        let mut met = self.ways.iter().flat_map(|at| &at.candidates);
+        met.any(|it| it.request.cookie && it.request.nonce_self == nonce)
     }
 
     /// The port of an address is closed. Whether that is new.
     pub(super) fn note_closed(&mut self, way: usize) -> bool {
-        let bit = u32::try_from(way)
-            .ok()
-            .and_then(|way| 1_u8.checked_shl(way));
-        let bit = bit.unwrap_or(0) & !self.closed;
-        self.closed |= bit;
-        bit != 0
+        let at = self.ways.get_mut(way);
+        at.is_some_and(|at| !core::mem::replace(&mut at.is_closed, true))
     }
 
     /// Strikes an address off, and all where this nonce was seen: the host that is there does not want
@@ -424,9 +398,12 @@ impl Handshake {
     pub(super) fn strike(&mut self, way: usize, nonce: Option<u64>) -> bool {
         for (n, at) in self.ways.iter_mut().enumerate() {
             if n == way || nonce.is_some_and(|nonce| at.has_seen(nonce)) {
-                *at = Way::new();
-                at.request_due = false;
-                at.is_struck = true;
+                *at = Way {
+                    request_due: false,
+                    is_struck: true,
+                    is_closed: at.is_closed,
+                    ..Way::new()
+                };
             }
         }
         let struck = |(favourite, _): (usize, _)| self.ways[favourite].is_struck;

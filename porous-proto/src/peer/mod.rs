@@ -15,9 +15,9 @@ use alloc::boxed::Box;
 
 pub(crate) use self::agreement::Agreement;
 use self::application::Books;
-use self::connected::{Admission, Flush, Newcomer};
-use self::disconnect::Answer;
+use self::connected::{Connected, Flush, Newcomer};
 pub(crate) use self::disconnect::LINGER;
+use self::disconnect::{Answer, Disconnecting};
 pub(crate) use self::handshake::Handshake;
 pub(crate) use self::outbox::News;
 use self::outbox::Outbox;
@@ -29,7 +29,7 @@ pub use self::state::PeerState;
 use self::state::Phase;
 use crate::config::Config;
 use crate::event::{Disconnect, DisconnectReason, Ecn, Ignored, Refusal};
-use crate::frame::{Connect, Control, Offer, RefusalData, Request, Short};
+use crate::frame::{Connect, Offer, RefusalData, Request, Short};
 use crate::time::Instant;
 use crate::transfer::{Narrowed, PathWords, Written};
 use crate::wire::NoRoom;
@@ -43,6 +43,9 @@ pub struct Peer {
     settings: Settings,
     /// What the remote application said with its request.
     greeting: Box<[u8]>,
+    /// The remote host's request is to be answered (again): by an acknowledgement while there is a
+    /// connection, by a goodbye or a refusal from then on.
+    answer_due: bool,
     excuses: Excuses,
     books: Books,
     outbox: Outbox,
@@ -56,6 +59,7 @@ impl Peer {
             role,
             settings,
             greeting: Box::default(),
+            answer_due: false,
             excuses: Excuses::default(),
             books: Books::new(),
             outbox: Outbox::default(),
@@ -92,7 +96,7 @@ impl Peer {
         let settings = Settings::new(config);
         let phase = Phase::Newcomer(Newcomer {
             session: Session::new(&identity, &request.connect, agreement, &settings),
-            admission: Admission::Undecided,
+            is_admitted: false,
             ends: now + config.connect_timeout,
         });
         Self {
@@ -128,17 +132,26 @@ impl Peer {
         let Phase::Newcomer(newcomer) = &mut self.phase else {
             return;
         };
-        newcomer.admission = Admission::Granted { ack_due: true };
+        (newcomer.is_admitted, self.answer_due) = (true, true);
         if pending {
             newcomer.ends = now + self.settings.connect_timeout;
         } else {
-            self.establish_newcomer(now);
+            self.establish(None, now);
         }
     }
 
-    fn establish_newcomer(&mut self, now: Instant) {
+    /// A newcomer has proved itself or need not, or an attempt has come to the host of this session.
+    fn establish(&mut self, found: Option<Box<Session>>, now: Instant) {
         let timeout = self.settings.timeout;
-        self.enter(Cause::Established, |phase| phase.establish(now, timeout));
+        self.enter(Cause::Established, |phase| {
+            let (session, attempt) = match (phase, found) {
+                (Phase::Newcomer(newcomer), _) => (newcomer.session, None),
+                (Phase::Attempt { handshake, .. }, Some(session)) => (session, Some(handshake)),
+                (other, _) => return other,
+            };
+            let ways = attempt.filter(|attempt| attempt.is_choice());
+            Phase::Connected(Connected::new(session, ways, now, timeout))
+        });
     }
 
     /// The request is not granted. The peer lingers, so that a repeated request is refused again.
@@ -152,7 +165,7 @@ impl Peer {
         self.end(Cause::Refused, reason, now);
         if let Phase::Disconnected(ended) = &mut self.phase {
             ended.answer = Answer::Refusal(Box::new(said));
-            ended.answer_due = true;
+            self.answer_due = true;
         }
     }
 
@@ -220,9 +233,9 @@ impl Peer {
             self.role = Role::Follower;
         }
         self.greeting = handshake.take_greeting(nonce);
-        let timeout = self.settings.timeout;
-        let next = |phase: Phase| phase.establish_with(session, now, timeout);
-        self.enter(Cause::Established, next);
+        // Requests that were seen and not yet acknowledged: one acknowledgement serves.
+        self.answer_due |= handshake.owes_ack();
+        self.establish(Some(session), now);
     }
 
     /// Which of several addresses the connection has come to, and who else was met: once, when it
@@ -236,8 +249,8 @@ impl Peer {
 
     /// The remote host repeats the request of this connection: our acknowledgement was lost, or we
     /// are on the way out, or have refused it.
-    pub(crate) const fn on_repeated_request(&mut self) {
-        self.phase.repeat_answer();
+    pub(crate) fn on_repeated_request(&mut self) {
+        self.answer_due |= !self.is_asked(); // the application may be deciding
     }
 
     /// The host at this address refused, and named our nonce. The attempt ends when all have.
@@ -285,9 +298,9 @@ impl Peer {
     ) -> Result<PathWords, Ignored> {
         let words = match &mut self.phase {
             Phase::Attempt { .. } => self.take_for_acknowledgement(way, short, ecn, ours, tick)?,
-            Phase::Newcomer(newcomer) if newcomer.admission != Admission::Undecided => {
+            Phase::Newcomer(newcomer) if newcomer.is_admitted => {
                 let words = newcomer.session.handle_short(short, ecn, tick)?;
-                self.establish_newcomer(tick.now);
+                self.establish(None, tick.now);
                 words
             }
             Phase::Connected(connected) => match connected.session.handle_short(short, ecn, tick) {
@@ -341,39 +354,6 @@ impl Peer {
         }
     }
 
-    // Where the remote host is only the host knows (`docs/wire.md`, "Roaming").
-
-    /// The remote host asks whether we are where it sends to.
-    pub(crate) fn answer_challenge(&mut self, data: u64, now: Instant) {
-        if let Some(session) = self.phase.session_mut() {
-            session.transfer.answers.on_path_challenge(data, now);
-        }
-    }
-
-    /// Writes a datagram with these words and nothing else, for another address than the peer's.
-    /// `None` if the buffer has no room for it, or if there is no connection.
-    pub(crate) fn write_path_words(
-        &mut self,
-        words: &[Control],
-        now: Instant,
-        buf: &mut [u8],
-    ) -> Option<Written> {
-        let Phase::Connected(connected) = &mut self.phase else {
-            return None;
-        };
-        let transfer = &mut connected.session.transfer;
-        let written = transfer.write_path_words(words, now, buf).ok().flatten()?;
-        self.books.on_sent(written.len, now);
-        Some(written)
-    }
-
-    /// The remote host has moved, and has proved it. `same_host`: only its port is another.
-    pub(crate) fn on_moved(&mut self, same_host: bool, now: Instant) {
-        if let Some(session) = self.phase.session_mut() {
-            session.on_moved(same_host, now);
-        }
-    }
-
     // Disconnection (§2.5).
 
     /// Begins to disconnect. A peer that is still connecting is given up: its
@@ -382,10 +362,9 @@ impl Peer {
         let (Disconnect::Flush { reason, .. } | Disconnect::Now { reason }) = how;
         let by_us = DisconnectReason::ByUs(reason);
         match &mut self.phase {
-            Phase::Newcomer(Newcomer {
-                admission: Admission::Undecided,
-                ..
-            }) => self.turn_away(RefusalData::default(), by_us, now),
+            Phase::Newcomer(newcomer) if !newcomer.is_admitted => {
+                self.turn_away(RefusalData::default(), by_us, now);
+            }
             Phase::Attempt { .. } | Phase::Newcomer(_) => self.end(Cause::Cancelled, by_us, now),
             Phase::Connected(connected) => match how {
                 Disconnect::Flush { deadline, .. } => {
@@ -411,7 +390,12 @@ impl Peer {
     /// Asks the remote host to disconnect, now and until it acknowledges.
     fn close(&mut self, reason: u32, now: Instant) {
         let ends = now + self.settings.disconnect_timeout;
-        self.enter(Cause::Close, |phase| phase.close(reason, ends));
+        self.answer_due |= self.enter(Cause::Close, |phase| {
+            let Phase::Connected(connected) = phase else {
+                return phase;
+            };
+            Phase::Disconnecting(Disconnecting::new(connected, reason, ends))
+        });
     }
 
     /// A disconnection request that carries our nonce came. False if it is not from the remote
@@ -466,6 +450,7 @@ impl Peer {
         let stats = self.stats();
         let ends = self.enter(cause, |phase| phase.end(cause, now));
         if let (true, Phase::Disconnected(ended) | Phase::Zombie(ended)) = (ends, &mut self.phase) {
+            self.answer_due = false;
             self.books = Books::Closed(Box::new(stats));
             self.outbox.on_ended(reason, ended.unread.as_deref_mut());
             ended.forget_if_read();
@@ -491,7 +476,7 @@ impl Peer {
                     self.end(Cause::TimedOut, reason, now);
                 }
             }
-            Phase::Newcomer(newcomer) if newcomer.admission == Admission::Undecided => {
+            Phase::Newcomer(newcomer) if !newcomer.is_admitted => {
                 if newcomer.ends <= now {
                     let said = RefusalData::default();
                     self.turn_away(said, DisconnectReason::Unfinished, now);
@@ -515,7 +500,7 @@ impl Peer {
                 }
             }
             Phase::Disconnecting(disconnecting) => {
-                disconnecting.handle_timeout(now);
+                self.answer_due |= disconnecting.retries(now);
                 let later = back + settings.disconnect_timeout;
                 if excuses.is_over(&mut disconnecting.ends, later, now) {
                     self.end(Cause::TimedOut, DisconnectReason::GoodbyeUnanswered, now);
@@ -524,7 +509,7 @@ impl Peer {
             Phase::Disconnected(ended) | Phase::Zombie(ended) => {
                 if ended.linger <= now {
                     (ended.linger, ended.unread) = (Instant::NEVER, None);
-                    self.enter(Cause::Expired, Phase::expire);
+                    self.enter(Cause::Expired, |phase| phase.end(Cause::Expired, now));
                 }
             }
         }
@@ -561,14 +546,20 @@ impl Peer {
         tick: Tick,
         buf: &mut [u8],
     ) -> Result<Option<(usize, Written)>, NoRoom> {
-        let (own, now) = (&self.identity, tick.now);
-        let written = match &mut self.phase {
+        let (own, due, now) = (&self.identity, &mut self.answer_due, tick.now);
+        let len = match &mut self.phase {
             Phase::Attempt { handshake, .. } => {
                 return handshake.write(own, ours, self.settings.request_size, now, buf);
             }
-            Phase::Newcomer(newcomer) => newcomer.write(own, ours, buf)?.map(Written::plain),
+            Phase::Newcomer(newcomer) => {
+                let due = core::mem::take(due);
+                let remote = newcomer.session.remote_nonce();
+                due.then(|| own.acknowledge(remote, ours, self.role, buf))
+                    .transpose()?
+            }
             Phase::Connected(connected) => {
-                let written = connected.write((own, self.role), ours, tick, buf)?;
+                let ack_due = core::mem::take(due);
+                let written = connected.write(ack_due, (own, self.role), ours, tick, buf)?;
                 match connected.session.transfer.take_narrowed() {
                     Some(Narrowed::To(bytes)) => self.outbox.on_narrowed(bytes),
                     Some(Narrowed::TooFar) => {
@@ -577,23 +568,20 @@ impl Peer {
                     None => {}
                 }
                 self.check_flushed(now);
-                match (written, &mut self.phase) {
-                    // The flush has just come to its end.
-                    (None, Phase::Disconnecting(disconnecting)) => {
-                        let written = disconnecting.write(self.identity.nonce, now, buf)?;
-                        written.map(Written::plain)
-                    }
-                    (written, _) => written,
+                if written.is_none() && self.state() == PeerState::Disconnecting {
+                    return self.write_next(ours, tick, buf); // the flush has just come to its end
                 }
+                return Ok(written.map(|written| (0, written)));
             }
             Phase::Disconnecting(disconnecting) => {
-                let written = disconnecting.write(own.nonce, now, buf)?;
-                written.map(Written::plain)
+                let due = core::mem::take(due);
+                due.then(|| disconnecting.write(own.nonce, now, buf))
+                    .transpose()?
             }
             Phase::Disconnected(ended) | Phase::Zombie(ended) => {
-                ended.write(own.nonce, buf)?.map(Written::plain)
+                ended.write(own.nonce, due, buf)?
             }
         };
-        Ok(written.map(|written| (0, written)))
+        Ok(len.map(|len| (0, Written::plain(len))))
     }
 }

@@ -384,30 +384,27 @@ impl Session {
     }
 
     fn check_message(&self, message: &Message<&[u8]>) -> Verdict {
-        let valid = |valid| {
-            if valid {
-                Verdict::Stale
-            } else {
-                Verdict::Violation
-            }
-        };
-        match *message {
-            Message::Packet(ref packet) => self.sequencing.check_packet(packet),
-            Message::Control(
-                Control::Window { channel, id } | Control::Fates { channel, id, .. },
-            ) => valid(
-                channel < self.agreement.channels && self.sequencing.check_window(channel, id),
-            ),
-            Message::Control(Control::Ask { channel, .. } | Control::Told { channel, .. }) => {
-                valid(channel < self.agreement.channels)
-            }
+        let channels = self.agreement.channels;
+        let is_valid = match *message {
+            Message::Packet(ref packet) => return self.sequencing.check_packet(packet),
             Message::Control(Control::Sentinel { channel, id, .. }) => {
-                self.sequencing.check_sentinel(channel, id)
+                return self.sequencing.check_sentinel(channel, id);
             }
             Message::Control(Control::Tombstone { channel, id, .. }) => {
-                self.sequencing.check_tombstone(channel, id)
+                return self.sequencing.check_tombstone(channel, id);
             }
-            Message::Control(_) => Verdict::Stale,
+            Message::Control(
+                Control::Window { channel, id } | Control::Fates { channel, id, .. },
+            ) => channel < channels && self.sequencing.check_window(channel, id),
+            Message::Control(Control::Ask { channel, .. } | Control::Told { channel, .. }) => {
+                channel < channels
+            }
+            Message::Control(_) => true,
+        };
+        if is_valid {
+            Verdict::Stale
+        } else {
+            Verdict::Violation
         }
     }
 

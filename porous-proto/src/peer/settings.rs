@@ -7,6 +7,7 @@ use crate::config::{Channel, Config, Policy};
 use crate::congestion::Congestion;
 use crate::frame::{Connect, ConnectionId, Offer, grease};
 use crate::time::Instant;
+use crate::wire::NoRoom;
 
 /// The part of the host's [`Config`] that no other host is told. What is negotiated comes with the
 /// [`Offer`].
@@ -92,6 +93,18 @@ impl Identity {
             connection_id: self.connection_id,
             offer,
         }
+    }
+
+    /// Writes an acknowledgement of the request of the host with this random id.
+    pub(super) fn acknowledge(
+        &self,
+        nonce_peer: u64,
+        ours: &Offer,
+        role: Role,
+        buf: &mut [u8],
+    ) -> Result<usize, NoRoom> {
+        let connect = self.connect(nonce_peer, ours, role);
+        connect.encode_acknowledge(buf)
     }
 }
 

@@ -2,7 +2,6 @@
 //! each of them.
 
 use alloc::boxed::Box;
-use core::time::Duration;
 
 use super::connected::{Connected, Newcomer};
 use super::disconnect::{Disconnecting, Ended};
@@ -155,35 +154,7 @@ impl Phase {
         self.session().map(Session::remote_nonce)
     }
 
-    /// A newcomer has proved itself, or need not.
-    pub(super) fn establish(self, now: Instant, timeout: Duration) -> Self {
-        let Self::Newcomer(newcomer) = self else {
-            return self;
-        };
-        Self::Connected(newcomer.establish(now, timeout))
-    }
-
-    /// An attempt has come to the remote host of this session, which was heard now.
-    pub(super) fn establish_with(
-        self,
-        session: Box<Session>,
-        now: Instant,
-        timeout: Duration,
-    ) -> Self {
-        let Self::Attempt { handshake, .. } = self else {
-            return self;
-        };
-        Self::Connected(Connected::new(session, now, timeout).with_attempt(handshake))
-    }
-
-    /// The remote host is asked to disconnect for this reason, until then.
-    pub(super) fn close(self, reason: u32, ends: Instant) -> Self {
-        let Self::Connected(connected) = self else {
-            return self;
-        };
-        Self::Disconnecting(Disconnecting::new(connected, reason, ends))
-    }
-
+    /// What is left of it when this has ended it.
     pub(super) fn end(self, cause: Cause, now: Instant) -> Self {
         let next = self.state().after(cause);
         let ended = Ended::of(self, now);
@@ -194,31 +165,13 @@ impl Phase {
         }
     }
 
-    pub(super) fn expire(self) -> Self {
-        let Self::Disconnected(ended) = self else {
-            return self;
-        };
-        Self::Zombie(ended)
-    }
-
-    /// The remote host repeats its request: what it was answered is to be sent again.
-    pub(super) const fn repeat_answer(&mut self) {
-        match self {
-            Self::Attempt { .. } => {}
-            Self::Newcomer(newcomer) => newcomer.repeat_answer(),
-            Self::Connected(connected) => connected.ack_due = true,
-            Self::Disconnecting(disconnecting) => disconnecting.due = true,
-            Self::Disconnected(ended) | Self::Zombie(ended) => ended.answer_due = true,
-        }
-    }
-
     /// When something is due.
     pub(super) fn deadline(&self) -> Instant {
         match self {
             Self::Attempt { handshake, ends } => handshake.retry.min(*ends),
             Self::Newcomer(newcomer) => newcomer.ends,
             Self::Connected(connected) => connected.deadline(),
-            Self::Disconnecting(disconnecting) => disconnecting.deadline(),
+            Self::Disconnecting(disconnecting) => disconnecting.retry.min(disconnecting.ends),
             Self::Disconnected(ended) | Self::Zombie(ended) => ended.linger,
         }
     }

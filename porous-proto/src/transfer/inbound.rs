@@ -18,7 +18,7 @@ const FULL_SLACK: usize = 48;
 pub(crate) struct Inbound {
     pub(super) received: Received,
     heard: Heard,
-    pub(super) ack_timer: AckTimer,
+    pub(crate) ack_timer: AckTimer,
     missing: Missing,
     loss: Loss,
     max_datagram: u16,

@@ -20,10 +20,10 @@ use crate::time::Instant;
 pub(crate) struct Outbound {
     policy: Policy,
     pub(super) messages: Messages,
-    pub(super) queue: TransferQueue,
+    pub(crate) queue: TransferQueue,
     pub(crate) path: Path,
     pub(super) probes: Probes,
-    pub(super) later_acks: LaterAcks,
+    pub(crate) later_acks: LaterAcks,
     pub(super) sentinels: Sentinels,
     pub(crate) figures: Figures,
 }

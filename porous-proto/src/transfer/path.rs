@@ -60,8 +60,8 @@ pub(crate) struct Path {
     pub(crate) rtt: Rtt,
     pub(super) recovery: Box<dyn Recovery>,
     pub(super) control: CongestionControl,
-    pub(super) mtu: PathMtu,
-    pub(super) marking: Marking,
+    pub(crate) mtu: PathMtu,
+    pub(crate) marking: Marking,
     /// The newest frame that was considered dropped.
     last_lost: u64,
     /// B of (10): the most that may be sent, in bytes a second.
@@ -108,7 +108,7 @@ impl Path {
     }
 
     /// How often our host is stepped (7), and how late when something is due.
-    pub(super) const fn set_steps(&mut self, average: Duration, lag: Duration) {
+    pub(crate) const fn set_steps(&mut self, average: Duration, lag: Duration) {
         self.rtt.set_step(average);
         self.lag = lag;
     }

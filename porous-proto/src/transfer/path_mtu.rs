@@ -59,7 +59,7 @@ struct SizeProbe {
 
 /// The search of one peer.
 #[derive(Debug)]
-pub(super) struct PathMtu {
+pub(crate) struct PathMtu {
     /// What a connection begins with, and nearly every path carries.
     base: u16,
     /// What both hosts take.
@@ -139,7 +139,7 @@ impl PathMtu {
         self.max == self.current && self.suspicion.is_none()
     }
 
-    pub(super) const fn current(&self) -> u16 {
+    pub(crate) const fn current(&self) -> u16 {
         self.current
     }
 
@@ -285,7 +285,7 @@ impl PathMtu {
     }
 
     /// What has been found that the application does not know yet.
-    pub(super) const fn take_narrowed(&mut self) -> Option<Narrowed> {
+    pub(crate) const fn take_narrowed(&mut self) -> Option<Narrowed> {
         self.narrowed.take()
     }
 }

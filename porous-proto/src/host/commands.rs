@@ -2,17 +2,88 @@
 
 use alloc::vec::Vec;
 
+use arrayvec::ArrayVec;
 use bytes::Bytes;
 use rand_core::CryptoRng;
 
-use super::replies::Reply;
-use super::{Address, ChannelId, Host, PeerId};
-use crate::error::{ConnectError, ListenError, SendError, UnknownPeer};
+use super::local::ConnectionIds;
+use super::member::{ADDRESSES_MAX, Member};
+use super::table::Table;
+use super::{Address, Host, PeerId};
+use crate::error::{
+    AnswerError, ConnectError, ConnectionIdsError, ListenError, SendError, UnknownPeer,
+};
 use crate::event::{Disconnect, Listen, Received};
-use crate::frame::ConnectionId;
+use crate::frame::RefusalData;
 use crate::options::SendOptions;
-use crate::peer::{Identity, Peer};
+use crate::peer::{Handshake, Peer};
 use crate::time::Instant;
+
+/// A channel of a connection (§3.2): 0 to one less than [`Peer::channels`](crate::Peer::channels).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChannelId(
+    /// Its number.
+    pub u8,
+);
+
+impl From<u8> for ChannelId {
+    fn from(number: u8) -> Self {
+        Self(number)
+    }
+}
+
+/// The addresses that an attempt tries, each once.
+struct Targets<A>(ArrayVec<A, ADDRESSES_MAX>);
+
+impl<A: Address> Targets<A> {
+    fn new(to: &[A]) -> Result<Self, ConnectError> {
+        let mut addresses = ArrayVec::new();
+        for &address in to {
+            if !addresses.contains(&address) {
+                let room = addresses.try_push(address);
+                room.map_err(|_| ConnectError::TooManyAddresses)?;
+            }
+        }
+        if addresses.is_empty() {
+            return Err(ConnectError::NoAddress);
+        }
+        Ok(Self(addresses))
+    }
+
+    /// Leaves those to other attempts that they try, and takes those from connected peers of which
+    /// nothing came: several players may have the same private address, each at home.
+    fn leave_out_taken(&mut self, table: &mut Table<A>) -> Result<(), ConnectError> {
+        let mut tried = ArrayVec::<A, ADDRESSES_MAX>::new();
+        for &address in &self.0 {
+            // A peer that has said goodbye goes on to say it beside the next attempt.
+            while let Some(slot) = table.find(address, |peer| peer.state().is_open()) {
+                if table.find(address, Peer::is_attempt).is_some() {
+                    tried.push(address);
+                    break;
+                }
+                if !table.release(slot, address) {
+                    return Err(ConnectError::AlreadyConnected);
+                }
+            }
+        }
+        self.0.retain(|address| !tried.contains(address));
+        Ok(())
+    }
+
+    /// The one that the peer is at until more is known, and the others.
+    fn split(&self) -> Result<(&A, &[A]), ConnectError> {
+        self.0.split_first().ok_or(ConnectError::AlreadyConnected)
+    }
+}
+
+/// The peer, if it waits for an answer of the application.
+fn asking<A: Address>(table: &mut Table<A>, peer: PeerId) -> Result<&mut Peer, AnswerError> {
+    match table.get_mut(peer).map(|member| &mut member.peer) {
+        Some(asking) if asking.is_asked() => Ok(asking),
+        Some(other) if other.state().is_live() => Err(AnswerError::NotAsked),
+        Some(_) | None => Err(AnswerError::UnknownPeer),
+    }
+}
 
 impl<R: CryptoRng, A: Address> Host<R, A> {
     /// Whether strangers are answered. A host begins [`Closed`](Listen::Closed).
@@ -30,11 +101,40 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// # Ok::<(), porous_proto::ListenError>(())
     /// ```
     pub const fn listen(&mut self, policy: Listen) -> Result<(), ListenError> {
-        if !self.config.may_listen() && !matches!(policy, Listen::Closed) {
+        if !self.local.config.may_listen() && !matches!(policy, Listen::Closed) {
             return Err(ListenError::NotAllowed);
         }
-        self.listen = policy;
+        self.strangers.listen(policy);
         Ok(())
+    }
+
+    /// Changes how the ids of new connections are made. Those that are there keep theirs.
+    ///
+    /// An id that one of this host's peers has is drawn again: 64 times, or 16 times with
+    /// [`ConnectionIds::Custom`]. If none of them is free,
+    /// [`connect`](Self::connect) fails with
+    /// [`OutOfConnectionIds`](crate::ConnectError::OutOfConnectionIds), and who wants to connect to
+    /// this host is refused with [`Full`](crate::Refusal::Full).
+    ///
+    /// # Errors
+    ///
+    /// [`ConnectionIdsError::NoBytes`] for [`ConnectionIds::Custom`] if connection ids are empty here.
+    ///
+    /// ```
+    /// use porous_proto::{Config, ConnectionIds, Host};
+    /// # use porous_proto::doc::example_rng;
+    ///
+    /// // Host 3 of several behind one balancer, which looks at the first byte.
+    /// let config = Config::new().connection_id_len(8)?;
+    /// let mut host = Host::<_, u32>::new(config, example_rng());
+    /// host.set_connection_ids(ConnectionIds::Custom(|id| id[0] = 3))?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub const fn set_connection_ids(
+        &mut self,
+        ids: ConnectionIds,
+    ) -> Result<(), ConnectionIdsError> {
+        self.local.set_connection_ids(ids)
     }
 
     /// Connects to a host (§2.3). If both hosts connect to each other, one connection comes of it.
@@ -60,12 +160,146 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         self.connect_any(now, &[to])
     }
 
-    pub(super) fn identity(&self, nonce: u64, connection_id: ConnectionId) -> Identity {
-        Identity {
-            nonce,
-            connection_id,
-            secret: self.cookies.hash(&nonce),
-        }
+    /// Connects to a host that may be at any of up to 8 addresses: a server with IPv4 and IPv6, or
+    /// another player behind a NAT, who has a public and a private address and connects to ours at
+    /// the same time (`docs/nat.md`). All are tried at once, and one connection comes of it, at the
+    /// address that is first proved to be that of somebody who answers:
+    /// [`Event::Connected`](crate::Event::Connected) and [`address`](Self::address) tell which.
+    ///
+    /// Whoever answers first is taken for the host that is meant. A private address may belong to a
+    /// stranger in another network; that it is the right host is for the application to check, by an
+    /// [application id](crate::Config::application_id) for each match, or in the first packet.
+    ///
+    /// An address that counts twice is tried once; one that another attempt tries is left to that. A
+    /// peer that is being disconnected leaves its address to a new attempt, unless it still
+    /// [flushes](crate::Disconnect::Flush).
+    /// The attempt is refused when all addresses have refused. If it times out although one has
+    /// refused, the reason tells so.
+    ///
+    /// # Errors
+    ///
+    /// [`ConnectError::NoAddress`] and [`ConnectError::TooManyAddresses`],
+    /// [`ConnectError::AlreadyConnected`] if a peer is connected at one of them, or another attempt
+    /// tries all, [`ConnectError::OutOfConnectionIds`] if no free connection id was found.
+    ///
+    /// ```
+    /// use porous_proto::{Config, Host, Instant};
+    /// # use porous_proto::doc::example_rng;
+    ///
+    /// let mut host = Host::<_, u32>::new(Config::client(), example_rng());
+    /// let (private, public) = (7, 8);
+    /// let peer = host.connect_any(Instant::ZERO, &[private, public])?;
+    /// assert_eq!(host.address(peer), Some(private)); // until it is known
+    /// # Ok::<(), porous_proto::ConnectError>(())
+    /// ```
+    pub fn connect_any(&mut self, now: Instant, to: &[A]) -> Result<PeerId, ConnectError> {
+        self.connect_with(now, to, &[])
+    }
+
+    /// As [`connect_any`](Self::connect_any), with a greeting for the application of the remote host:
+    /// a name, a token, the map that is wanted. It comes with the request itself, so that a host that
+    /// [asks](crate::Listen::Ask) reads it by [`Peer::greeting`] before it accepts or refuses. 255 bytes
+    /// at most; an empty one is none.
+    ///
+    /// A greeting carries no promise. It is not encrypted: a host on the way reads it, can change it
+    /// before the remote host sees it, and can send it again from elsewhere. So it is no place for
+    /// passwords, nor for a token that is good for more than one time. And a stranger may be who reads
+    /// it, if one is at the address.
+    ///
+    /// # Errors
+    ///
+    /// [`ConnectError::TooLong`] if the greeting has more than 255 bytes, or if a request with it does
+    /// not fit [`Config::request_size`](crate::Config::request_size): the request is sent twice over
+    /// where its cookie is brought back, so that with 512 bytes, 4 channels and an id of 4 bytes there
+    /// is room for all of 255; with 255 channels and 20 bytes for 166. Otherwise those of
+    /// [`connect_any`](Self::connect_any).
+    ///
+    /// ```
+    /// use porous_proto::{Config, ConnectError, Host, Instant};
+    /// # use porous_proto::doc::example_rng;
+    ///
+    /// let mut host = Host::<_, u32>::new(Config::client(), example_rng());
+    /// let too_long = host.connect_with(Instant::ZERO, &[7], &[0; 256]);
+    /// assert_eq!(too_long, Err(ConnectError::TooLong));
+    /// host.connect_with(Instant::ZERO, &[7], b"name=Ada")?;
+    /// # Ok::<(), porous_proto::ConnectError>(())
+    /// ```
+    pub fn connect_with(
+        &mut self,
+        now: Instant,
+        to: &[A],
+        greeting: &[u8],
+    ) -> Result<PeerId, ConnectError> {
+        let mut targets = Targets::new(to)?;
+        self.local.check_greeting(greeting)?;
+        let tick = self.steps.advance(now);
+        targets.leave_out_taken(&mut self.table)?;
+        let (&first, others) = targets.split()?;
+        let connection_id = (self.local)
+            .draw_connection_id(&self.table, &mut self.rng)
+            .ok_or(ConnectError::OutOfConnectionIds)?;
+        let nonce = self.rng.next_u64().max(1);
+        let identity = self.strangers.identity(nonce, connection_id);
+        let handshake = Handshake::new(1 + others.len(), greeting, nonce);
+        let peer = Peer::outgoing(tick.now, identity, &self.local.config, handshake);
+        let id = self.table.insert(Member::new(peer, first, others));
+        self.settle(id.slot);
+        Ok(id)
+    }
+
+    /// Lets a peer in that [asked](crate::Event::Request). `Connected` follows: at once, or, if
+    /// another peer of ours has the same address, when the newcomer has proved that it took its
+    /// place.
+    ///
+    /// # Errors
+    ///
+    /// [`AnswerError::UnknownPeer`] if there is no such peer (any more),
+    /// [`AnswerError::NotAsked`] if it does not wait for an answer.
+    ///
+    /// ```
+    /// use porous_proto::{AnswerError, Instant};
+    /// # use porous_proto::doc::example_request;
+    ///
+    /// let (mut host, peer) = example_request();
+    /// host.accept(Instant::ZERO, peer)?;
+    /// assert_eq!(host.accept(Instant::ZERO, peer), Err(AnswerError::NotAsked));
+    /// # Ok::<(), AnswerError>(())
+    /// ```
+    pub fn accept(&mut self, now: Instant, peer: PeerId) -> Result<(), AnswerError> {
+        let now = self.steps.advance(now).now;
+        let at = self.address(peer);
+        let pending = at.is_some_and(|at| self.must_prove(at));
+        asking(&mut self.table, peer)?.admit(pending, now);
+        self.settle(peer.slot);
+        Ok(())
+    }
+
+    /// Turns a peer away that [asked](crate::Event::Request), with up to 64 bytes that its
+    /// application finds in [`Refusal::Application`](crate::Refusal::Application). Its
+    /// `Disconnected` follows. Whoever was refused may ask again, with a new connection.
+    ///
+    /// # Errors
+    ///
+    /// [`AnswerError::TooLong`] for more than 64 bytes: the request still waits.
+    /// [`AnswerError::UnknownPeer`] if there is no such peer (any more),
+    /// [`AnswerError::NotAsked`] if it does not wait for an answer.
+    ///
+    /// ```
+    /// use porous_proto::{AnswerError, Instant};
+    /// # use porous_proto::doc::example_request;
+    ///
+    /// let (mut host, peer) = example_request();
+    /// assert_eq!(host.refuse(Instant::ZERO, peer, &[0; 65]), Err(AnswerError::TooLong));
+    /// host.refuse(Instant::ZERO, peer, b"the match has begun")?;
+    /// # Ok::<(), AnswerError>(())
+    /// ```
+    pub fn refuse(&mut self, now: Instant, peer: PeerId, data: &[u8]) -> Result<(), AnswerError> {
+        let now = self.steps.advance(now).now;
+        let asking = asking(&mut self.table, peer)?;
+        let said = RefusalData::new(data).ok_or(AnswerError::TooLong)?;
+        asking.refuse(said, now);
+        self.settle(peer.slot);
+        Ok(())
     }
 
     /// Sends a packet on a channel (§2.4). It is queued, and leaves when the driver
@@ -93,9 +327,9 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         packet: impl Into<Bytes>,
         options: impl Into<SendOptions>,
     ) -> Result<(), SendError> {
-        let now = self.now;
-        let target = self.peers.get_mut(peer).ok_or(SendError::UnknownPeer)?;
-        let sent = target.send(now, channel, packet.into(), options.into());
+        let target = self.table.get_mut(peer).ok_or(SendError::UnknownPeer)?;
+        let target = &mut target.peer;
+        let sent = target.send(self.steps.now(), channel, packet.into(), options.into());
         if target.has_receipts() {
             self.settle(peer.slot); // of packets that it dropped to make room, or replaced
         }
@@ -128,12 +362,30 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// # Ok::<(), porous_proto::SendError>(())
     /// ```
     pub fn cancel(&mut self, peer: PeerId, channel: ChannelId, token: u64) -> bool {
-        let target = self.peers.get_mut(peer);
-        let any = target.is_some_and(|target| target.cancel(channel, token));
+        let target = self.table.get_mut(peer);
+        let any = target.is_some_and(|target| target.peer.cancel(channel, token));
         if any {
             self.settle(peer.slot);
         }
         any
+    }
+
+    /// The next packet that has arrived from a peer and can be delivered, of any channel (§3.2.3).
+    /// Consuming packets is what lets the remote host send more.
+    ///
+    /// ```
+    /// # use porous_proto::doc::example_pair;
+    /// # let (mut host, peer) = example_pair();
+    /// while let Some(received) = host.receive(peer) {
+    ///     let _ = (received.channel, received.mode, received.payload);
+    /// }
+    /// ```
+    pub fn receive(&mut self, peer: PeerId) -> Option<Received> {
+        let target = self.table.get_mut(peer)?;
+        let received = target.peer.receive(self.steps.now());
+        // Window acknowledgements may have become due, or a peer that has ended was read empty.
+        self.settle(peer.slot);
+        received
     }
 
     /// Changes the [cap](crate::Channel::rate) of a channel to one peer, in bytes a second, from 1
@@ -158,30 +410,79 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         channel: ChannelId,
         bytes_a_second: u32,
     ) -> Result<(), SendError> {
-        let now = self.now;
-        let target = self.peers.get_mut(peer).ok_or(SendError::UnknownPeer)?;
-        target.set_channel_rate(now, channel, bytes_a_second)?;
-        self.settle(peer.slot);
-        Ok(())
+        let now = self.steps.now();
+        self.change_peer(peer, |peer| {
+            peer.set_channel_rate(now, channel, bytes_a_second)
+        })
     }
 
-    /// The next packet that has arrived from a peer and can be delivered, of any channel (§3.2.3).
-    /// Consuming packets is what lets the remote host send more.
+    /// Changes the most that this host sends to a peer, in bytes a second, from 1 to `u32::MAX`, which
+    /// is no cap; 0 counts as 1. Before, it is what [`Config::bandwidth`](crate::Config::bandwidth)
+    /// says. What the remote host wants to receive holds beside it.
+    ///
+    /// All UDP payload counts, but only data is held back: acknowledgements, signalling and probes
+    /// always leave, and so do they where they alone are more than the cap; data has an eighth of it
+    /// left even then. No second has more than the cap, a fiftieth of it and one datagram; if the host
+    /// is stepped less often than fifty times a second, than the cap, one step's worth and one
+    /// datagram. [`Policy::Paper`](crate::Policy::Paper) keeps to it as far as (10) of the paper does.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::UnknownPeer`], or [`SendError::NotConnected`] while connecting.
     ///
     /// ```
     /// # use porous_proto::doc::example_pair;
     /// # let (mut host, peer) = example_pair();
-    /// while let Some(received) = host.receive(peer) {
-    ///     let _ = (received.channel, received.mode, received.payload);
-    /// }
+    /// host.set_send_rate(peer, 20_000)?;
+    /// # Ok::<(), porous_proto::SendError>(())
     /// ```
-    pub fn receive(&mut self, peer: PeerId) -> Option<Received> {
-        let now = self.now;
-        let target = self.peers.get_mut(peer)?;
-        let received = target.receive(now);
-        // Window acknowledgements may have become due, or a peer that has ended was read empty.
-        self.settle(peer.slot);
-        received
+    pub fn set_send_rate(&mut self, peer: PeerId, bytes_a_second: u32) -> Result<(), SendError> {
+        self.change_peer(peer, |peer| peer.set_send_rate(bytes_a_second))
+    }
+
+    /// Changes the most that this host wants to receive from a peer, in bytes a second, likewise. The
+    /// remote host is told at once, and again until it says that it knows; it then sends no more, if
+    /// it is honest. The newest call counts. Nothing is held back here.
+    ///
+    /// # Errors
+    ///
+    /// As of [`set_send_rate`](Self::set_send_rate).
+    ///
+    /// ```
+    /// # use porous_proto::doc::example_pair;
+    /// # let (mut host, peer) = example_pair();
+    /// host.set_receive_rate(peer, 20_000)?;
+    /// # Ok::<(), porous_proto::SendError>(())
+    /// ```
+    pub fn set_receive_rate(&mut self, peer: PeerId, bytes_a_second: u32) -> Result<(), SendError> {
+        self.change_peer(peer, |peer| peer.set_receive_rate(bytes_a_second))
+    }
+
+    fn change_peer(
+        &mut self,
+        id: PeerId,
+        change: impl FnOnce(&mut Peer) -> Result<(), SendError>,
+    ) -> Result<(), SendError> {
+        let member = self.table.get_mut(id).ok_or(SendError::UnknownPeer)?;
+        change(&mut member.peer)?;
+        self.settle(id.slot);
+        Ok(())
+    }
+
+    /// Changes the most that this host sends to all peers together
+    /// ([`Config::host_send_rate`](crate::Config::host_send_rate)), in bytes a second, from 1 to
+    /// `u32::MAX`, which is no cap; 0 counts as 1.
+    ///
+    /// ```
+    /// # use porous_proto::doc::example_pair;
+    /// # let (mut host, _) = example_pair();
+    /// host.set_host_send_rate(1_250_000);
+    /// ```
+    pub fn set_host_send_rate(&mut self, bytes_a_second: u32) {
+        let tick = self.steps.advance(self.steps.now());
+        let rate = bytes_a_second.max(1);
+        self.strangers.set_host_rate(rate, tick.now);
+        self.schedule.set_rate(rate, tick);
     }
 
     /// Disconnects from all peers, as [`disconnect`](Self::disconnect) does from one, and lets nobody
@@ -197,9 +498,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// assert_eq!(host.peer(peer).unwrap().state(), PeerState::Disconnecting);
     /// ```
     pub fn disconnect_all(&mut self, now: Instant, how: Disconnect) {
-        self.listen = Listen::Closed;
-        let live = |(id, peer): (_, &Peer)| peer.state().is_live().then_some(id);
-        let peers: Vec<_> = self.peers.iter().filter_map(live).collect();
+        self.strangers.listen(Listen::Closed);
+        let peers: Vec<_> = self.peers().map(|(id, _)| id).collect();
         for peer in peers {
             // All of them are there.
             let _known = self.disconnect(now, peer, how);
@@ -228,26 +528,16 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         peer: PeerId,
         how: Disconnect,
     ) -> Result<(), UnknownPeer> {
-        let tick = self.advance(now);
-        let target = self.peers.get_mut(peer).ok_or(UnknownPeer)?;
-        if !target.state().is_live() {
-            return Err(UnknownPeer);
-        }
-        let nonce_self = target.nonce();
-        let remotes = self.remotes(peer.slot);
-        if let Some(target) = self.peers.get_mut(peer) {
-            target.disconnect(how, tick.now);
-        }
-        // Who was given up while connecting is told once, as far as we know who it is.
+        let now = self.steps.advance(now).now;
+        let member = self.table.get_mut(peer);
+        let member = member.filter(|member| member.peer.state().is_live());
+        let member = member.ok_or(UnknownPeer)?;
+        // A host that was met while connecting is told once, as far as we know who it is.
+        let remotes = member.remotes();
+        member.peer.disconnect(how, now);
         let (Disconnect::Flush { reason, .. } | Disconnect::Now { reason }) = how;
-        for (address, nonce_peer) in remotes {
-            let bye = Reply::Disconnect {
-                nonce_self,
-                nonce_peer,
-                reason,
-            };
-            self.replies.push(address, bye);
-        }
+        let nonce = member.peer.nonce();
+        self.strangers.say_goodbye(nonce, &remotes, reason);
         self.settle(peer.slot);
         Ok(())
     }

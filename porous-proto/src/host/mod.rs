@@ -1,60 +1,44 @@
 //! §2.1: the host object, and its verbs.
 
-mod address;
-mod answer;
-#[cfg(any(test, feature = "audit"))]
-mod audit;
+mod answers;
 mod commands;
-mod connection_ids;
 mod cookie;
-mod handle;
-mod inbound;
-mod kept;
-mod limits;
-mod others;
-mod peers;
-mod rates;
-mod replies;
-mod reset;
+mod events;
+mod input;
+mod local;
+mod member;
 mod roaming;
 mod schedule;
-mod short;
-mod transmit;
-mod ways;
+mod shares;
+mod steps;
+mod strangers;
+mod table;
 
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
-use core::time::Duration;
 
 use rand_core::CryptoRng;
 
-pub use self::address::{Address, ChannelId};
-pub use self::connection_ids::ConnectionIds;
-use self::cookie::Cookies;
-use self::inbound::Inbound;
-pub use self::inbound::ip_source;
-use self::kept::Kept;
-use self::limits::Limits;
-pub use self::peers::PeerId;
-use self::peers::Peers;
-use self::replies::Replies;
+pub use self::commands::ChannelId;
+use self::events::Events;
+use self::input::{Input, Taken};
+pub use self::local::ConnectionIds;
+use self::local::Local;
+use self::member::Member;
 use self::schedule::Schedule;
-use crate::bucket::Cap;
+pub use self::shares::ip_source;
+use self::shares::{Inbound, Kept, Lingering};
+use self::steps::Steps;
+use self::strangers::Strangers;
+pub use self::table::{Address, PeerId};
+use self::table::{Found, Slot, Table};
+#[cfg(any(test, feature = "audit"))]
+use crate::audit::Audit;
 use crate::config::Config;
-use crate::event::{Event, Listen};
-use crate::frame::Offer;
-use crate::peer::{LINGER, News, Peer, Tick};
-use crate::sequencing::Receipt;
+use crate::event::{Disposition, Ecn, Event, Transmit};
+use crate::peer::{News, Peer, Tick};
 use crate::stats::HostStats;
 use crate::time::Instant;
-
-/// A step that comes so long after the one before says nothing about how often the host is
-/// stepped; one that comes so long after it was due follows a pause.
-const PAUSE: Duration = Duration::from_millis(250);
-
-/// A pause of this part of the timeout excuses silence. Steps that are always a second apart are no
-/// pauses, although something may be due in between.
-const LONG_PAUSE: u32 = 4;
+use crate::transfer::Written;
 
 /// One socket's worth of peers: the state machine of the protocol.
 ///
@@ -66,44 +50,22 @@ const LONG_PAUSE: u32 = 4;
 #[derive(Debug)]
 pub struct Host<R, A = core::net::SocketAddr> {
     /// It is large, and hosts are moved.
-    config: Box<Config>,
-    offer: Offer,
+    local: Box<Local>,
     rng: R,
     /// Whether two addresses differ by no more than the port.
     same_host: fn(&A, &A) -> bool,
-    cookies: Cookies,
-    listen: Listen,
-    connection_ids: ConnectionIds,
-    peers: Peers<A>,
+    /// The peers.
+    table: Table<A>,
+    schedule: Schedule,
     /// Live peers that connected to us.
     inbound: Inbound<A>,
     /// Received packets.
     kept: Kept,
-    /// Peers that have ended and linger, the oldest first.
-    lingering: VecDeque<PeerId>,
-    /// Until then a request may come again whose peer did not linger for as long as it should.
-    forgetful_until: Instant,
-    schedule: Schedule,
-    replies: Replies<A>,
-    limits: Limits,
-    /// Of the data to all peers.
-    cap: Cap,
-    /// When there is room under it.
-    room_at: Instant,
-    events: VecDeque<Event<A>>,
-    /// How many of them are receipts.
-    receipts: usize,
+    lingering: Lingering,
+    events: Events<A>,
+    strangers: Strangers<A>,
+    steps: Steps,
     stats: HostStats,
-    /// The latest time that was heard of.
-    now: Instant,
-    last_step: Instant,
-    /// T_step,avg of (7), in microseconds.
-    step_us: u64,
-    /// How late steps were of late, in microseconds.
-    lag_us: u64,
-    awake_since: Instant,
-    /// As `awake_since`, of long pauses.
-    back_since: Instant,
 }
 
 impl<R: CryptoRng, A: Address> Host<R, A> {
@@ -118,46 +80,164 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// ```
     pub fn new(config: Config, mut rng: R) -> Self {
         Self {
-            offer: config.offer(),
-            cookies: Cookies::new(&mut rng),
-            limits: Limits::new(&config),
-            replies: Replies::new(limits::burst(config.replies)),
-            cap: Cap::new(config.host_send_rate),
-            room_at: Instant::ZERO,
+            strangers: Strangers::new(&config, &mut rng),
+            schedule: Schedule::new(config.host_send_rate),
             kept: Kept::new(&config),
-            config: Box::new(config),
+            lingering: Lingering::new(&config),
+            local: Box::new(Local::new(config)),
             rng,
             same_host: |_, _| false,
-            listen: Listen::Closed,
-            connection_ids: ConnectionIds::Random,
-            peers: Peers::new(),
+            table: Table::new(),
             inbound: Inbound::new(),
-            lingering: VecDeque::new(),
-            forgetful_until: Instant::ZERO,
-            schedule: Schedule::default(),
-            events: VecDeque::new(),
-            receipts: 0,
+            events: Events::new(),
+            steps: Steps::default(),
             stats: HostStats::default(),
-            now: Instant::ZERO,
-            last_step: Instant::ZERO,
-            step_us: 0,
-            lag_us: 0,
-            awake_since: Instant::ZERO,
-            back_since: Instant::ZERO,
         }
     }
 
-    /// Time never goes backwards here, whatever the driver says, and it never ends.
-    fn advance(&mut self, now: Instant) -> Tick {
-        self.now = self.now.max(now.min(Instant::LAST));
-        Tick {
-            now: self.now,
-            step: Duration::from_micros(self.step_us),
-            lag: Duration::from_micros(self.lag_us),
-            is_full: false,
-            may_keep: u64::MAX,
-            awake_since: self.awake_since,
-            back_since: self.back_since,
+    /// Tells the host which addresses differ by no more than the port, for
+    /// [`Config::roaming`](crate::Config::roaming): if a remote host only has another port, a router
+    /// has most likely given it that, and what is known of the path stays. Otherwise its round-trip
+    /// time and what it carries are learnt anew. At first no two addresses are taken to be of one
+    /// host. The drivers of this project do this by themselves.
+    ///
+    /// ```
+    /// use core::net::SocketAddr;
+    /// use porous_proto::{Config, Host};
+    /// # use porous_proto::doc::example_rng;
+    ///
+    /// let mut host = Host::<_, SocketAddr>::new(Config::new().roaming(true), example_rng());
+    /// host.set_same_host(|a, b| a.ip() == b.ip());
+    /// ```
+    pub const fn set_same_host(&mut self, same_host: fn(&A, &A) -> bool) {
+        self.same_host = same_host;
+    }
+
+    /// Tells the host which addresses are of one owner, for
+    /// [`Config::max_peers_per_source`](crate::Config::max_peers_per_source): those for which this
+    /// function gives the same 16 bytes. Those for which it gives 16 times 0 are not limited, and at
+    /// first that is so of all. To be called before the host listens: peers that are there already are
+    /// not counted by source.
+    ///
+    /// The UDP drivers of this project and that of smoltcp do this by themselves, with [`ip_source`]. A
+    /// server to which all players come by one proxy or load
+    /// balancer that hides their addresses tells its own function, or allows each source as many peers
+    /// as [`max_peers`](crate::Config::max_peers).
+    ///
+    /// ```
+    /// use porous_proto::{Config, Host};
+    /// # use porous_proto::doc::example_rng;
+    ///
+    /// // Addresses of a network of our own, whose upper half names a machine.
+    /// let mut host = Host::<_, u64>::new(Config::new(), example_rng());
+    /// host.set_source_of(|from| u128::from(from >> 32).to_be_bytes());
+    /// ```
+    pub const fn set_source_of(&mut self, source_of: fn(&A) -> [u8; 16]) {
+        self.inbound.set_source_of(source_of);
+    }
+
+    /// Takes a datagram in. Whatever it contains, the work is bounded by its length and by the
+    /// configuration, and nothing grows past a limit of the configuration.
+    ///
+    /// `ecn` is what the IP header said, or `NotEct` if that is not known.
+    ///
+    /// ```
+    /// use porous_proto::{Config, Disposition, Ecn, Host, Instant};
+    /// # use porous_proto::doc::example_rng;
+    ///
+    /// let mut host = Host::<_, u32>::new(Config::new(), example_rng());
+    /// let disposition = host.handle_datagram(Instant::ZERO, 7, Ecn::NotEct, b"garbage");
+    /// assert!(matches!(disposition, Disposition::Ignored(_)));
+    /// ```
+    pub fn handle_datagram(
+        &mut self,
+        now: Instant,
+        from: A,
+        ecn: Ecn,
+        datagram: &[u8],
+    ) -> Disposition {
+        let tick = self.steps.advance(now);
+        self.stats.datagrams_received += 1;
+        self.stats.bytes_received += datagram.len() as u64;
+        let mut input = Input {
+            host: self,
+            tick,
+            from,
+        };
+        match input.take(ecn, datagram) {
+            Ok(Taken { slot, is_new }) => {
+                if let Some(member) = self.table.at_mut(slot) {
+                    member.peer.count_received(datagram.len(), tick.now);
+                }
+                self.settle(slot);
+                let peer = self.table.id(slot);
+                if is_new {
+                    self.stats.accepted += 1;
+                    Disposition::Accepted(peer)
+                } else {
+                    Disposition::Handled(peer)
+                }
+            }
+            Err(cause) => {
+                self.stats.ignored[cause.index()] += 1;
+                Disposition::Ignored(cause)
+            }
+        }
+    }
+
+    /// The system cannot send to this address: no route to it, or not allowed. To be called by a
+    /// driver when the system says so of a datagram for the address. An attempt to connect tries it
+    /// no more, and ends when none of its addresses is left, with
+    /// [`DisconnectReason::Unreachable`](crate::DisconnectReason::Unreachable), or with the refusal
+    /// if one of them has refused. Nothing else changes: a connection gets over it if it does not
+    /// last, as over any loss.
+    ///
+    /// ```
+    /// use porous_proto::{Config, DisconnectReason, Event, Host, Instant};
+    /// # use porous_proto::doc::example_rng;
+    ///
+    /// let mut host = Host::<_, u32>::new(Config::client(), example_rng());
+    /// let peer = host.connect(Instant::ZERO, 7)?;
+    /// host.handle_unreachable(Instant::ZERO, 7);
+    /// let (reason, undelivered) = (DisconnectReason::Unreachable, 0);
+    /// let ended = Event::Disconnected { peer, reason, undelivered };
+    /// assert_eq!(host.poll_event(), Some(ended));
+    /// # Ok::<(), porous_proto::ConnectError>(())
+    /// ```
+    pub fn handle_unreachable(&mut self, now: Instant, to: A) {
+        let now = self.steps.advance(now).now;
+        if let Some(Found { slot, way, member }) = self.table.find_mut(to, Peer::is_attempt) {
+            member.peer.on_unreachable(way, now);
+            self.settle(slot);
+        }
+    }
+
+    /// The machine that has this address says that nobody is bound to the port: ICMP's "port
+    /// unreachable". To be called by a driver whose system tells; `None` if it does not tell which
+    /// address it is: then it is known if there is one peer, which connects to one address. If an
+    /// attempt to connect tries the address, [`Event::PortClosed`] tells of it, once; nothing else
+    /// happens, for such a message may be forged.
+    ///
+    /// ```
+    /// use porous_proto::{Config, Event, Host, Instant};
+    /// # use porous_proto::doc::example_rng;
+    ///
+    /// let mut host = Host::<_, u32>::new(Config::client(), example_rng());
+    /// let peer = host.connect(Instant::ZERO, 7)?;
+    /// host.handle_port_closed(Some(7));
+    /// assert_eq!(host.poll_event(), Some(Event::PortClosed { peer, address: 7 }));
+    /// # Ok::<(), porous_proto::ConnectError>(())
+    /// ```
+    pub fn handle_port_closed(&mut self, at: Option<A>) {
+        let Some(address) = at.or_else(|| self.table.only_address()) else {
+            return;
+        };
+        let attempt = self.table.find_mut(address, Peer::is_attempt);
+        if let Some(Found { slot, way, member }) = attempt {
+            if member.peer.on_port_closed(way) {
+                let peer = self.table.id(slot);
+                self.events.push(Event::PortClosed { peer, address });
+            }
         }
     }
 
@@ -173,39 +253,13 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// host.handle_timeout(due);
     /// ```
     pub fn handle_timeout(&mut self, now: Instant) {
-        self.measure_step(now.min(Instant::LAST));
-        let tick = self.advance(now);
+        let timeout = self.local.config.timeout;
+        let tick = self.steps.step(now, self.schedule.next(), timeout);
         while let Some(slot) = self.schedule.pop_due(tick.now) {
-            if let Some((_, peer)) = self.peers.at_mut(slot) {
-                peer.handle_timeout(tick);
-                self.look_for(slot, tick);
+            if let Some(member) = self.table.at_mut(slot) {
+                member.handle_timeout(tick, timeout, || self.rng.next_u64());
                 self.settle(slot);
             }
-        }
-    }
-
-    /// T_step,avg (7): a moving average of the time between steps, without pauses. A pause is also
-    /// a step that something waited for.
-    fn measure_step(&mut self, now: Instant) {
-        let elapsed = now.saturating_duration_since(self.last_step);
-        self.last_step = self.last_step.max(now);
-        if !elapsed.is_zero() && elapsed <= PAUSE {
-            let elapsed = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
-            self.step_us = (7 * self.step_us + elapsed) / 8;
-        }
-        let due = self.schedule.next().unwrap_or(now);
-        let late = now.saturating_duration_since(due);
-        if due < now && late <= PAUSE {
-            let late = u64::try_from(late.as_micros()).unwrap_or(u64::MAX);
-            self.lag_us = late.max(self.lag_us - self.lag_us / 16);
-        } else if due == now {
-            self.lag_us -= self.lag_us.div_ceil(16);
-        }
-        if late > PAUSE {
-            self.awake_since = self.last_step;
-        }
-        if late > self.config.timeout / LONG_PAUSE {
-            self.back_since = self.last_step;
         }
     }
 
@@ -218,11 +272,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// assert!(host.poll_timeout().is_some()); // a connected peer is pinged now and then
     /// ```
     pub fn poll_timeout(&self) -> Option<Instant> {
-        if self.schedule.is_ready() || !self.replies.is_empty() {
-            return Some(Instant::ZERO);
-        }
-        let room = self.schedule.waits().then_some(self.room_at);
-        self.schedule.next().into_iter().chain(room).min()
+        let answers = self.strangers.wait().then_some(Instant::ZERO);
+        answers.or_else(|| self.schedule.next_call())
     }
 
     /// The next event, if there is one.
@@ -235,32 +286,33 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// }
     /// ```
     pub fn poll_event(&mut self) -> Option<Event<A>> {
-        let mut event = self.events.pop_front()?;
-        if self.events.is_empty() && self.events.capacity() > handle::EVENTS_MAX {
-            self.events = VecDeque::new(); // of a peer that ended with many receipts
-        }
+        let mut event = self.events.pop()?;
         match &mut event {
             Event::Readable { peer } => {
-                if let Some(peer) = self.peers.get_mut(*peer) {
-                    peer.readable_taken();
+                if let Some(member) = self.table.get_mut(*peer) {
+                    member.peer.readable_taken();
                 }
             }
             Event::Writable { peer } => {
-                if let Some(peer) = self.peers.get_mut(*peer) {
-                    peer.writable_taken();
+                if let Some(member) = self.table.get_mut(*peer) {
+                    member.peer.writable_taken();
                 }
             }
             Event::Receipt { peer, .. } => {
-                self.receipts -= 1;
-                if self.peers.get_mut(*peer).is_some_and(Peer::receipt_taken) {
-                    self.settle(peer.slot);
+                let slot = peer.slot;
+                let member = self.table.get_mut(*peer);
+                if member.is_some_and(|member| member.peer.receipt_taken()) {
+                    self.settle(slot);
                 }
             }
             Event::PathNarrowed { peer, bytes } => {
-                let peer = self.peers.get_mut(*peer);
-                *bytes = peer.and_then(Peer::narrowed_taken).unwrap_or(*bytes);
+                let member = self.table.get_mut(*peer);
+                let narrowed = member.and_then(|member| member.peer.narrowed_taken());
+                *bytes = narrowed.unwrap_or(*bytes);
             }
-            Event::PeerMoved { peer, to, .. } => *to = self.moved_taken(*peer).unwrap_or(*to),
+            Event::PeerMoved { peer, to, .. } => {
+                *to = self.table.get_mut(*peer).map_or(*to, Member::moved_taken);
+            }
             Event::Request { .. }
             | Event::Connected { .. }
             | Event::PortClosed { .. }
@@ -269,56 +321,123 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         Some(event)
     }
 
+    /// The size of the buffer that [`poll_transmit`](Self::poll_transmit) needs: no datagram of this
+    /// host is longer. The largest of [`Config::max_datagram`](crate::Config::max_datagram),
+    /// [`path_mtu_discovery`](crate::Config::path_mtu_discovery) and
+    /// [`request_size`](crate::Config::request_size), so at least 512. It is a good size for receiving
+    /// as well if it is at least 1200: others may pad their requests to that.
+    ///
+    /// ```
+    /// use porous_proto::{Config, Host};
+    /// # use porous_proto::doc::example_rng;
+    ///
+    /// let host = Host::<_, u32>::new(Config::new(), example_rng());
+    /// assert_eq!(host.max_datagram_size(), 1200);
+    /// ```
+    pub fn max_datagram_size(&self) -> usize {
+        self.local.longest()
+    }
+
+    /// The next datagram to be sent, written into `buf`. To be called until it returns `None`:
+    /// after every input or command that may have caused output, and after
+    /// [`handle_timeout`](Self::handle_timeout).
+    ///
+    /// # Panics
+    ///
+    /// If `buf` is shorter than [`max_datagram_size`](Self::max_datagram_size), before anything
+    /// changes.
+    ///
+    /// ```
+    /// # use porous_proto::{doc::example_pair, Instant};
+    /// # let (mut host, _) = example_pair();
+    /// # let now = Instant::ZERO;
+    /// let mut buf = [0; 1200];
+    /// while let Some(transmit) = host.poll_transmit(now, &mut buf) {
+    ///     let _ = (transmit.to, transmit.datagram); // to the socket
+    /// }
+    /// ```
+    pub fn poll_transmit<'b>(
+        &mut self,
+        now: Instant,
+        buf: &'b mut [u8],
+    ) -> Option<Transmit<'b, A>> {
+        assert!(
+            buf.len() >= self.max_datagram_size(),
+            "the buffer is too short: see max_datagram_size"
+        );
+        let tick = self.steps.advance(now);
+        let answer = self.strangers.poll_transmit(&self.local.offer, buf);
+        let to_stranger = answer.is_some();
+        let (to, written) = match answer {
+            Some((to, len)) => {
+                self.schedule.count(len);
+                (to, Written::plain(len))
+            }
+            None => self.write_next(tick, buf)?,
+        };
+        self.stats.datagrams_sent += 1;
+        self.stats.bytes_sent += written.len as u64;
+        Some(Transmit {
+            to,
+            ecn: written.ecn,
+            dont_fragment: written.dont_fragment,
+            to_stranger,
+            datagram: &buf[..written.len],
+        })
+    }
+
+    /// Writes the next datagram to a peer, if there is one: where to.
+    fn write_next(&mut self, tick: Tick, buf: &mut [u8]) -> Option<(A, Written)> {
+        loop {
+            let tick = self.schedule.look_for_room(tick);
+            let slot = self.schedule.first(!tick.is_full)?;
+            let Some(member) = self.table.at_mut(slot) else {
+                self.schedule.turn_over(!tick.is_full, false);
+                continue;
+            };
+            let sent = member.poll_transmit(&self.local.offer, tick, buf);
+            let (gate, has_news) = (member.peer.gate(), member.peer.has_news());
+            self.schedule
+                .set_deadline(slot, member.peer.next_deadline());
+            self.schedule.turn_over(!tick.is_full, sent.is_some());
+            if tick.is_full && gate.waits && sent.is_none() {
+                self.schedule.set_waiting(slot);
+            }
+            // Sending may end a peer, and may make the room that `Writable` is owed for.
+            if has_news {
+                self.settle(slot);
+            }
+            let Some((to, written)) = sent else { continue };
+            if gate.data {
+                self.schedule.spend(written.len, tick.now);
+            } else {
+                self.schedule.count(written.len);
+            }
+            return Some((to, written));
+        }
+    }
+
     /// After anything that may have changed a peer: its events, its deadline, its turn to send, and
     /// its end.
-    fn settle(&mut self, slot: u32) {
-        let id = self.peers.id(slot);
-        self.choose_way(slot);
-        let Some((address, peer)) = self.peers.at_mut(slot) else {
+    fn settle(&mut self, slot: Slot) {
+        let id = self.table.id(slot);
+        let Some(member) = self.table.at_mut(slot) else {
             return;
         };
-        let address = *address;
+        let address = member.address();
+        let peer = &mut member.peer;
         self.kept.set(slot, peer.kept());
         while let Some(news) = peer.next_news() {
-            let event = match news {
-                News::Request => Event::Request { peer: id, address },
-                News::Connected => {
-                    self.stats.connected += 1;
-                    Event::Connected { peer: id, address }
+            self.stats.connected += u64::from(matches!(news, News::Connected));
+            if matches!(news, News::Ended { .. }) {
+                if peer.is_inbound() {
+                    self.inbound.remove(slot);
                 }
-                News::Readable => Event::Readable { peer: id },
-                News::Writable => Event::Writable { peer: id },
-                News::PathNarrowed(bytes) => Event::PathNarrowed { peer: id, bytes },
-                News::Receipt(Receipt { token, outcome, .. }) => {
-                    self.receipts += 1;
-                    Event::Receipt {
-                        peer: id,
-                        token,
-                        outcome,
-                    }
+                if !peer.is_over() {
+                    self.lingering.push(id);
                 }
-                News::Ended {
-                    reason,
-                    undelivered,
-                    told,
-                } => {
-                    if peer.is_inbound() {
-                        self.inbound.remove(slot);
-                    }
-                    if !peer.is_over() {
-                        self.lingering.push_back(id);
-                    }
-                    if !told {
-                        continue;
-                    }
-                    Event::Disconnected {
-                        peer: id,
-                        reason,
-                        undelivered,
-                    }
-                }
-            };
-            self.events.push_back(event);
+            }
+            self.events.tell(id, address, news);
         }
         self.schedule.set_deadline(slot, peer.next_deadline());
         if peer.is_over() {
@@ -326,30 +445,25 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         } else {
             self.schedule.set_ready(slot);
         }
-        self.bound_lingering();
+        let now = self.steps.now();
+        while let Some(slot) = self.lingering.pop_excess(&self.table, now) {
+            self.bury(slot);
+        }
     }
 
     /// Deletes a peer (§2.2).
-    fn bury(&mut self, slot: u32) {
+    fn bury(&mut self, slot: Slot) {
         self.schedule.set_deadline(slot, Instant::NEVER);
         self.kept.set(slot, 0);
-        self.peers.remove(slot);
+        self.table.remove(slot);
     }
 
-    /// At most two lingering peers for each that may be connected; the oldest go first.
-    fn bound_lingering(&mut self) {
-        let max = 2 * self.config.max_peers as usize;
-        while let Some(&id) = self.lingering.front() {
-            let gone = self.peers.get(id).is_none();
-            if !gone && self.lingering.len() <= max {
-                return;
-            }
-            self.lingering.pop_front();
-            if !gone {
-                self.forgetful_until = self.now + LINGER;
-                self.bury(id.slot);
-            }
-        }
+    /// Whether a newcomer has to prove itself by a datagram of its own connection: another peer has
+    /// its address, or its request may be an old one, of a connection that was forgotten early.
+    fn must_prove(&self, address: A) -> bool {
+        let counts = |peer: &Peer| peer.state().is_live() && !peer.is_asked();
+        let is_forgetful = self.lingering.is_forgetful(self.steps.now());
+        is_forgetful || self.table.find(address, counts).is_some()
     }
 
     /// What was counted since the host was made.
@@ -371,7 +485,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// assert_eq!(host.peer(peer).unwrap().state(), PeerState::Connected);
     /// ```
     pub fn peer(&self, peer: PeerId) -> Option<&Peer> {
-        self.peers.get(peer).map(|(_, peer)| peer)
+        self.table.get(peer).map(|member| &member.peer)
     }
 
     /// The live peers, in a stable order: those that connect, are connected or are being
@@ -386,7 +500,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// # Ok::<(), porous_proto::UnknownPeer>(())
     /// ```
     pub fn peers(&self) -> impl Iterator<Item = (PeerId, &Peer)> {
-        self.peers.iter().filter(|(_, peer)| peer.state().is_live())
+        let members = self.table.iter().map(|(id, member)| (id, &member.peer));
+        members.filter(|(_, peer)| peer.state().is_live())
     }
 
     /// The peers of which packets can be [received](Self::receive) at once, those included that
@@ -398,7 +513,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// assert_eq!(host.readable().count(), 0);
     /// ```
     pub fn readable(&self) -> impl Iterator<Item = PeerId> {
-        let readable = self.peers.iter().filter(|(_, peer)| peer.is_readable());
+        let members = self.table.iter();
+        let readable = members.filter(|(_, member)| member.peer.is_readable());
         readable.map(|(id, _)| id)
     }
 
@@ -410,7 +526,48 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// assert_eq!(host.address(peer), Some(2));
     /// ```
     pub fn address(&self, peer: PeerId) -> Option<A> {
-        self.peers.get(peer).map(|&(address, _)| address)
+        self.table.get(peer).map(Member::address)
+    }
+
+    /// Counts everything again, and says what there is. For tests; it looks at all there is.
+    ///
+    /// # Panics
+    ///
+    /// If something is counted wrong, without a deadline, or over a limit.
+    #[cfg(any(test, feature = "audit"))]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn audit(&self) -> Audit {
+        let mut audit = Audit {
+            replies: self.strangers.waiting(),
+            ..Audit::default()
+        };
+        let config = &self.local.config;
+        let mut inbound = alloc::vec::Vec::new();
+        for (id, Member { peer, .. }) in self.table.iter() {
+            audit.peers += 1;
+            if peer.is_inbound() && peer.state().is_live() {
+                inbound.push(id.slot);
+            }
+            peer.audit(&mut audit);
+            let most = config.receive_budget.into();
+            self.kept.audit(id.slot, peer.kept(), most);
+            // It may come too early: what puts a deadline off need not be told.
+            let (set, due) = (self.schedule.deadline(id.slot), peer.next_deadline());
+            assert!(set <= due, "{id:?}: {set:?} is too late for {due:?}");
+        }
+        self.table.audit();
+        self.schedule.audit(self.local.longest());
+        self.inbound.audit(&inbound, config);
+        self.lingering.audit();
+        audit
+    }
+
+    /// All peers, those included that have ended and linger. For tests.
+    #[cfg(any(test, feature = "audit"))]
+    #[doc(hidden)]
+    pub fn all_peers(&self) -> impl Iterator<Item = (PeerId, &Peer)> {
+        self.table.iter().map(|(id, member)| (id, &member.peer))
     }
 }
 

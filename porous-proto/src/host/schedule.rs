@@ -1,37 +1,48 @@
-//! Who is due, and who is ready: an indexed heap of one deadline a peer, and a queue of the peers
-//! that may have something to send. A host with nothing to do looks at nothing.
+//! Which peers are due, and which are ready: an indexed heap of one deadline a peer, and a queue of
+//! the peers that may have something to send. A host with nothing to do looks at nothing.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use core::time::Duration;
 
+use super::table::Slot;
+use crate::bucket::Cap;
+use crate::peer::Tick;
 use crate::time::Instant;
 use crate::work;
 
+/// A host that is called for each datagram has a lot to do: it is called this much later.
+const QUANTUM: Duration = Duration::from_millis(1);
+
 const ABSENT: usize = usize::MAX;
 
-/// Deadlines and readiness by slot.
-#[derive(Debug, Default)]
-pub(crate) struct Schedule {
+/// Deadlines and readiness by slot, and the cap of all that the host sends
+/// (`docs/deviations.md` C14, P11).
+#[derive(Debug)]
+pub(super) struct Schedule {
     /// A binary heap, the earliest first; ties by slot, so that the order is always the same.
-    heap: Vec<(Instant, u32)>,
+    heap: Vec<(Instant, Slot)>,
     /// Where each slot is in the heap.
     places: Vec<usize>,
     ready: Turns,
-    /// Who has data that the host's cap holds back.
+    /// The peers whose data the host's cap holds back.
     waiting: Turns,
+    cap: Cap,
+    /// When there is room for data under the cap.
+    room_at: Instant,
 }
 
 /// Slots that stand in a queue, once each.
 #[derive(Debug, Default)]
 struct Turns {
-    queue: VecDeque<u32>,
+    queue: VecDeque<Slot>,
     /// Of each slot.
     is_in: Vec<bool>,
 }
 
 impl Turns {
-    fn push(&mut self, slot: u32) {
-        let place = slot as usize;
+    fn push(&mut self, slot: Slot) {
+        let place = slot.index();
         if self.is_in.len() <= place {
             self.is_in.resize(place + 1, false);
         }
@@ -40,14 +51,14 @@ impl Turns {
         }
     }
 
-    fn first(&self) -> Option<u32> {
+    fn first(&self) -> Option<Slot> {
         self.queue.front().copied()
     }
 
     /// The first goes to the end, or has nothing more to do.
     fn turn_over(&mut self, more: bool) {
         if let Some(slot) = self.queue.pop_front() {
-            self.is_in[slot as usize] = more;
+            self.is_in[slot.index()] = more;
             if more {
                 self.queue.push_back(slot);
             }
@@ -56,21 +67,77 @@ impl Turns {
 }
 
 impl Schedule {
-    /// The earliest deadline.
-    pub(crate) fn next(&self) -> Option<Instant> {
+    /// `send_rate`: the most that the host sends, in bytes a second; `u32::MAX`: no cap.
+    pub(super) fn new(send_rate: u32) -> Self {
+        Self {
+            heap: Vec::new(),
+            places: Vec::new(),
+            ready: Turns::default(),
+            waiting: Turns::default(),
+            cap: Cap::new(send_rate),
+            room_at: Instant::ZERO,
+        }
+    }
+
+    /// The earliest deadline of a peer.
+    pub(super) fn next(&self) -> Option<Instant> {
         self.heap.first().map(|&(at, _)| at)
+    }
+
+    /// When the host has something to do: at once if a peer may have something to send that needs
+    /// no room.
+    pub(super) fn next_call(&self) -> Option<Instant> {
+        if self.ready.first().is_some() {
+            return Some(Instant::ZERO);
+        }
+        let room = self.waits().then_some(self.room_at);
+        self.next().into_iter().chain(room).min()
+    }
+
+    /// Another cap on what the host sends.
+    pub(super) fn set_rate(&mut self, bytes_a_second: u32, tick: Tick) {
+        self.cap.set_rate(bytes_a_second, tick.now);
+        self.look_for_room(tick);
+    }
+
+    /// Whether data may leave now, by the cap of all peers.
+    pub(super) fn look_for_room(&mut self, tick: Tick) -> Tick {
+        let until = self.cap.hold(tick.step, tick.now);
+        self.room_at = until.map_or(tick.now, |until| until.max(tick.now + QUANTUM));
+        Tick {
+            is_full: until.is_some(),
+            ..tick
+        }
+    }
+
+    /// Data that the cap may hold back leaves.
+    pub(super) fn spend(&mut self, bytes: usize, now: Instant) {
+        self.cap.spend(bytes as u64, now);
+    }
+
+    /// Something leaves that the cap never holds back.
+    pub(super) fn count(&mut self, bytes: usize) {
+        self.cap.count(bytes as u64);
+    }
+
+    /// # Panics
+    ///
+    /// If more has left than the cap allows, where no datagram is longer than this.
+    #[cfg(any(test, feature = "audit"))]
+    pub(super) fn audit(&self, longest: usize) {
+        self.cap.audit(longest as u64);
     }
 
     /// The deadline of a slot.
     #[cfg(any(test, feature = "audit"))]
-    pub(crate) fn deadline(&self, slot: u32) -> Instant {
-        let place = self.places.get(slot as usize);
+    pub(super) fn deadline(&self, slot: Slot) -> Instant {
+        let place = self.places.get(slot.index());
         let entry = place.and_then(|&place| self.heap.get(place));
         entry.map_or(Instant::NEVER, |&(at, _)| at)
     }
 
     /// A slot whose deadline has come. Its deadline has to be set anew.
-    pub(crate) fn pop_due(&mut self, now: Instant) -> Option<u32> {
+    pub(super) fn pop_due(&mut self, now: Instant) -> Option<Slot> {
         let &(at, slot) = self.heap.first()?;
         if at > now {
             return None;
@@ -80,14 +147,14 @@ impl Schedule {
     }
 
     /// Changes the deadline of a slot; `NEVER` takes it out.
-    pub(crate) fn set_deadline(&mut self, slot: u32, at: Instant) {
+    pub(super) fn set_deadline(&mut self, slot: Slot, at: Instant) {
         self.reserve(slot);
-        let place = self.places[slot as usize];
+        let place = self.places[slot.index()];
         match (place, at.is_never()) {
             (ABSENT, true) => {}
             (ABSENT, false) => {
                 self.heap.push((at, slot));
-                self.places[slot as usize] = self.heap.len() - 1;
+                self.places[slot.index()] = self.heap.len() - 1;
                 self.rise(self.heap.len() - 1);
             }
             (place, true) => self.remove(place),
@@ -102,33 +169,28 @@ impl Schedule {
     }
 
     /// Puts a slot at the end of the ready queue, if it is not in it.
-    pub(crate) fn set_ready(&mut self, slot: u32) {
+    pub(super) fn set_ready(&mut self, slot: Slot) {
         self.ready.push(slot);
     }
 
     /// Puts a slot at the end of the queue of those that wait for room, if it is not in it.
-    pub(crate) fn set_waiting(&mut self, slot: u32) {
+    pub(super) fn set_waiting(&mut self, slot: Slot) {
         self.waiting.push(slot);
     }
 
-    /// Whether there are any.
-    pub(crate) fn waits(&self) -> bool {
+    /// Whether any slot waits for room.
+    fn waits(&self) -> bool {
         self.waiting.first().is_some()
     }
 
-    /// Whether a slot may have something to send that needs no room.
-    pub(crate) fn is_ready(&self) -> bool {
-        self.ready.first().is_some()
-    }
-
     /// The slot whose turn it is to send: those come first that wait for room, if there is some.
-    pub(crate) fn first(&self, has_room: bool) -> Option<u32> {
+    pub(super) fn first(&self, has_room: bool) -> Option<Slot> {
         let waiting = self.waiting.first().filter(|_| has_room);
         waiting.or_else(|| self.ready.first())
     }
 
     /// The slot whose turn it was goes to the end, or has nothing more to send.
-    pub(crate) fn turn_over(&mut self, has_room: bool, more: bool) {
+    pub(super) fn turn_over(&mut self, has_room: bool, more: bool) {
         if has_room && self.waits() {
             self.waiting.turn_over(more);
         } else {
@@ -136,8 +198,8 @@ impl Schedule {
         }
     }
 
-    fn reserve(&mut self, slot: u32) {
-        let len = slot as usize + 1;
+    fn reserve(&mut self, slot: Slot) {
+        let len = slot.index() + 1;
         if self.places.len() < len {
             self.places.resize(len, ABSENT);
         }
@@ -145,9 +207,9 @@ impl Schedule {
 
     fn remove(&mut self, place: usize) {
         let (_, slot) = self.heap.swap_remove(place);
-        self.places[slot as usize] = ABSENT;
+        self.places[slot.index()] = ABSENT;
         if let Some(&(_, moved)) = self.heap.get(place) {
-            self.places[moved as usize] = place;
+            self.places[moved.index()] = place;
             let place = self.rise(place);
             self.sink(place);
         }
@@ -176,8 +238,8 @@ impl Schedule {
     fn swap(&mut self, from: usize, to: usize) -> usize {
         work::count(1);
         self.heap.swap(from, to);
-        self.places[self.heap[from].1 as usize] = from;
-        self.places[self.heap[to].1 as usize] = to;
+        self.places[self.heap[from].1.index()] = from;
+        self.places[self.heap[to].1.index()] = to;
         to
     }
 }
@@ -193,11 +255,11 @@ mod tests {
         fn slots_come_due_in_the_order_of_their_newest_deadlines(
             sets in proptest::collection::vec((0_u32..20, 0_u64..50), 0..200)
         ) {
-            let mut schedule = Schedule::default();
+            let mut schedule = Schedule::new(u32::MAX);
             let mut naive = [None; 20];
             for (slot, at) in sets {
                 let at = if at == 0 { Instant::NEVER } else { Instant::from_micros(at) };
-                schedule.set_deadline(slot, at);
+                schedule.set_deadline(Slot::new(slot), at);
                 naive[slot as usize] = (!at.is_never()).then_some(at);
                 prop_assert_eq!(schedule.next(), naive.iter().flatten().min().copied());
             }
@@ -206,7 +268,7 @@ mod tests {
             due.sort_unstable();
             for (at, slot) in due {
                 prop_assert_eq!(schedule.next(), Some(at));
-                prop_assert_eq!(schedule.pop_due(at), Some(slot));
+                prop_assert_eq!(schedule.pop_due(at), Some(Slot::new(slot)));
             }
             prop_assert_eq!(schedule.pop_due(Instant::from_micros(99)), None);
         }
@@ -214,34 +276,38 @@ mod tests {
 
     #[test]
     fn ready_slots_take_turns_and_stand_in_the_queue_once() {
-        let mut schedule = Schedule::default();
-        for slot in [3, 1, 3] {
+        let mut schedule = Schedule::new(u32::MAX);
+        for slot in [3, 1, 3].map(Slot::new) {
             schedule.set_ready(slot);
         }
-        assert_eq!(schedule.first(true), Some(3));
+        assert_eq!(schedule.first(true), Some(Slot::new(3)));
         schedule.turn_over(true, true);
-        assert_eq!(schedule.first(true), Some(1));
+        assert_eq!(schedule.first(true), Some(Slot::new(1)));
         schedule.turn_over(true, false);
         schedule.turn_over(true, false);
         assert_eq!(schedule.first(true), None);
-        schedule.set_ready(1);
-        assert_eq!(schedule.first(true), Some(1));
+        schedule.set_ready(Slot::new(1));
+        assert_eq!(schedule.first(true), Some(Slot::new(1)));
     }
 
     #[test]
     fn who_waits_for_room_comes_first_where_there_is_some() {
-        let mut schedule = Schedule::default();
-        schedule.set_ready(5);
-        for slot in [3, 1, 3] {
+        let mut schedule = Schedule::new(u32::MAX);
+        schedule.set_ready(Slot::new(5));
+        for slot in [3, 1, 3].map(Slot::new) {
             schedule.set_waiting(slot);
         }
-        assert_eq!(schedule.first(false), Some(5));
-        for slot in [3, 1, 3] {
+        assert_eq!(schedule.first(false), Some(Slot::new(5)));
+        for slot in [3, 1, 3].map(Slot::new) {
             assert_eq!(schedule.first(true), Some(slot));
             schedule.turn_over(true, true);
         }
         schedule.turn_over(false, false);
-        assert_eq!((schedule.first(false), schedule.is_ready()), (None, false));
-        assert!(schedule.waits());
+        assert_eq!((schedule.first(false), schedule.waits()), (None, true));
+        assert_eq!(
+            schedule.next_call(),
+            Some(Instant::ZERO),
+            "when there is room"
+        );
     }
 }

@@ -5,7 +5,6 @@ mod counts;
 mod endings;
 mod handshake;
 mod news;
-mod steps;
 mod ways;
 mod work;
 
@@ -113,7 +112,7 @@ fn a_peer_that_has_ended_cannot_be_disconnected() {
     host.disconnect(Instant::ZERO, peer, how).unwrap();
     // Once more while it is under way changes nothing.
     assert_eq!(host.disconnect(Instant::ZERO, peer, how), Ok(()));
-    let (_, ending) = host.peers.at_mut(peer.slot).unwrap();
+    let ending = &mut host.table.get_mut(peer).unwrap().peer;
     let remote = ending.remote_nonce().unwrap();
     assert!(ending.on_disconnect(0, remote, 4, Instant::ZERO));
     assert_eq!(state(&host, peer), Some(PeerState::Disconnected));
@@ -132,7 +131,7 @@ fn nobody_is_let_in_while_thousands_of_events_wait() {
         let mut host = Host::<_, u32>::new(Config::new(), example_rng());
         host.listen(Listen::Open).unwrap();
         for _ in 0..events {
-            host.events.push_back(Event::Readable { peer });
+            host.events.push(Event::Readable { peer });
         }
         let taken = host.handle_datagram(Instant::ZERO, 1, Ecn::NotEct, &request);
         assert_eq!(taken, Disposition::Ignored(Ignored::Stateless));
@@ -145,8 +144,8 @@ fn nobody_is_let_in_while_thousands_of_events_wait() {
 #[test]
 fn a_host_that_sleeps_after_a_reset_does_not_blame_its_peer() {
     let (mut host, peer) = example_pair();
-    let tick = host.advance(Instant::ZERO);
-    let (_, doubted) = host.peers.at_mut(peer.slot).unwrap();
+    let tick = host.steps.advance(Instant::ZERO);
+    let doubted = &mut host.table.get_mut(peer).unwrap().peer;
     doubted.on_reset(tick);
     host.settle(peer.slot);
     // T23: the answer to our ping may have come while we slept.

@@ -93,10 +93,10 @@ impl Books {
 
 fn of_session(mut stats: PeerStats, session: &Session) -> PeerStats {
     let transfer = &session.transfer;
-    let figures = transfer.figures();
+    let figures = &transfer.outbound.figures;
     let totals = session.sequencing.totals();
-    stats.rtt = transfer.recovery().average();
-    stats.rtt_variance = transfer.recovery().variance();
+    stats.rtt = transfer.rtt().smoothed();
+    stats.rtt_variance = transfer.rtt().variation();
     stats.resend_timeout = transfer.resend_timeout();
     stats.flight = transfer.flight();
     stats.window = transfer.window();
@@ -105,21 +105,21 @@ fn of_session(mut stats: PeerStats, session: &Session) -> PeerStats {
     let (ecn, marked) = transfer.marks();
     (stats.ecn, stats.frames_marked) = (ecn, marked.into());
     stats.queued_bytes = u32::try_from(totals.room.used()).unwrap_or(u32::MAX);
-    stats.frames_sent = transfer.frames_sent();
-    stats.frames_lost = transfer.frames_lost();
-    stats.rtt_minimum = figures.minimum();
-    stats.jitter = figures.jitter.get();
+    stats.frames_sent = figures.sent;
+    stats.frames_lost = figures.lost;
+    stats.rtt_minimum = transfer.rtt().minimum().unwrap_or_default();
+    stats.jitter = transfer.rtt().jitter.get();
     stats.frames_spurious = figures.spurious;
-    stats.frames_received = figures.received();
-    stats.frames_missing = figures.missing();
+    stats.frames_received = transfer.inbound.frames();
+    stats.frames_missing = transfer.inbound.missing();
     stats.loss_sent = figures.sent_loss.recent();
-    stats.loss_received = figures.received_loss.recent();
+    stats.loss_received = transfer.inbound.recent_loss();
     stats.quality = stats.rate_quality();
     stats.packets_sent = session.sent.packets;
     stats.packet_bytes_sent = session.sent.bytes;
     stats.packets_received = session.received.packets;
     stats.packet_bytes_received = session.received.bytes;
-    stats.answers_withheld = transfer.answers.withheld;
+    stats.answers_withheld = transfer.answers_withheld();
     stats.packets_expired = totals.expired;
     stats.packets_replaced = totals.replaced;
     stats.packets_cancelled = totals.cancelled;
@@ -380,7 +380,7 @@ impl Peer {
 
     /// Whether no datagram of the connection has come yet.
     pub(crate) fn is_silent(&self) -> bool {
-        let received = |session: &Session| session.transfer.figures().received();
+        let received = |session: &Session| session.transfer.inbound.frames();
         self.phase.session().map_or(0, received) == 0
     }
 
@@ -424,7 +424,7 @@ impl Peer {
     /// The remote host asks whether we are where it sends to.
     pub(crate) fn answer_challenge(&mut self, data: u64, now: Instant) {
         if let Some(session) = self.phase.session_mut() {
-            session.transfer.answers.on_path_challenge(data, now);
+            session.transfer.on_path_challenge(data, now);
         }
     }
 

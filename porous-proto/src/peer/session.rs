@@ -20,7 +20,8 @@ use crate::sequencing::{Delivered, Sequencing, Verdict, cost};
 use crate::stats::ModeCounts;
 use crate::time::Instant;
 use crate::transfer::{
-    Acked, Arrival, Delivery, NextMessage, PathWords, Source, Transfer, TransferParams, Written,
+    Acked, Arrival, Delivery, Incoming, NextMessage, PathWords, Source, Transfer, TransferParams,
+    Written,
 };
 use crate::wire::NoRoom;
 
@@ -141,7 +142,6 @@ impl Session {
             send_rate: agreement.send_rate,
             receive_rate: agreement.receive_rate,
             remote_rate: agreement.remote_rate,
-            bandwidth: agreement.bandwidth,
             timeout,
             policy: settings.policy,
             congestion: settings.congestion,
@@ -435,8 +435,12 @@ impl Session {
         let (frame, messages) = (checked.frame, checked.messages);
         let mut words = self.transfer.path_words(frame);
         self.transfer.set_step(tick.step, tick.lag);
-        self.transfer
-            .on_frame((frame, ecn), short, !messages.is_empty(), tick.now);
+        let incoming = Incoming {
+            id: frame,
+            ecn,
+            is_eliciting: !messages.is_empty(),
+        };
+        self.transfer.on_frame(&incoming, short, tick.now);
         if strikes(Bug::AcksWhatItDropped) {
             return Err(Ignored::Duplicate);
         }

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::{Candidate, Roaming};
+use super::{Heard, Roaming, Validation};
 use crate::doc::example_pair;
 use crate::frame::Control;
 use crate::time::Instant;
@@ -42,12 +42,13 @@ fn old(id: u64) -> PathWords {
 /// A datagram of 10 bytes comes from elsewhere. The challenge of an address is that itself.
 fn hear(roaming: &mut Roaming<u8>, from: u8, words: PathWords, now: Instant) -> bool {
     let draw = || from.into();
-    roaming.on_datagram_elsewhere((from, words, 10), SLOW, draw, now)
+    let bytes = 10;
+    roaming.on_heard_elsewhere(&Heard { from, words, bytes }, SLOW, draw, now)
 }
 
 fn addresses(roaming: &Roaming<u8>) -> Vec<u8> {
-    let candidates = roaming.candidates.iter();
-    candidates.map(|candidate| candidate.address).collect()
+    let validations = roaming.validations.iter();
+    validations.map(|validation| validation.address).collect()
 }
 
 fn look(roaming: &mut Roaming<u8>, patience: Duration, now: Instant) -> Vec<u8> {
@@ -61,35 +62,35 @@ fn three_bytes_go_elsewhere_for_each_that_came_from_there() {
     for id in 1..=2 {
         hear(&mut roaming, ELSEWHERE, newest(id), at(0));
     }
-    let candidate = &mut roaming.candidates[0];
-    assert_eq!(candidate.take_words().1, 60);
-    candidate.sent = 59;
-    assert_eq!(candidate.take_words().1, 1);
-    candidate.sent = 61;
-    assert_eq!(candidate.take_words().1, 0);
+    let validation = &mut roaming.validations[0];
+    assert_eq!(validation.take_words().1, 60);
+    validation.sent = 59;
+    assert_eq!(validation.take_words().1, 1);
+    validation.sent = 61;
+    assert_eq!(validation.take_words().1, 0);
 }
 
 #[test]
 fn what_went_elsewhere_is_counted_and_a_challenge_is_noted() {
     let (mut host, id) = example_pair();
-    let (_, peer, _) = host.peers.place_mut(id.slot).unwrap();
+    let peer = &mut host.table.get_mut(id).unwrap().peer;
     let mut roaming = Roaming::<u32>::new(at(0));
-    let mut candidate = Candidate::new(9, 1, at(0));
-    (candidate.received, candidate.response) = (100, Some(2));
-    roaming.candidates.push(candidate);
+    let mut validation = Validation::new(9, 1, at(0));
+    (validation.received, validation.response) = (100, Some(2));
+    roaming.validations.push(validation);
     let mut buf = [0; 1200];
     let (to, first) = roaming.poll_transmit(peer, at(1), &mut buf).unwrap();
     // What is only echoed is no challenge.
-    assert_eq!((to, roaming.candidates[0].challenged), (9, None));
+    assert_eq!((to, roaming.validations[0].challenged), (9, None));
     assert!(roaming.poll_transmit(peer, at(2), &mut buf).is_none());
-    roaming.candidates[0].challenge_due = true;
+    roaming.validations[0].challenge_due = true;
     let (_, second) = roaming.poll_transmit(peer, at(3), &mut buf).unwrap();
-    let candidate = &roaming.candidates[0];
-    assert_eq!(candidate.challenged, Some(at(3)));
-    assert_eq!(candidate.sent, (first.len + second.len) as u64);
+    let validation = &roaming.validations[0];
+    assert_eq!(validation.challenged, Some(at(3)));
+    assert_eq!(validation.sent, (first.len + second.len) as u64);
     // And nothing is written that has no room.
-    let candidate = &mut roaming.candidates[0];
-    (candidate.sent, candidate.challenge_due) = (300, true);
+    let validation = &mut roaming.validations[0];
+    (validation.sent, validation.challenge_due) = (300, true);
     assert!(roaming.poll_transmit(peer, at(4), &mut buf).is_none());
 }
 
@@ -99,24 +100,24 @@ fn only_what_is_newest_makes_somebody_be_asked_or_asked_again() {
     hear(&mut roaming, ELSEWHERE, old(3), at(0));
     assert_eq!(addresses(&roaming), []);
     hear(&mut roaming, ELSEWHERE, newest(5), at(0));
-    let candidate = &mut roaming.candidates[0];
+    let validation = &mut roaming.validations[0];
     let challenge = Control::PathChallenge(ELSEWHERE.into());
-    assert_eq!(candidate.take_words().0[..], [challenge]);
-    candidate.challenged = Some(at(0));
+    assert_eq!(validation.take_words().0[..], [challenge]);
+    validation.challenged = Some(at(0));
     hear(&mut roaming, ELSEWHERE, old(4), at(500));
-    assert!(roaming.candidates[0].take_words().0.is_empty());
+    assert!(roaming.validations[0].take_words().0.is_empty());
     hear(&mut roaming, ELSEWHERE, newest(6), at(399));
-    assert!(roaming.candidates[0].take_words().0.is_empty());
+    assert!(roaming.validations[0].take_words().0.is_empty());
     hear(&mut roaming, ELSEWHERE, newest(7), at(400));
-    assert_eq!(roaming.candidates[0].take_words().0[..], [challenge]);
+    assert_eq!(roaming.validations[0].take_words().0[..], [challenge]);
 }
 
 #[test]
 fn an_echo_counts_if_it_is_newer_than_all_that_came_from_where_the_peer_is() {
     let mut roaming = Roaming::new(at(0));
     hear(&mut roaming, ELSEWHERE, newest(1), at(0));
-    roaming.on_datagram_here(8, at(0));
-    roaming.on_datagram_here(5, at(0));
+    roaming.on_heard_here(8, at(0));
+    roaming.on_heard_here(5, at(0));
     for (id, counts) in [(7, false), (8, false), (9, true)] {
         let response = Some(ELSEWHERE.into());
         let words = PathWords {
@@ -138,7 +139,7 @@ fn the_newest_challenge_is_echoed_whatever_comes_after_it() {
         };
         hear(&mut roaming, ELSEWHERE, words, at(0));
     }
-    let (words, _) = roaming.candidates[0].take_words();
+    let (words, _) = roaming.validations[0].take_words();
     assert_eq!(words[1..], [Control::PathResponse(4)]);
 }
 
@@ -147,9 +148,9 @@ fn a_candidate_is_given_up_after_three_timeouts_and_a_second() {
     for (patience, ends) in [(SLOW, 1200), (FAST, 1000)] {
         let mut roaming = Roaming::new(at(0));
         hear(&mut roaming, ELSEWHERE, newest(1), at(0));
-        roaming.forget_candidates(patience, at(ends - 1));
+        roaming.forget_expired(patience, at(ends - 1));
         assert_eq!(addresses(&roaming), [ELSEWHERE]);
-        roaming.forget_candidates(patience, at(ends));
+        roaming.forget_expired(patience, at(ends));
         assert_eq!(addresses(&roaming), []);
     }
 }
@@ -171,11 +172,11 @@ fn who_falls_silent_after_a_move_is_looked_for_where_it_was() {
         let mut roaming = Roaming::new(at(0));
         assert_eq!(look(&mut roaming, patience, at(5000)), [], "no move");
         roaming.on_moved(HERE, 2, at(5000));
-        roaming.on_datagram_here(3, at(5500));
+        roaming.on_heard_here(3, at(5500));
         assert_eq!(look(&mut roaming, patience, at(5499 + silence)), []);
         assert_eq!(look(&mut roaming, patience, at(5500 + silence)), [HERE]);
         assert_eq!(look(&mut roaming, patience, at(5501 + silence)), [HERE]);
-        let (words, room) = roaming.candidates[0].take_words();
+        let (words, room) = roaming.validations[0].take_words();
         assert_eq!((&words[..], room), (&[Control::PathChallenge(1)][..], 3600));
     }
 }
@@ -190,6 +191,6 @@ fn not_once_that_is_forgotten_nor_beside_three_others() {
     assert_eq!(look(&mut roaming, SLOW, at(2100)), [20, 21, 22]);
     // They are given up.
     assert_eq!(look(&mut roaming, SLOW, at(9999)), [HERE]);
-    roaming.candidates.clear();
+    roaming.validations.clear();
     assert_eq!(look(&mut roaming, SLOW, at(10_000)), []);
 }

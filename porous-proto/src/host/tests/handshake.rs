@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
+use super::super::member::Member;
 use super::*;
 use crate::doc::carry;
 use crate::frame::{Connect, ConnectionId};
@@ -81,7 +82,7 @@ fn a_goodbye_to_an_attempt_that_met_nobody_is_nobodys() {
     let nobodys = Disposition::Ignored(Ignored::UnknownNonce);
     assert_eq!(handle(&mut host, &bye(THEIRS)), nobodys);
     assert_eq!(state(&host, peer), Some(PeerState::Connecting));
-    let (_, refused) = host.peers.at_mut(peer.slot).unwrap();
+    let refused = &mut host.table.get_mut(peer).unwrap().peer;
     refused.on_refused(0, Refusal::Full, Instant::ZERO);
     host.settle(peer.slot);
     assert_eq!(handle(&mut host, &bye(THEIRS)), nobodys);
@@ -116,15 +117,16 @@ fn who_cannot_be_given_a_connection_id_is_refused_as_by_a_full_host() {
     // Those that are free were not found by chance.
     for n in 0..=u8::MAX {
         let id = ConnectionId::new(&[n]).unwrap();
-        if host.peers.by_connection_id(id).is_none() {
+        if !host.table.has_connection_id(id) {
             let config = Config::new().connection_id_len(1).unwrap();
             let peer = Peer::outgoing(
                 Instant::ZERO,
-                host.identity(1, id),
+                host.strangers.identity(1, id),
                 &config,
                 Handshake::new(1, &[], 1),
             );
-            host.peers.insert(2000 + u32::from(n), peer);
+            let member = Member::new(peer, 2000 + u32::from(n), &[]);
+            host.table.insert(member);
         }
     }
     let mut client = Host::<_, u32>::new(Config::client(), example_rng());
@@ -209,7 +211,7 @@ fn only_who_asks_and_is_there_can_be_let_in() {
     assert_eq!(host.accept(Instant::ZERO, peer), not_asked);
     assert_eq!(host.refuse(Instant::ZERO, peer, b""), not_asked);
     // One that has ended does not ask any more.
-    let (_, ended) = host.peers.at_mut(peer.slot).unwrap();
+    let ended = &mut host.table.get_mut(peer).unwrap().peer;
     ended.replace(Instant::ZERO);
     host.settle(peer.slot);
     assert_eq!(state(&host, peer), Some(PeerState::Disconnected));

@@ -132,8 +132,7 @@ fn what_was_never_sent_because_it_was_too_old_is_counted() {
 #[test]
 fn a_reset_counts_only_if_it_names_the_connection() {
     let [(mut client, peer), _] = pair(Config::client());
-    let (_, target) = client.peers.get(peer).unwrap();
-    let own = target.connection_id();
+    let own = client.peer(peer).unwrap().connection_id();
     let handle = |client: &mut Host<ExampleRng, u32>, connection_id| {
         let mut buf = [0; 20];
         let len = Reset { connection_id }.encode(&mut buf).unwrap();
@@ -231,7 +230,7 @@ fn receipts_keep_nobody_out() {
         assert_eq!(sent, Ok(()));
         assert!(server.cancel(peer, ChannelId(0), 1));
     }
-    assert!(server.events.len() >= 5000 && client.receive(there).is_none());
+    assert!(client.receive(there).is_none());
     let mut other = Host::<_, u32>::new(Config::client(), ExampleRng(9));
     other.connect(Instant::ZERO, 2).unwrap();
     let mut buf = [0; 1200];
@@ -241,4 +240,6 @@ fn receipts_keep_nobody_out() {
     let answer = server.poll_transmit(Instant::ZERO, &mut buf).unwrap();
     other.handle_datagram(Instant::ZERO, 2, Ecn::NotEct, answer.datagram);
     assert_eq!(other.poll_event(), None, "it was not refused");
+    let events = core::iter::from_fn(|| server.poll_event());
+    assert!(events.count() >= 5000);
 }

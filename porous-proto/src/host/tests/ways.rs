@@ -83,7 +83,7 @@ fn a_peer_has_at_most_eight_addresses() {
     let again = ask(&mut host, 12, &request(THEIRS, 0, 5));
     assert_eq!(again, Disposition::Handled(peer));
     assert_eq!(sent(&mut host), [(12, 0xD0, first_cookie)]);
-    assert_eq!(host.peers.iter().count(), 1);
+    assert_eq!(host.table.iter().count(), 1);
     let _ = host.audit();
 }
 
@@ -93,7 +93,7 @@ fn the_same_nonce_with_another_connection_id_is_somebody_elses() {
     assert!(matches!(prove(&mut host, 10, 5), Disposition::Accepted(_)));
     sent(&mut host);
     assert!(matches!(prove(&mut host, 11, 6), Disposition::Accepted(_)));
-    assert_eq!(host.peers.iter().count(), 2);
+    assert_eq!(host.table.iter().count(), 2);
 }
 
 #[test]
@@ -103,12 +103,12 @@ fn a_late_request_from_another_address_revives_nothing() {
         panic!()
     };
     sent(&mut host);
-    let (_, ended) = host.peers.at_mut(peer.slot).unwrap();
+    let ended = &mut host.table.get_mut(peer).unwrap().peer;
     ended.replace(Instant::ZERO);
     host.settle(peer.slot);
     let late = Disposition::Ignored(Ignored::WrongState);
     assert_eq!(prove(&mut host, 11, 5), late);
-    assert_eq!(host.peers.iter().count(), 1);
+    assert_eq!(host.table.iter().count(), 1);
 }
 
 /// A frame with a noop, from the host whose nonce is [`THEIRS`] to the one with this nonce.
@@ -152,7 +152,7 @@ fn nobody_joins_a_connection_by_asking_for_it() {
     assert_eq!(taken, Disposition::Ignored(Ignored::WrongAddress));
     assert_eq!(host.address(peer), Some(10));
     assert_eq!(
-        (sent(&mut host), host.peers.iter().count()),
+        (sent(&mut host), host.table.iter().count()),
         (Vec::new(), 1)
     );
 }

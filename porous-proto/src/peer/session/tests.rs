@@ -104,7 +104,7 @@ fn deliver_with(
     let words = session.handle_short(&short, Ecn::NotEct, TICK)?;
     if let Some(data) = words.challenge {
         // As the host does.
-        session.transfer.answers.on_path_challenge(data, TICK.now);
+        session.transfer.on_path_challenge(data, TICK.now);
     }
     Ok(())
 }

@@ -1,0 +1,376 @@
+//! Answers to hosts that are no peers: cookies, refusals, resets. One for each datagram at most, none
+//! of them repeated, none longer than a third of a request (`docs/wire.md`, "Handshake"), or, of a
+//! reset, than what it answers. Answers that cost no state are limited ("Limits of answers"): to a
+//! number a second to each address and to all, of which a quarter may leave at once.
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::vec;
+use core::time::Duration;
+
+use crate::bucket::Bucket;
+use crate::canary::{Bug, strikes};
+use crate::config::Config;
+use crate::event::Refusal;
+use crate::frame::{Connect, ConnectionId, Disconnect, DisconnectAck, Offer, Refuse, Reset};
+use crate::time::Instant;
+use crate::wire::NoRoom;
+
+/// No more replies wait to be sent (told in `Config`), nor more than may leave at once. A driver that
+/// sends after each batch of datagrams hardly ever gets there.
+const WAITING_MAX: u32 = 1024;
+
+/// How much of the allowance may be used at once, in time.
+const BURST: Duration = Duration::from_millis(250);
+
+/// Together the buckets of addresses let through this many times what all may get: a flood from
+/// everywhere runs into the latter.
+const SPARE: u64 = 4;
+
+/// Addresses share this many buckets at most.
+const BUCKETS_MAX: u64 = 4096;
+
+/// And at least this many, which is enough for a host that cannot listen: it hardly answers.
+const BUCKETS_MIN: u64 = 64;
+
+/// Resets can be provoked by a few bytes, so they get no more than a tenth of the answers.
+const RESETS: u32 = 10;
+
+/// Answers get one part in ten of what a host may send to all: one stranger with a thousand addresses
+/// may want all of them.
+const STRANGERS: u32 = 10;
+
+/// What may be saved up of that part: a fiftieth of any second, as of the cap itself.
+const SAVED: Duration = Duration::from_millis(20);
+
+/// A reply.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Reply {
+    /// The second request of the handshake: our random id is a cookie (§2.3).
+    Cookie {
+        cookie: u64,
+        nonce_peer: u64,
+    },
+    Refuse {
+        nonce_peer: u64,
+        refusal: Refusal,
+    },
+    /// We have no such connection.
+    Reset(Reset),
+    /// We gave up connecting.
+    Disconnect(Disconnect),
+    /// The sender has given up, and we go on connecting at other addresses.
+    DisconnectAck(DisconnectAck),
+}
+
+impl Reply {
+    /// The bytes of the longest reply: a request with a cookie, or a refusal with all its data.
+    fn longest(offer: &Offer) -> usize {
+        let cookie = cookie_request(1, 1, offer);
+        cookie.encoded_length(&[]).max(Refuse::LONGEST)
+    }
+
+    fn encode(&self, offer: &Offer, buf: &mut [u8]) -> Result<usize, NoRoom> {
+        match *self {
+            Self::Cookie { cookie, nonce_peer } => {
+                cookie_request(cookie, nonce_peer, offer).encode_request(&[], buf)
+            }
+            Self::Refuse {
+                nonce_peer,
+                refusal,
+            } => Refuse::new(nonce_peer, refusal).encode(buf),
+            Self::Reset(reset) => reset.encode(buf),
+            Self::Disconnect(bye) => bye.encode(buf),
+            Self::DisconnectAck(ack) => ack.encode(buf),
+        }
+    }
+}
+
+fn cookie_request(cookie: u64, nonce_peer: u64, offer: &Offer) -> Connect {
+    Connect {
+        cookie: true,
+        nonce_self: cookie,
+        nonce_peer,
+        connection_id: ConnectionId::EMPTY,
+        offer: offer.clone(),
+    }
+}
+
+/// The replies that wait to be sent.
+#[derive(Debug)]
+pub(super) struct Replies<A> {
+    waiting: VecDeque<(A, Reply)>,
+    /// How many may wait.
+    most: usize,
+}
+
+impl<A: Copy> Replies<A> {
+    /// `per_second`: how many answers a second may go to all.
+    pub(super) fn new(per_second: u32) -> Self {
+        Self {
+            waiting: VecDeque::new(),
+            most: (per_second / 4).clamp(1, WAITING_MAX) as usize,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// How many wait.
+    #[cfg(any(test, feature = "audit"))]
+    pub(super) fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// False if too many wait: the reply is dropped, and the host that wants it will ask again.
+    pub(super) fn push(&mut self, to: A, reply: Reply) -> bool {
+        let room = self.waiting.len() < self.most;
+        if room {
+            self.waiting.push_back((to, reply));
+            if strikes(Bug::AnswersTwice) {
+                self.waiting.push_back((to, reply));
+            }
+        }
+        room
+    }
+
+    /// Writes the next reply: where to, and its length.
+    pub(super) fn poll_transmit(&mut self, offer: &Offer, buf: &mut [u8]) -> Option<(A, usize)> {
+        let (to, reply) = self.waiting.pop_front()?;
+        let len = reply.encode(offer, buf);
+        debug_assert!(len.is_ok(), "a reply fits into any legal buffer");
+        Some((to, len.ok()?))
+    }
+}
+
+/// What is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Answered {
+    /// A request, or what is left of a dead connection.
+    Handshake,
+    /// A short datagram of a connection that is not here.
+    UnknownConnection,
+}
+
+/// A bucket of answers, as the time at which it will be full again.
+#[derive(Clone, Copy, Debug)]
+struct Allowance(Instant);
+
+impl Allowance {
+    /// When the bucket would be full again if a token was taken now; `None` if there is none.
+    fn after(self, now: Instant, interval: Duration) -> Option<Instant> {
+        let full = self.0.max(now) + interval;
+        (full <= now + BURST.max(interval)).then_some(full)
+    }
+}
+
+/// How many answers may go out now, and in how many bytes.
+#[derive(Debug)]
+pub(super) struct AnswerLimits {
+    /// By address, under a hash that nobody else knows.
+    addresses: Box<[Allowance]>,
+    all: Allowance,
+    resets: Allowance,
+    /// The time from one answer to an address to the next, on average.
+    address_interval: Duration,
+    /// The same of answers to all.
+    interval: Duration,
+    /// Of the bytes that the host may send.
+    share: Bucket,
+    /// The bytes of the longest answer.
+    longest: u64,
+}
+
+impl AnswerLimits {
+    pub(super) fn new(config: &Config) -> Self {
+        let full = Allowance(Instant::ZERO);
+        Self {
+            addresses: vec![full; buckets(config)].into_boxed_slice(),
+            all: full,
+            resets: full,
+            address_interval: interval(config.replies_per_address),
+            interval: interval(config.replies),
+            share: Bucket::new(share(config.host_send_rate)),
+            longest: Reply::longest(&config.offer()) as u64,
+        }
+    }
+
+    /// `rate`: the bytes a second that the host may send to all.
+    pub(super) fn set_host_rate(&mut self, rate: u32, now: Instant) {
+        self.share.set_rate(share(rate), now);
+    }
+
+    /// Whether an address with this hash may be answered once more; it counts as answered then.
+    pub(super) fn take(&mut self, now: Instant, hash: u64, what: Answered) -> bool {
+        let buckets = self.addresses.len() as u64;
+        let place = usize::try_from(hash % buckets).unwrap_or(0);
+        let resets = match what {
+            Answered::Handshake => Some(self.resets.0),
+            Answered::UnknownConnection => self.resets.after(now, RESETS * self.interval),
+        };
+        let address = self.addresses[place].after(now, self.address_interval);
+        let all = self.all.after(now, self.interval);
+        self.share.fill(now, SAVED);
+        let share = self.share.hold(now).is_none();
+        let (Some(resets), Some(address), Some(all), true) = (resets, address, all, share) else {
+            return false;
+        };
+        self.share.spend(self.longest);
+        self.resets = Allowance(resets);
+        self.addresses[place] = Allowance(address);
+        self.all = Allowance(all);
+        true
+    }
+}
+
+/// The part of answers, where `u32::MAX` is no cap.
+fn share(host_rate: u32) -> u32 {
+    if host_rate == u32::MAX {
+        return u32::MAX;
+    }
+    (host_rate / STRANGERS).max(1)
+}
+
+/// How many addresses are told apart.
+fn buckets(config: &Config) -> usize {
+    let enough = SPARE * u64::from(config.replies) / u64::from(config.replies_per_address.max(1));
+    let most = if config.may_listen() {
+        BUCKETS_MAX
+    } else {
+        BUCKETS_MIN
+    };
+    let buckets = enough.next_power_of_two().clamp(BUCKETS_MIN, most);
+    usize::try_from(buckets).unwrap_or(1)
+}
+
+/// From one token to the next.
+fn interval(per_second: u32) -> Duration {
+    Duration::from_micros(1_000_000_u64.div_ceil(per_second.max(1).into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Config;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    /// How many of `tries` at `now` are let through, each from the address that `hash` gives.
+    fn count(
+        limits: &mut AnswerLimits,
+        now: Instant,
+        what: Answered,
+        tries: u64,
+        hash: impl Fn(u64) -> u64,
+    ) -> usize {
+        (0..tries)
+            .filter(|&n| limits.take(now, hash(n), what))
+            .count()
+    }
+
+    #[test]
+    fn an_address_gets_twenty_answers_a_second_and_five_at_once() {
+        let mut limits = AnswerLimits::new(&Config::new());
+        let now = Instant::ZERO + 1000 * MS;
+        let what = Answered::Handshake;
+        assert_eq!(count(&mut limits, now, what, 100, |_| 7), 5);
+        assert_eq!(count(&mut limits, now + 49 * MS, what, 100, |_| 7), 0);
+        assert_eq!(count(&mut limits, now + 50 * MS, what, 100, |_| 7), 1);
+        assert_eq!(count(&mut limits, now + 50 * MS, what, 100, |_| 8), 5);
+        let second: usize = (51..=1050)
+            .map(|ms| count(&mut limits, now + ms * MS, what, 3, |_| 7))
+            .sum();
+        assert_eq!(second, 20);
+        assert_eq!(count(&mut limits, now + 9999 * MS, what, 100, |_| 7), 5);
+    }
+
+    #[test]
+    fn all_addresses_together_get_twenty_thousand_a_second() {
+        let mut limits = AnswerLimits::new(&Config::new());
+        let now = Instant::ZERO + 1000 * MS;
+        let what = Answered::Handshake;
+        assert_eq!(count(&mut limits, now, what, 20_000, |n| n), 5000);
+        let second: usize = (1..=1000)
+            .map(|ms| {
+                count(&mut limits, now + ms * MS, what, 100, |n| {
+                    ms as u64 * 100 + n
+                })
+            })
+            .sum();
+        assert_eq!(second, 20_000);
+    }
+
+    #[test]
+    fn resets_leave_most_of_the_answers_to_others() {
+        let mut limits = AnswerLimits::new(&Config::new());
+        let now = Instant::ZERO + 1000 * MS;
+        let resets = Answered::UnknownConnection;
+        assert_eq!(count(&mut limits, now, resets, 10_000, |n| n), 500);
+        let others = count(&mut limits, now, Answered::Handshake, 10_000, |n| n);
+        assert_eq!(others, 4500);
+    }
+
+    #[test]
+    fn there_are_as_many_buckets_as_a_flood_from_everywhere_needs() {
+        let buckets = |address, all| {
+            let config = Config::new().reply_limits(address, all).unwrap();
+            AnswerLimits::new(&config).addresses.len()
+        };
+        assert_eq!(buckets(20, 20_000), 4096);
+        assert_eq!([buckets(20, 2000), buckets(10, 1000)], [512; 2]);
+        assert_eq!([buckets(1, 1), buckets(1_000_000, 1)], [64; 2]);
+        assert_eq!(buckets(1, 1_000_000), 4096);
+        assert_eq!(super::buckets(&Config::new()), 4096);
+        assert_eq!(super::buckets(&Config::client()), 64);
+        assert_eq!(super::buckets(&Config::embedded()), 64);
+    }
+
+    #[test]
+    fn limits_of_any_size_work() {
+        for (per_address, all) in [(1, 1), (3, 7), (1_000_000, 1_000_000)] {
+            let config = Config::new().reply_limits(per_address, all).unwrap();
+            let mut limits = AnswerLimits::new(&config);
+            let what = Answered::Handshake;
+            let at_once = count(&mut limits, Instant::ZERO, what, 1_000_000, |_| 7);
+            let rate = per_address.min(all) as usize;
+            assert_eq!(at_once, (rate / 4).max(1), "{rate}");
+            let later = Instant::ZERO + 1000 * MS;
+            assert!(limits.take(later, 7, Answered::UnknownConnection));
+        }
+        // Time that has come to its end stops nobody.
+        let mut limits = AnswerLimits::new(&Config::client());
+        let end = Instant::from_micros(u64::MAX - 1);
+        assert!(count(&mut limits, end, Answered::Handshake, 10, |n| n) > 4);
+    }
+
+    #[test]
+    fn only_so_many_replies_wait() {
+        let mut replies = Replies::new(20_000);
+        let connection_id = ConnectionId::new(&[7; 4]).unwrap();
+        let reply = Reply::Reset(Reset { connection_id });
+        for n in 0..1024 {
+            assert!(replies.push(n, reply), "{n}");
+        }
+        assert!(!replies.push(1024, reply));
+        let (mut buf, offer) = ([0; 1200], crate::Config::new().offer());
+        assert_eq!(replies.poll_transmit(&offer, &mut buf), Some((0, 5)));
+        assert!(replies.push(1024, reply));
+        assert!(!replies.push(0, reply));
+        let sent = core::iter::from_fn(|| replies.poll_transmit(&offer, &mut buf)).count();
+        assert_eq!((sent, replies.is_empty()), (1024, true));
+    }
+
+    #[test]
+    fn no_more_replies_wait_than_may_go_out_at_once() {
+        let reply = Reply::Refuse {
+            nonce_peer: 7,
+            refusal: Refusal::Full,
+        };
+        for (rate, most) in [(1, 1), (7, 1), (100, 25), (4100, 1024)] {
+            let mut replies = Replies::new(rate);
+            let taken = (0..2000).filter(|&n| replies.push(n, reply)).count();
+            assert_eq!(taken, most, "{rate}");
+        }
+    }
+}

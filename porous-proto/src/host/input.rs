@@ -1,0 +1,328 @@
+//! Datagrams that arrive: whose they are, and what becomes of those that are nobody's
+//! (`docs/wire.md`, "Handshake").
+
+use rand_core::CryptoRng;
+
+use super::answers::Answered;
+use super::member::Member;
+use super::roaming::Heard;
+use super::strangers::Sender;
+use super::table::{Found, Slot};
+use super::{Address, Host};
+use crate::event::{Ecn, Event, Ignored, Refusal};
+use crate::frame::{Connect, ConnectionId, Datagram, Disconnect, Request, Rest, Short, decode};
+use crate::peer::{Agreement, Peer, PeerState, Tick};
+
+/// The peer that took a datagram.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Taken {
+    pub(super) slot: Slot,
+    /// The datagram has made it.
+    pub(super) is_new: bool,
+}
+
+impl Taken {
+    const fn by(slot: Slot) -> Self {
+        let is_new = false;
+        Self { slot, is_new }
+    }
+}
+
+/// A datagram that has come to a host.
+#[derive(Debug)]
+pub(super) struct Input<'h, R, A> {
+    pub(super) host: &'h mut Host<R, A>,
+    pub(super) tick: Tick,
+    pub(super) from: A,
+}
+
+impl<R: CryptoRng, A: Address> Input<'_, R, A> {
+    /// Gives the datagram to the peer that it is for, or answers it.
+    pub(super) fn take(&mut self, ecn: Ecn, datagram: &[u8]) -> Result<Taken, Ignored> {
+        let now = self.tick.now;
+        let len = usize::from(self.host.local.config.connection_id_len);
+        let Datagram { acknowledge, rest } = decode(datagram, len).map_err(Ignored::Malformed)?;
+        // A request comes first: it may make the peer that the acknowledgement in front is for.
+        let rest = match rest {
+            Rest::Nothing => None,
+            Rest::Request(request) => Some(self.on_request(&request)),
+            Rest::OtherVersion { nonce_self, .. } => {
+                let (from, local) = (self.sender(), &self.host.local);
+                let strangers = &mut self.host.strangers;
+                Some(strangers.on_other_version(from, nonce_self, datagram.len(), local))
+            }
+            Rest::Refuse(refuse) => Some(self.with_nonce(refuse.nonce_peer, |peer, way| {
+                peer.on_refused(way, refuse.refusal(), now);
+                true
+            })),
+            Rest::Disconnect(bye) => Some(self.on_disconnect(&bye)),
+            Rest::DisconnectAck(bye) => Some(self.with_nonce(bye.nonce_peer, |peer, _| {
+                peer.on_disconnect_ack(bye.nonce_self, now)
+            })),
+            Rest::Reset(reset) => Some(self.on_reset(reset.connection_id)),
+            Rest::Short(short) => {
+                let acknowledged = acknowledge.map(|ack| self.on_acknowledge(&ack));
+                let taken = self.on_short(ecn, &short);
+                return taken.or_else(|cause| acknowledged.unwrap_or(Err(cause)));
+            }
+        };
+        let acknowledged = acknowledge.map(|ack| self.on_acknowledge(&ack));
+        match (rest, acknowledged) {
+            (Some(taken), Some(acknowledged)) => {
+                taken.or_else(|cause| acknowledged.map_err(|_| cause))
+            }
+            (Some(taken), None) | (None, Some(taken)) => taken,
+            (None, None) => Err(Ignored::UnknownNonce),
+        }
+    }
+
+    const fn sender(&self) -> Sender<A> {
+        Sender {
+            address: self.from,
+            now: self.tick.now,
+        }
+    }
+
+    /// Requests, in the order of checks that `docs/wire.md` gives.
+    fn on_request(&mut self, request: &Request<'_>) -> Result<Taken, Ignored> {
+        let (from, sender) = (self.from, self.sender());
+        let host = &mut *self.host;
+        let connect = &request.connect;
+        let nonce = connect.nonce_self;
+        if !connect.cookie {
+            let is_same = |peer: &Peer| peer.remote_nonce() == Some(nonce);
+            if let Some(Found { slot, member, .. }) = host.table.find_mut(from, is_same) {
+                host.local.check_padding(request.datagram_length)?; // what it is answered may be longer
+                host.strangers.check_answer_for(&member.peer, sender)?;
+                member.asked_from(from);
+                member.peer.on_repeated_request();
+                return Ok(Taken::by(slot));
+            }
+        }
+        if let Some(Found { slot, way, member }) = host.table.find_mut(from, Peer::is_attempt) {
+            if !connect.cookie {
+                host.local.check_padding(request.datagram_length)?;
+                // It proves nothing yet, so that it must not end our own attempt (C8).
+                let agreement = host.local.agree(connect);
+                agreement.map_err(|refusal| host.strangers.turn_away(sender, nonce, refusal))?;
+            }
+            member.on_request(way, request, &host.local.offer, sender.now)?;
+            host.strangers.turn_down_others(member);
+            return Ok(Taken::by(slot));
+        }
+        if connect.cookie {
+            return Err(Ignored::UnknownNonce);
+        }
+        let has_place = host.inbound.count() < host.local.config.max_peers;
+        let has_room = has_place && !host.events.are_too_many();
+        let (local, rng) = (&host.local, &mut host.rng);
+        let agreement = (host.strangers).on_request(sender, request, local, has_room, rng)?;
+        self.on_proved(request, agreement)
+    }
+
+    /// The request has brought its cookie back: its sender receives at this address.
+    fn on_proved(&mut self, request: &Request<'_>, agreement: Agreement) -> Result<Taken, Ignored> {
+        let (from, sender) = (self.from, self.sender());
+        let host = &mut *self.host;
+        let connect = &request.connect;
+        if let Some((slot, member)) = host.table.by_remote_nonce_mut(connect.nonce_self) {
+            if !member.peer.state().is_live() {
+                return Err(Ignored::WrongState);
+            }
+            // Another connection id is somebody else's, who has the nonce by chance or by malice.
+            if member.peer.sends_as(connect.connection_id) {
+                // The host has done so from another address: it tries several of ours. Once it has
+                // said anything else it has come to one of them: then a host that knows its nonce
+                // must not get what is sent to it.
+                if !member.peer.is_silent() {
+                    return Err(Ignored::WrongState);
+                }
+                member.peer.on_repeated_request();
+                if !host.table.asked_from(slot, from) {
+                    return Err(Ignored::WrongState);
+                }
+                return Ok(Taken::by(slot));
+            }
+        }
+        let is_taken = |peer: &Peer| peer.sends_as(connect.connection_id);
+        if host.table.find(from, is_taken).is_some() {
+            // What we sent to the old peer would be taken for the newcomer's: not before that ends.
+            return Err(Ignored::WrongState);
+        }
+        let slot = self.let_in(request, agreement).ok_or_else(|| {
+            let strangers = &mut self.host.strangers;
+            strangers.turn_away(sender, connect.nonce_self, Refusal::Full)
+        })?;
+        Ok(Taken { slot, is_new: true })
+    }
+
+    /// Makes a peer, if there is a place for one.
+    fn let_in(&mut self, request: &Request<'_>, agreement: Agreement) -> Option<Slot> {
+        let (from, now) = (self.from, self.tick.now);
+        let host = &mut *self.host;
+        if !host.inbound.has_place(&from, &host.local.config) {
+            host.stats.source_full += 1;
+            return None;
+        }
+        let connection_id = host.local.draw_connection_id(&host.table, &mut host.rng)?;
+        // An address has one newcomer at a time, undecided or unproved: the newest. Or a single one
+        // could take all places.
+        let is_older = |peer: &Peer| peer.is_inbound() && peer.state() == PeerState::Connecting;
+        if let Some(Found { slot, member, .. }) = host.table.find_mut(from, is_older) {
+            member.peer.replace(now);
+            host.settle(slot);
+        }
+        let pending = host.must_prove(from);
+        let cookie = request.connect.nonce_peer;
+        let identity = host.strangers.identity(cookie, connection_id);
+        let mut peer = Peer::incoming(now, identity, request, agreement, &host.local.config);
+        if host.strangers.are_asked_about() {
+            peer.ask();
+        } else {
+            peer.admit(pending, now);
+        }
+        let id = host.table.insert(Member::new(peer, from, &[]));
+        host.inbound.insert(id.slot, &from);
+        Some(id.slot)
+    }
+
+    fn on_acknowledge(&mut self, ack: &Connect) -> Result<Taken, Ignored> {
+        let host = &mut *self.host;
+        let is_mine = |peer: &Peer| peer.nonce() == ack.nonce_peer && peer.state().is_live();
+        let found = host.table.find_mut(self.from, is_mine);
+        let Found { slot, way, member } = found.ok_or(Ignored::UnknownNonce)?;
+        let peer = &mut member.peer;
+        peer.on_acknowledge(way, ack, &host.local.offer, self.tick.now);
+        if peer.remote_nonce() == Some(ack.nonce_self) {
+            member.confirm(way);
+        }
+        host.strangers.turn_down_others(member);
+        Ok(Taken::by(slot))
+    }
+
+    /// A peer, or a host that an attempt of ours has met, says goodbye.
+    fn on_disconnect(&mut self, bye: &Disconnect) -> Result<Taken, Ignored> {
+        let (from, sender) = (self.from, self.sender());
+        let host = &mut *self.host;
+        let is_mine = |peer: &Peer| peer.nonce() == bye.nonce_peer;
+        let Some(Found { slot, way, member }) = host.table.find_mut(from, is_mine) else {
+            return self.on_goodbye_elsewhere(bye);
+        };
+        host.strangers.check_answer_for(&member.peer, sender)?;
+        if !(member.peer).on_disconnect(way, bye.nonce_self, bye.reason, sender.now) {
+            return Err(Ignored::UnknownNonce);
+        }
+        // If the attempt goes on at other addresses the answer is given here, else it is the peer's,
+        // to where the goodbye came from.
+        if member.peer.is_attempt() {
+            host.strangers.acknowledge(from, bye);
+        } else if !member.peer.state().is_live() {
+            member.make_main(way);
+        }
+        Ok(Taken::by(slot))
+    }
+
+    /// A peer says goodbye from elsewhere. Both nonces prove that it is the peer, and as it is sent
+    /// nothing more, it matters no more where that is.
+    fn on_goodbye_elsewhere(&mut self, bye: &Disconnect) -> Result<Taken, Ignored> {
+        let (from, sender) = (self.from, self.sender());
+        let host = &mut *self.host;
+        let found = host.table.by_remote_nonce_mut(bye.nonce_self);
+        let (slot, member) = found.ok_or(Ignored::UnknownNonce)?;
+        let is_elsewhere = host.local.config.roaming && member.address() != from;
+        if !is_elsewhere || member.peer.nonce() != bye.nonce_peer {
+            return Err(Ignored::UnknownNonce);
+        }
+        (host.strangers).check_answer(sender, Answered::Handshake)?;
+        (member.peer).on_disconnect(0, bye.nonce_self, bye.reason, sender.now);
+        host.strangers.acknowledge(from, bye);
+        Ok(Taken::by(slot))
+    }
+
+    /// The remote host of one of our peers may have forgotten it.
+    fn on_reset(&mut self, id: ConnectionId) -> Result<Taken, Ignored> {
+        let found = (self.host.table).find_mut(self.from, |peer| peer.sends_as(id));
+        let Found { slot, member, .. } = found.ok_or(Ignored::UnknownConnection)?;
+        member.peer.on_reset(self.tick);
+        Ok(Taken::by(slot))
+    }
+
+    /// Does something with the peer at this address that has this nonce.
+    fn with_nonce(
+        &mut self,
+        nonce: u64,
+        act: impl FnOnce(&mut Peer, usize) -> bool,
+    ) -> Result<Taken, Ignored> {
+        let found = (self.host.table).find_mut(self.from, |peer| peer.nonce() == nonce);
+        let Found { slot, way, member } = found.ok_or(Ignored::UnknownNonce)?;
+        if act(&mut member.peer, way) {
+            Ok(Taken::by(slot))
+        } else {
+            Err(Ignored::UnknownNonce)
+        }
+    }
+
+    /// The traffic of connections (`docs/wire.md`, "Short forms").
+    fn on_short(&mut self, ecn: Ecn, short: &Short<'_>) -> Result<Taken, Ignored> {
+        let (from, now, sender) = (self.from, self.tick.now, self.sender());
+        let host = &mut *self.host;
+        let id = short.connection_id;
+        let Some((slot, member)) = host.table.connection_mut(from, id) else {
+            return Err(self.host.strangers.on_unknown_connection(sender, id));
+        };
+        let way = member.way_in(from);
+        let (was, follows) = (member.peer.state(), member.peer.follows());
+        let roams = host.local.config.roaming;
+        if way.is_none() && !(roams && was == PeerState::Connected) {
+            return Err(Ignored::WrongAddress);
+        }
+        let may_keep = host.kept.limit(slot);
+        let tick = Tick {
+            may_keep,
+            ..self.tick
+        };
+        let peer = &mut member.peer;
+        let result = peer.handle_short(way.unwrap_or(0), short, ecn, &host.local.offer, tick);
+        let is_proved = was == PeerState::Connecting && peer.state() == PeerState::Connected;
+        host.strangers.turn_down_others(member);
+        if let Ok(words) = result {
+            if let (true, true, Some(way)) = (follows, words.is_newest, way) {
+                member.make_main(way);
+            }
+            let bytes = short.bytes.len();
+            let heard = Heard { from, words, bytes };
+            if member.on_heard(&heard, roams, || host.rng.next_u64(), now) {
+                let old = member.address();
+                let is_news = member.on_moved(&heard, (host.same_host)(&old, &from), now);
+                host.table.on_moved(slot, old, from);
+                if is_news {
+                    let peer = host.table.id(slot);
+                    host.events.push(Event::PeerMoved {
+                        peer,
+                        from: old,
+                        to: from,
+                    });
+                }
+            }
+        }
+        if is_proved {
+            self.retire_others(slot);
+        }
+        if let Err(cause) = result {
+            if cause == Ignored::OverBudget {
+                self.host.kept.refuse(slot);
+            }
+            self.host.settle(slot); // an acknowledgement of a duplicate may be due
+        }
+        result.map(|_| Taken::by(slot))
+    }
+
+    /// A newcomer has proved itself: other peers that were connected at its address are gone
+    /// (`deviations.md` C5).
+    fn retire_others(&mut self, newcomer: Slot) {
+        while let Some((slot, member)) = self.host.table.other_at(self.from, newcomer) {
+            member.peer.replace(self.tick.now);
+            self.host.settle(slot);
+        }
+    }
+}

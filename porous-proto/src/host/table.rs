@@ -1,0 +1,330 @@
+//! The peers of a host: slots with generations, found by id, by connection id and by address.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+use core::fmt::{self, Debug};
+use core::hash::Hash;
+use core::num::NonZeroU32;
+
+use super::member::Member;
+use crate::frame::ConnectionId;
+use crate::peer::{Peer, PeerState};
+use crate::work;
+
+/// What names a remote host: `SocketAddr`, smoltcp's `IpEndpoint`, a number, a lobby handle.
+///
+/// It should hash the same on every machine for a cookie to be the same: integers do.
+pub trait Address: Copy + Ord + Hash + Debug {}
+
+impl<T: Copy + Ord + Hash + Debug> Address for T {}
+
+/// Names a peer of a host. The name of a peer that has ended is never given to another.
+///
+/// ```
+/// use porous_proto::PeerId;
+///
+/// assert_eq!(size_of::<Option<PeerId>>(), size_of::<u64>());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PeerId {
+    /// Never 0, so that no name is 0 as a number.
+    generation: NonZeroU32,
+    pub(super) slot: Slot,
+}
+
+impl PeerId {
+    /// As a number, for a foreign interface: never 0, so that 0 can stand for nobody there.
+    ///
+    /// ```
+    /// # use porous_proto::doc::example_pair;
+    /// let (_host, peer) = example_pair();
+    /// assert_ne!(peer.to_u64(), 0);
+    /// ```
+    #[must_use]
+    pub const fn to_u64(self) -> u64 {
+        (self.generation.get() as u64) << 32 | self.slot.0 as u64
+    }
+
+    /// From a number made by [`to_u64`](Self::to_u64). `None` for 0 and whatever else is below 2³²,
+    /// which no peer is ever called; any other number is a name, if not of a peer.
+    ///
+    /// ```
+    /// use porous_proto::PeerId;
+    ///
+    /// assert_eq!(PeerId::from_u64(7 << 32 | 3).map(PeerId::to_u64), Some(7 << 32 | 3));
+    /// assert_eq!(PeerId::from_u64(0), None);
+    /// ```
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
+    pub const fn from_u64(n: u64) -> Option<Self> {
+        match NonZeroU32::new((n >> 32) as u32) {
+            Some(generation) => Some(Self {
+                generation,
+                slot: Slot::new(n as u32),
+            }),
+            None => None,
+        }
+    }
+}
+
+/// The number of a row of the table, which peers have one after the other.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Slot(u32);
+
+/// The number alone, as names of peers show it.
+impl Debug for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Slot {
+    pub(super) const fn new(number: u32) -> Self {
+        Self(number)
+    }
+
+    pub(super) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+#[derive(Debug)]
+struct Row<A> {
+    generation: NonZeroU32,
+    member: Option<Member<A>>,
+}
+
+/// A peer that was found by one of its addresses.
+pub(super) struct Found<'t, A> {
+    pub(super) slot: Slot,
+    /// The number of that address.
+    pub(super) way: usize,
+    pub(super) member: &'t mut Member<A>,
+}
+
+/// The table.
+#[derive(Debug)]
+pub(super) struct Table<A> {
+    rows: Vec<Row<A>>,
+    free: Vec<Slot>,
+    by_connection_id: BTreeMap<ConnectionId, Slot>,
+    /// Those that connected to us, by their nonces.
+    by_remote_nonce: BTreeMap<u64, Slot>,
+    /// All addresses of all peers.
+    by_address: BTreeSet<(A, Slot)>,
+}
+
+impl<A: Address> Table<A> {
+    pub(super) const fn new() -> Self {
+        Self {
+            rows: Vec::new(),
+            free: Vec::new(),
+            by_connection_id: BTreeMap::new(),
+            by_remote_nonce: BTreeMap::new(),
+            by_address: BTreeSet::new(),
+        }
+    }
+
+    pub(super) fn insert(&mut self, member: Member<A>) -> PeerId {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.rows.push(Row {
+                generation: NonZeroU32::MIN,
+                member: None,
+            });
+            // Memory ends before numbers do.
+            Slot(u32::try_from(self.rows.len() - 1).unwrap_or(u32::MAX))
+        });
+        let peer = &member.peer;
+        if !peer.connection_id().is_empty() {
+            self.by_connection_id.insert(peer.connection_id(), slot);
+        }
+        if let (true, Some(nonce)) = (peer.is_inbound(), peer.remote_nonce()) {
+            self.by_remote_nonce.insert(nonce, slot);
+        }
+        let addresses = member.addresses();
+        self.by_address
+            .extend(addresses.map(|address| (address, slot)));
+        let row = &mut self.rows[slot.index()];
+        row.member = Some(member);
+        PeerId {
+            generation: row.generation,
+            slot,
+        }
+    }
+
+    pub(super) fn remove(&mut self, slot: Slot) {
+        let row = &mut self.rows[slot.index()];
+        let Some(member) = row.member.take() else {
+            return;
+        };
+        let next = row.generation.checked_add(1);
+        row.generation = next.unwrap_or(NonZeroU32::MIN);
+        self.by_connection_id.remove(&member.peer.connection_id());
+        if let Some(nonce) = member.peer.remote_nonce() {
+            if self.by_remote_nonce.get(&nonce) == Some(&slot) {
+                self.by_remote_nonce.remove(&nonce);
+            }
+        }
+        for address in member.addresses() {
+            self.by_address.remove(&(address, slot));
+        }
+        self.free.push(slot);
+    }
+
+    /// The current name of a slot.
+    pub(super) fn id(&self, slot: Slot) -> PeerId {
+        let row = self.rows.get(slot.index());
+        let generation = row.map_or(NonZeroU32::MIN, |row| row.generation);
+        PeerId { generation, slot }
+    }
+
+    pub(super) fn get(&self, id: PeerId) -> Option<&Member<A>> {
+        let row = self.rows.get(id.slot.index())?;
+        row.member
+            .as_ref()
+            .filter(|_| row.generation == id.generation)
+    }
+
+    pub(super) fn get_mut(&mut self, id: PeerId) -> Option<&mut Member<A>> {
+        let row = self.rows.get_mut(id.slot.index())?;
+        let is_current = row.generation == id.generation;
+        row.member.as_mut().filter(|_| is_current)
+    }
+
+    fn at(&self, slot: Slot) -> Option<&Member<A>> {
+        self.rows.get(slot.index())?.member.as_ref()
+    }
+
+    pub(super) fn at_mut(&mut self, slot: Slot) -> Option<&mut Member<A>> {
+        self.rows.get_mut(slot.index())?.member.as_mut()
+    }
+
+    /// The peers at an address: one that is live, newcomers that have yet to prove themselves, those
+    /// that ended a while ago, and those that were there before a live one moved to it.
+    fn by_address(&self, address: A) -> impl Iterator<Item = (Slot, &Member<A>)> {
+        let range = (address, Slot(0))..=(address, Slot(u32::MAX));
+        self.by_address.range(range).filter_map(|&(_, slot)| {
+            work::count(1);
+            Some((slot, self.at(slot)?))
+        })
+    }
+
+    /// The first peer at an address for which this holds.
+    pub(super) fn find(&self, address: A, test: impl Fn(&Peer) -> bool) -> Option<Slot> {
+        let mut members = self.by_address(address);
+        let found = members.find(|(_, member)| test(&member.peer));
+        found.map(|(slot, _)| slot)
+    }
+
+    /// As [`find`](Self::find).
+    pub(super) fn find_mut(
+        &mut self,
+        address: A,
+        test: impl Fn(&Peer) -> bool,
+    ) -> Option<Found<'_, A>> {
+        let slot = self.find(address, test)?;
+        let member = self.at_mut(slot)?;
+        let way = member.way(address)?;
+        Some(Found { slot, way, member })
+    }
+
+    /// A live peer, no attempt, that is sent to this address, beside the newcomer in this slot.
+    pub(super) fn other_at(
+        &mut self,
+        address: A,
+        newcomer: Slot,
+    ) -> Option<(Slot, &mut Member<A>)> {
+        let is_other = |slot: Slot, member: &Member<A>| {
+            let is_at = slot != newcomer && member.address() == address;
+            is_at && member.peer.state().is_live() && !member.peer.is_attempt()
+        };
+        let slot = self
+            .by_address(address)
+            .find(|&(slot, member)| is_other(slot, member))
+            .map(|(slot, _)| slot)?;
+        Some((slot, self.at_mut(slot)?))
+    }
+
+    /// The address of all that is sent, if there is only one.
+    pub(super) fn only_address(&self) -> Option<A> {
+        let &(address, _) = self.by_address.first()?;
+        (self.by_address.len() == 1).then_some(address)
+    }
+
+    /// The peer that a short datagram is for. One that timed out has forgotten its connection, even
+    /// if it is still there.
+    pub(super) fn connection_mut(
+        &mut self,
+        from: A,
+        id: ConnectionId,
+    ) -> Option<(Slot, &mut Member<A>)> {
+        let slot = if id.is_empty() {
+            self.find(from, |peer| peer.state().is_open())?
+        } else {
+            *self.by_connection_id.get(&id)?
+        };
+        let member = self.at_mut(slot)?;
+        (member.peer.state() != PeerState::Zombie).then_some((slot, member))
+    }
+
+    pub(super) fn has_connection_id(&self, id: ConnectionId) -> bool {
+        self.by_connection_id.contains_key(&id)
+    }
+
+    /// The peer that connected to us with this nonce.
+    pub(super) fn by_remote_nonce_mut(&mut self, nonce: u64) -> Option<(Slot, &mut Member<A>)> {
+        let slot = *self.by_remote_nonce.get(&nonce)?;
+        Some((slot, self.at_mut(slot)?))
+    }
+
+    /// The host of a peer asks from this address, which may be a new one of it. False if the peer has
+    /// too many.
+    pub(super) fn asked_from(&mut self, slot: Slot, address: A) -> bool {
+        let member = self.at_mut(slot);
+        let is_asked = member.is_some_and(|member| member.asked_from(address));
+        if is_asked {
+            self.by_address.insert((address, slot));
+        }
+        is_asked
+    }
+
+    /// Takes an address away from a peer of which it is not known that it is there. Whether it was
+    /// one.
+    pub(super) fn release(&mut self, slot: Slot, address: A) -> bool {
+        let member = self.at_mut(slot);
+        let is_released = member.is_some_and(|member| member.release(address));
+        is_released && self.by_address.remove(&(address, slot))
+    }
+
+    /// A peer has moved.
+    pub(super) fn on_moved(&mut self, slot: Slot, from: A, to: A) {
+        self.by_address.remove(&(from, slot));
+        self.by_address.insert((to, slot));
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (PeerId, &Member<A>)> {
+        self.rows.iter().zip(0..).filter_map(|(row, number)| {
+            let id = PeerId {
+                generation: row.generation,
+                slot: Slot(number),
+            };
+            Some((id, row.member.as_ref()?))
+        })
+    }
+
+    /// # Panics
+    ///
+    /// If an index names other peers than there are.
+    #[cfg(any(test, feature = "audit"))]
+    pub(super) fn audit(&self) {
+        let with_id = |member: &&Member<A>| !member.peer.connection_id().is_empty();
+        let members = || self.iter().map(|(_, member)| member);
+        assert_eq!(
+            self.by_connection_id.len(),
+            members().filter(with_id).count(),
+            "connection ids"
+        );
+        let addresses: usize = members().map(|member| member.addresses().count()).sum();
+        assert_eq!(self.by_address.len(), addresses, "addresses of peers");
+    }
+}

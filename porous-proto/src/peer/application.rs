@@ -356,7 +356,7 @@ impl Peer {
 
     /// Whether the application has been asked, and has not answered.
     pub(crate) const fn is_asked(&self) -> bool {
-        matches!(&self.phase, Phase::Newcomer(newcomer) if !newcomer.is_admitted)
+        matches!(self.phase, Phase::Newcomer { asked: true, .. })
     }
 
     /// The hosts that have been met while connecting and should know if nothing comes of it: at which
@@ -419,17 +419,13 @@ impl Peer {
         self.phase.session().is_some_and(readable)
     }
 
-    // What the host commands; where the remote host is, only the host knows (`docs/wire.md`,
-    // "Roaming").
+    // What the host commands. Where the remote host is only it knows (`docs/wire.md`, "Roaming").
 
     /// The remote host asks whether we are where it sends to.
     pub(crate) fn answer_challenge(&mut self, data: u64, now: Instant) {
         if let Some(session) = self.phase.session_mut() {
-            session
-                .transfer
-                .signals
-                .answers
-                .on_path_challenge(data, now);
+            let answers = &mut session.transfer.signals.answers;
+            answers.on_path_challenge(data, now);
         }
     }
 
@@ -491,7 +487,9 @@ impl Peer {
         options: SendOptions,
     ) -> Result<(), SendError> {
         let session = match &mut self.phase {
-            Phase::Attempt { .. } | Phase::Newcomer(_) => return Err(SendError::NotConnected),
+            Phase::Attempt { .. } | Phase::Newcomer { .. } => {
+                return Err(SendError::NotConnected);
+            }
             Phase::Connected(connected) if connected.flush.is_none() => &mut connected.session,
             Phase::Connected(_) | Phase::Disconnecting(_) => return Err(SendError::Disconnecting),
             Phase::Disconnected(_) | Phase::Zombie(_) => return Err(SendError::UnknownPeer),
@@ -506,9 +504,7 @@ impl Peer {
     /// Cancels the packets with this receipt: whether there were any.
     pub(crate) fn cancel(&mut self, channel: ChannelId, token: u64) -> bool {
         let cancel = |session: &mut Session| session.sequencing.cancel(channel.0, token);
-        let is_live = self.state().is_live();
-        let session = self.phase.session_mut().filter(|_| is_live);
-        session.is_some_and(cancel)
+        self.state().is_live() && self.phase.session_mut().is_some_and(cancel)
     }
 
     /// Consumes the next packet that can be delivered (§3.2.3).

@@ -1,5 +1,4 @@
-//! Connections before and while they are used: a newcomer, whom we have not heard yet, and one that
-//! is established (§2.3, §2.4).
+//! A connection that is established (§2.4): what ends it, and what its datagrams begin with.
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -17,17 +16,6 @@ use crate::wire::NoRoom;
 /// A ping is sent this long after a reset at the latest, so that the remote host can answer
 /// (`deviations.md` T24).
 const PING_INTERVAL_MAX: Duration = Duration::from_secs(1);
-
-/// A peer that connects to us, and has proved that it receives at its address (§2.3).
-#[derive(Debug)]
-pub(super) struct Newcomer {
-    pub(super) session: Box<Session>,
-    /// It is let in, and has to prove itself by a datagram of the connection. Until then the application
-    /// has to decide, and the remote host hears nothing (`docs/wire.md`, "Handshake").
-    pub(super) is_admitted: bool,
-    /// When it is given up, or turned away.
-    pub(super) ends: Instant,
-}
 
 /// The remote host may have forgotten the connection: a reset came. Anyone who sees our datagrams can
 /// forge one, so it ends nothing: it makes us less patient (`docs/wire.md`, "RESET";

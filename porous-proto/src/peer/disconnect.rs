@@ -128,7 +128,7 @@ impl Ended {
     pub(super) fn of(phase: Phase, now: Instant) -> Self {
         let (session, reason) = match phase {
             Phase::Attempt { .. } => (None, 0),
-            Phase::Newcomer(newcomer) => (Some(newcomer.session), 0),
+            Phase::Newcomer { session, .. } => (Some(session), 0),
             Phase::Connected(connected) => {
                 let reason = connected.flush.map_or(0, |flush| flush.reason);
                 (Some(connected.session), reason)

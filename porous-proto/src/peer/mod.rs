@@ -15,7 +15,7 @@ use alloc::boxed::Box;
 
 pub(crate) use self::agreement::Agreement;
 use self::application::Books;
-use self::connected::{Connected, Flush, Newcomer};
+use self::connected::{Connected, Flush};
 pub(crate) use self::disconnect::LINGER;
 use self::disconnect::{Answer, Disconnecting};
 pub(crate) use self::handshake::Handshake;
@@ -94,11 +94,11 @@ impl Peer {
         config: &Config,
     ) -> Self {
         let settings = Settings::new(config);
-        let phase = Phase::Newcomer(Newcomer {
+        let phase = Phase::Newcomer {
             session: Session::new(&identity, &request.connect, agreement, &settings),
-            is_admitted: false,
+            asked: true,
             ends: now + config.connect_timeout,
-        });
+        };
         Self {
             greeting: request.greeting.into(),
             ..Self::new(phase, identity, settings, Role::Listener)
@@ -129,13 +129,11 @@ impl Peer {
     /// The request is granted. A `pending` peer waits for the first datagram of the new connection,
     /// because another one has its address.
     pub(crate) fn admit(&mut self, pending: bool, now: Instant) {
-        let Phase::Newcomer(newcomer) = &mut self.phase else {
-            return;
-        };
-        (newcomer.is_admitted, self.answer_due) = (true, true);
-        if pending {
-            newcomer.ends = now + self.settings.connect_timeout;
-        } else {
+        if let Phase::Newcomer { asked, ends, .. } = &mut self.phase {
+            (*asked, self.answer_due) = (false, true);
+            *ends = now + self.settings.connect_timeout;
+        }
+        if !pending {
             self.establish(None, now);
         }
     }
@@ -145,7 +143,7 @@ impl Peer {
         let timeout = self.settings.timeout;
         self.enter(Cause::Established, |phase| {
             let (session, attempt) = match (phase, found) {
-                (Phase::Newcomer(newcomer), _) => (newcomer.session, None),
+                (Phase::Newcomer { session, .. }, _) => (session, None),
                 (Phase::Attempt { handshake, .. }, Some(session)) => (session, Some(handshake)),
                 (other, _) => return other,
             };
@@ -296,34 +294,34 @@ impl Peer {
         ours: &Offer,
         tick: Tick,
     ) -> Result<PathWords, Ignored> {
-        let words = match &mut self.phase {
-            Phase::Attempt { .. } => self.take_for_acknowledgement(way, short, ecn, ours, tick)?,
-            Phase::Newcomer(newcomer) if newcomer.is_admitted => {
-                let words = newcomer.session.handle_short(short, ecn, tick)?;
-                self.establish(None, tick.now);
-                words
-            }
-            Phase::Connected(connected) => match connected.session.handle_short(short, ecn, tick) {
-                Ok(words) => {
-                    connected.heard(tick.now, self.settings.timeout);
-                    words
-                }
-                Err(cause) => {
-                    // Anybody can repeat what a peer once sent, long after it is gone.
-                    if cause == Ignored::Duplicate {
-                        self.check_flushed(tick.now);
-                    }
-                    return Err(cause);
-                }
-            },
-            Phase::Newcomer(_)
+        let is_asked = self.is_asked();
+        let result = match &mut self.phase {
+            Phase::Attempt { .. } => self.take_for_acknowledgement(way, short, ecn, ours, tick),
+            Phase::Newcomer { session, .. } if !is_asked => session.handle_short(short, ecn, tick),
+            Phase::Connected(connected) => connected.session.handle_short(short, ecn, tick),
+            Phase::Newcomer { .. }
             | Phase::Disconnecting(_)
             | Phase::Disconnected(_)
-            | Phase::Zombie(_) => return Err(Ignored::WrongState),
+            | Phase::Zombie(_) => Err(Ignored::WrongState),
         };
-        self.excuses = Excuses::default();
+        match result {
+            Ok(_) => self.heard(tick.now),
+            // Anybody can repeat what a peer once sent, long after it is gone.
+            Err(Ignored::Duplicate) => {}
+            Err(_) => return result,
+        }
         self.check_flushed(tick.now);
-        Ok(words)
+        result
+    }
+
+    /// A valid datagram came: by that a newcomer has proved itself.
+    fn heard(&mut self, now: Instant) {
+        self.excuses = Excuses::default();
+        if let Phase::Connected(connected) = &mut self.phase {
+            connected.heard(now, self.settings.timeout);
+        } else {
+            self.establish(None, now);
+        }
     }
 
     /// In an attempt a valid datagram stands for the acknowledgement, if the remote's request has told
@@ -361,20 +359,17 @@ impl Peer {
     pub(crate) fn disconnect(&mut self, how: Disconnect, now: Instant) {
         let (Disconnect::Flush { reason, .. } | Disconnect::Now { reason }) = how;
         let by_us = DisconnectReason::ByUs(reason);
-        match &mut self.phase {
-            Phase::Newcomer(newcomer) if !newcomer.is_admitted => {
-                self.turn_away(RefusalData::default(), by_us, now);
-            }
-            Phase::Attempt { .. } | Phase::Newcomer(_) => self.end(Cause::Cancelled, by_us, now),
-            Phase::Connected(connected) => match how {
-                Disconnect::Flush { deadline, .. } => {
-                    let ends = now + deadline;
-                    connected.flush = Some(Flush { reason, ends });
-                    self.check_flushed(now);
-                }
-                Disconnect::Now { .. } => self.close(reason, now),
-            },
-            Phase::Disconnecting(_) | Phase::Disconnected(_) | Phase::Zombie(_) => {}
+        if self.is_asked() {
+            self.turn_away(RefusalData::default(), by_us, now);
+        } else if let Phase::Connected(connected) = &mut self.phase {
+            let Disconnect::Flush { deadline, .. } = how else {
+                return self.close(reason, now);
+            };
+            let ends = now + deadline;
+            connected.flush = Some(Flush { reason, ends });
+            self.check_flushed(now);
+        } else {
+            self.end(Cause::Cancelled, by_us, now); // means nothing unless it is still connecting
         }
     }
 
@@ -466,7 +461,7 @@ impl Peer {
 
     /// Does what is due by itself.
     pub(crate) fn handle_timeout(&mut self, tick: Tick) {
-        let (now, back) = (tick.now, tick.back_since);
+        let (now, back, is_asked) = (tick.now, tick.back_since, self.is_asked());
         let (settings, excuses) = (&self.settings, &mut self.excuses);
         match &mut self.phase {
             Phase::Attempt { handshake, ends } => {
@@ -476,13 +471,13 @@ impl Peer {
                     self.end(Cause::TimedOut, reason, now);
                 }
             }
-            Phase::Newcomer(newcomer) if !newcomer.is_admitted => {
-                if newcomer.ends <= now {
+            Phase::Newcomer { ends, .. } if is_asked => {
+                if *ends <= now {
                     let said = RefusalData::default();
                     self.turn_away(said, DisconnectReason::Unfinished, now);
                 }
             }
-            Phase::Newcomer(Newcomer { ends, .. }) => {
+            Phase::Newcomer { ends, .. } => {
                 if excuses.is_over(ends, back + settings.connect_timeout, now) {
                     self.end(Cause::TimedOut, DisconnectReason::NeverAnswered, now);
                 }
@@ -551,9 +546,9 @@ impl Peer {
             Phase::Attempt { handshake, .. } => {
                 return handshake.write(own, ours, self.settings.request_size, now, buf);
             }
-            Phase::Newcomer(newcomer) => {
+            Phase::Newcomer { session, .. } => {
                 let due = core::mem::take(due);
-                let remote = newcomer.session.remote_nonce();
+                let remote = session.remote_nonce();
                 due.then(|| own.acknowledge(remote, ours, self.role, buf))
                     .transpose()?
             }

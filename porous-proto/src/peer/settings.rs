@@ -114,8 +114,8 @@ pub(crate) struct Tick {
     pub(crate) now: Instant,
     /// `T_step,avg` of (7): the average time between steps.
     pub(crate) step: Duration,
-    /// How late the host is stepped when something is due, the worst of recent steps: nothing for one that
-    /// is called in time, about a step for one that is called once a frame.
+    /// How late the host is stepped when something is due, the worst of recent steps: nothing for one
+    /// that is called in time, about a step for one that is called once a frame.
     pub(crate) lag: Duration,
     /// The host's cap holds the data of all peers back.
     pub(crate) is_full: bool,

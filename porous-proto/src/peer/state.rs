@@ -3,7 +3,7 @@
 
 use alloc::boxed::Box;
 
-use super::connected::{Connected, Newcomer};
+use super::connected::Connected;
 use super::disconnect::{Disconnecting, Ended};
 use super::handshake::Handshake;
 
@@ -98,8 +98,16 @@ pub(super) enum Phase {
         /// When the attempt is given up.
         ends: Instant,
     },
-    /// Connecting: a host that receives at its address asks us.
-    Newcomer(Newcomer),
+    /// Connecting: a host asks us, and has proved that it receives at its address (§2.3).
+    Newcomer {
+        session: Box<Session>,
+        /// The application has to say whether it wants the peer. Until then the remote host hears
+        /// nothing (`docs/wire.md`, "Handshake"); from then on it has to prove itself by a datagram
+        /// of the connection.
+        asked: bool,
+        /// When it is given up, or turned away.
+        ends: Instant,
+    },
     Connected(Connected),
     Disconnecting(Disconnecting),
     Disconnected(Ended),
@@ -116,7 +124,7 @@ impl Default for Phase {
 impl Phase {
     pub(super) const fn state(&self) -> PeerState {
         match self {
-            Self::Attempt { .. } | Self::Newcomer(_) => PeerState::Connecting,
+            Self::Attempt { .. } | Self::Newcomer { .. } => PeerState::Connecting,
             Self::Connected(_) => PeerState::Connected,
             Self::Disconnecting(_) => PeerState::Disconnecting,
             Self::Disconnected(_) => PeerState::Disconnected,
@@ -129,7 +137,7 @@ impl Phase {
     pub(super) fn session(&self) -> Option<&Session> {
         match self {
             Self::Attempt { .. } => None,
-            Self::Newcomer(newcomer) => Some(&newcomer.session),
+            Self::Newcomer { session, .. } => Some(session),
             Self::Connected(connected) => Some(&connected.session),
             Self::Disconnecting(disconnecting) => Some(&disconnecting.session),
             Self::Disconnected(ended) | Self::Zombie(ended) => ended.unread.as_deref(),
@@ -139,7 +147,7 @@ impl Phase {
     pub(super) fn session_mut(&mut self) -> Option<&mut Session> {
         match self {
             Self::Attempt { .. } => None,
-            Self::Newcomer(newcomer) => Some(&mut newcomer.session),
+            Self::Newcomer { session, .. } => Some(session),
             Self::Connected(connected) => Some(&mut connected.session),
             Self::Disconnecting(disconnecting) => Some(&mut disconnecting.session),
             Self::Disconnected(ended) | Self::Zombie(ended) => ended.unread.as_deref_mut(),
@@ -169,7 +177,7 @@ impl Phase {
     pub(super) fn deadline(&self) -> Instant {
         match self {
             Self::Attempt { handshake, ends } => handshake.retry.min(*ends),
-            Self::Newcomer(newcomer) => newcomer.ends,
+            Self::Newcomer { ends, .. } => *ends,
             Self::Connected(connected) => connected.deadline(),
             Self::Disconnecting(disconnecting) => disconnecting.retry.min(disconnecting.ends),
             Self::Disconnected(ended) | Self::Zombie(ended) => ended.linger,

@@ -6,9 +6,8 @@ use core::time::Duration;
 
 use super::TransferParams;
 use super::acked::LaterAcks;
-use super::congestion_control::CongestionControl;
+use super::congestion_control::{CongestionControl, Pace};
 use super::ecn::Marking;
-use super::pacer::Pace;
 use super::path_mtu::PathMtu;
 use super::plan::{Plan, Purpose};
 use super::queue::{Sent, TransferQueue};

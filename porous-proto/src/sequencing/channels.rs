@@ -112,7 +112,7 @@ impl Channel {
             sender: Sender::new(params.window, first_id, age),
             receiver: Receiver::new(first_id, settings.order),
             reports: Reports::new(first_id),
-            queue_time: QueueTime::NONE,
+            queue_time: QueueTime::default(),
             lane: Lane::new(settings),
             in_turn: false,
             blocked: false,

@@ -9,61 +9,54 @@ use crate::time::Instant;
 const PATH_HALF: Duration = Duration::from_secs(5);
 
 /// What was noted in the current half and in the one before.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Halves<T> {
+#[derive(Clone, Copy, Debug, Default)]
+struct Halves<T> {
     began: Instant,
-    pub(super) before: T,
-    pub(super) current: T,
+    before: T,
+    current: T,
 }
 
-impl<T: Copy> Halves<T> {
-    /// `none` is the value of a half in which nothing was noted.
-    pub(super) const fn new(none: T) -> Self {
-        Self {
-            began: Instant::ZERO,
-            before: none,
-            current: none,
-        }
-    }
-
+impl<T: Copy + Default> Halves<T> {
     /// Forgets what is older than two halves.
-    pub(super) fn slide(&mut self, half: Duration, none: T, now: Instant) {
+    fn slide(&mut self, half: Duration, now: Instant) {
         let age = now.saturating_duration_since(self.began);
         if age >= half {
-            self.before = if age < 2 * half { self.current } else { none };
-            (self.current, self.began) = (none, now);
+            let is_recent = age < 2 * half;
+            self.before = if is_recent {
+                self.current
+            } else {
+                T::default()
+            };
+            (self.current, self.began) = (T::default(), now);
         }
     }
 }
 
 /// The shortest time of the last 5 to 10 s.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Minimum(Halves<Duration>);
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Minimum(Halves<Option<Duration>>);
 
 impl Minimum {
-    pub(crate) const NONE: Self = Self(Halves::new(Duration::MAX));
-
     pub(crate) fn sample(&mut self, time: Duration, now: Instant) {
-        self.0.slide(PATH_HALF, Duration::MAX, now);
-        self.0.current = self.0.current.min(time);
+        self.0.slide(PATH_HALF, now);
+        let least = self.0.current.unwrap_or(time);
+        self.0.current = Some(least.min(time));
     }
 
     /// `None` before the first sample.
     pub(crate) fn get(&self) -> Option<Duration> {
-        let least = self.0.current.min(self.0.before);
-        (least < Duration::MAX).then_some(least)
+        let halves = [self.0.before, self.0.current];
+        halves.into_iter().flatten().min()
     }
 }
 
 /// The most bytes of the last 5 to 10 s.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Peak(Halves<u32>);
 
 impl Peak {
-    pub(crate) const NONE: Self = Self(Halves::new(0));
-
     pub(crate) fn note(&mut self, bytes: u32, now: Instant) {
-        self.0.slide(PATH_HALF, 0, now);
+        self.0.slide(PATH_HALF, now);
         self.0.current = self.0.current.max(bytes);
     }
 
@@ -76,7 +69,7 @@ impl Peak {
 const QUEUE_HALF: Duration = Duration::from_millis(2500);
 
 /// The times of one channel, in microseconds: 71 minutes stand for all that is longer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct QueueTime {
     /// In eighths.
     smoothed: u64,
@@ -84,16 +77,11 @@ pub(crate) struct QueueTime {
 }
 
 impl QueueTime {
-    pub(crate) const NONE: Self = Self {
-        smoothed: 0,
-        longest: Halves::new(0),
-    };
-
     /// A packet has waited this long.
     pub(crate) fn sample(&mut self, waited: Duration, now: Instant) {
         let waited = u32::try_from(waited.as_micros()).unwrap_or(u32::MAX);
         self.smoothed = self.smoothed - self.smoothed / 8 + u64::from(waited);
-        self.longest.slide(QUEUE_HALF, 0, now);
+        self.longest.slide(QUEUE_HALF, now);
         self.longest.current = self.longest.current.max(waited);
     }
 
@@ -114,14 +102,14 @@ const LOSS_HALF: Duration = Duration::from_secs(5);
 const ALL: u64 = 10_000;
 
 /// Frames whose fate is known, and those of them that were lost.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Count {
     all: u64,
     lost: u64,
 }
 
 /// The share of frames that were lost in the last 5 to 10 s in which there were any.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Loss {
     /// As it was when the halves began: the one before, and this one.
     marks: [Count; 2],
@@ -130,15 +118,6 @@ pub(crate) struct Loss {
 }
 
 impl Loss {
-    pub(crate) const NONE: Self = {
-        let none = Count { all: 0, lost: 0 };
-        Self {
-            marks: [none, none],
-            began: Instant::ZERO,
-            now: none,
-        }
-    };
-
     /// So many frames in all, and so many lost. A loss may be taken back.
     pub(crate) fn note(&mut self, all: u64, lost: u64, now: Instant) {
         if now.saturating_duration_since(self.began) >= LOSS_HALF {
@@ -202,7 +181,7 @@ impl Rate {
 }
 
 /// The filter of RFC 3550 §6.4.1, over round trips: no clock of the remote host is needed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Jitter {
     last: Option<u32>,
     /// In sixteenths of a microsecond.
@@ -210,11 +189,6 @@ pub(crate) struct Jitter {
 }
 
 impl Jitter {
-    pub(crate) const NONE: Self = Self {
-        last: None,
-        sixteenths: 0,
-    };
-
     /// A round trip took this long.
     pub(crate) fn sample(&mut self, rtt: Duration) {
         let rtt = u32::try_from(rtt.as_micros()).unwrap_or(u32::MAX);
@@ -242,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_minimum_lasts_for_five_to_ten_seconds() {
-        let mut minimum = Minimum::NONE;
+        let mut minimum = Minimum::default();
         assert_eq!(minimum.get(), None);
         minimum.sample(30 * MS, at(0));
         for n in 1..20 {
@@ -257,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_peak_lasts_for_five_to_ten_seconds() {
-        let mut peak = Peak::NONE;
+        let mut peak = Peak::default();
         peak.note(100, at(1000));
         peak.note(7, at(4000));
         assert_eq!(peak.get(), 100);
@@ -277,7 +251,7 @@ mod tests {
         #[test]
         fn times_are_smoothed_and_the_longest_is_remembered_for_a_while() {
             let at = |ms| Instant::ZERO + Duration::from_millis(ms);
-            let mut times = QueueTime::NONE;
+            let mut times = QueueTime::default();
             times.sample(80 * MS, at(1000));
             assert_eq!((times.smoothed(), times.longest()), (10 * MS, 80 * MS));
             for n in 0..40 {
@@ -311,7 +285,7 @@ mod tests {
 
         #[test]
         fn the_loss_of_the_last_seconds_is_told_and_what_was_before_forgotten() {
-            let mut loss = Loss::NONE;
+            let mut loss = Loss::default();
             assert_eq!(loss.recent(), 0);
             seconds(&mut loss, 0, 3, 5);
             assert_eq!(loss.recent(), 500);
@@ -325,7 +299,7 @@ mod tests {
 
         #[test]
         fn losses_that_are_taken_back_count_nothing() {
-            let mut loss = Loss::NONE;
+            let mut loss = Loss::default();
             loss.note(100, 7, at(1));
             loss.note(100, 0, at(20));
             loss.note(110, 0, at(26));
@@ -372,7 +346,7 @@ mod tests {
 
         #[test]
         fn it_is_the_mean_difference_of_one_round_trip_to_the_next() {
-            let mut jitter = Jitter::NONE;
+            let mut jitter = Jitter::default();
             jitter.sample(300 * MS);
             assert_eq!(jitter.get(), Duration::ZERO);
             for n in 0..200 {
@@ -388,7 +362,7 @@ mod tests {
 
         #[test]
         fn absurd_samples_do_not_overflow() {
-            let mut jitter = Jitter::NONE;
+            let mut jitter = Jitter::default();
             for n in 0..1000 {
                 jitter.sample(if n % 2 == 0 {
                     Duration::MAX

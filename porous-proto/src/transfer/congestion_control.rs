@@ -47,7 +47,7 @@ impl CongestionControl {
     pub(super) fn new(params: &TransferParams) -> Self {
         let around = || Around {
             pacer: Pacer::new(params.bandwidth()),
-            peak: Peak::NONE,
+            peak: Peak::default(),
         };
         let is_published =
             params.policy == Policy::Paper && matches!(params.congestion, Congestion::Paper);

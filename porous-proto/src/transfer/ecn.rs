@@ -47,7 +47,7 @@ impl Heard {
 }
 
 /// What our frames are sent with.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Marking {
     is_on: bool,
     /// Frames with ECT(0).
@@ -65,15 +65,10 @@ pub(crate) struct Marking {
 }
 
 impl Marking {
-    pub(super) const fn new(is_on: bool) -> Self {
+    pub(super) fn new(is_on: bool) -> Self {
         Self {
             is_on,
-            sent: 0,
-            has_passed: false,
-            lost: 0,
-            unmarked: 0,
-            counted: 0,
-            count: 0,
+            ..Self::default()
         }
     }
 

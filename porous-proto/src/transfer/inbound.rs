@@ -55,7 +55,7 @@ impl Inbound {
             heard: Heard::default(),
             ack_timer: AckTimer::new(params.policy),
             missing: Missing::new(first),
-            loss: Loss::NONE,
+            loss: Loss::default(),
             max_datagram: params.max_datagram,
         }
     }

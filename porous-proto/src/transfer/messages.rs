@@ -35,7 +35,7 @@ impl Messages {
     pub(super) fn new(params: &TransferParams) -> Self {
         Self {
             store: Store::new(),
-            send_queue: SendQueue::new(),
+            send_queue: SendQueue::default(),
             copies: Copies::new(params.max_datagram),
             dropped: Dropped::new(params.window),
             rates: Rates::new(params),

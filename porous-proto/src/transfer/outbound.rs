@@ -39,7 +39,7 @@ impl Outbound {
             probes: Probes::default(),
             later_acks: LaterAcks::new(first),
             sentinels: Sentinels::new(params.window),
-            figures: Figures::new(),
+            figures: Figures::default(),
         }
     }
 
@@ -240,7 +240,7 @@ impl Outbound {
 }
 
 /// The figures of one peer, of frames with data.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Figures {
     /// Frames with data: sent, acknowledged, considered dropped, and of those the ones that were
     /// acknowledged all the same.
@@ -252,16 +252,6 @@ pub(crate) struct Figures {
 }
 
 impl Figures {
-    pub(super) const fn new() -> Self {
-        Self {
-            sent: 0,
-            acknowledged: 0,
-            lost: 0,
-            spurious: 0,
-            sent_loss: Loss::NONE,
-        }
-    }
-
     /// A frame with data was acknowledged.
     pub(super) fn on_acknowledged(&mut self, now: Instant) {
         self.acknowledged += 1;

@@ -56,7 +56,7 @@ struct SizeProbe {
 }
 
 /// The search of one peer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct PathMtu {
     /// What a connection begins with, and nearly every path carries.
     base: u16,
@@ -92,24 +92,14 @@ pub(crate) struct PathMtu {
 
 impl PathMtu {
     /// `first`: the first frame that is sent on the path.
-    pub(super) const fn new(base: u16, max: u16, first: u64) -> Self {
+    pub(super) fn new(base: u16, max: u16, first: u64) -> Self {
         Self {
             base,
             max,
             current: base,
             ceiling: max.saturating_add(1),
-            doubted: None,
-            no_doubt_before: Instant::ZERO,
-            due: None,
-            is_wanted: false,
-            probe: None,
-            tries: 0,
-            passed: 0,
-            vanished: 0,
             since: first,
-            suspicion: None,
-            heard: false,
-            narrowed: None,
+            ..Self::default()
         }
     }
 

@@ -4,7 +4,7 @@ use super::store::{List, Outgoing, Store, Ticket};
 use crate::config::Priority;
 
 /// Messages of one priority that wait to be sent.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Level {
     /// Dropped and to be sent again, in the order of their loss.
     again: List,
@@ -12,20 +12,12 @@ struct Level {
 }
 
 /// The send queue of one peer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct SendQueue {
     levels: [Level; 2],
 }
 
 impl SendQueue {
-    pub(crate) const fn new() -> Self {
-        const LEVEL: Level = Level {
-            again: List::EMPTY,
-            new: List::EMPTY,
-        };
-        Self { levels: [LEVEL; 2] }
-    }
-
     const fn level(&mut self, priority: Priority) -> &mut Level {
         let [high, low] = &mut self.levels;
         match priority {

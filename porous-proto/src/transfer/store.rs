@@ -104,6 +104,12 @@ pub(crate) struct List {
     tail: u32,
 }
 
+impl Default for List {
+    fn default() -> Self {
+        Self::EMPTY
+    }
+}
+
 impl List {
     pub(crate) const EMPTY: Self = Self {
         head: NIL,

@@ -84,16 +84,16 @@ impl Lean {
             mtu,
             phase: Phase::Start,
             window: initial_window(mtu),
-            start: Start::new(),
-            path: Path::new(),
+            start: Start::default(),
+            path: Path::default(),
             smoothed: Duration::ZERO,
             round: Round::new(Instant::ZERO),
             skip: 0,
-            rate: Fastest::new(),
+            rate: Fastest::default(),
             is_growing: false,
             short: 0,
-            losses: Losses::new(),
-            rivals: Rivals::new(),
+            losses: Losses::default(),
+            rivals: Rivals::default(),
             silent: 0,
             competing: Instant::ZERO,
             drain_at: Instant::ZERO,
@@ -295,7 +295,7 @@ impl Controller for Lean {
             Signal::Persistent => {
                 self.uncut = Some(self.window);
                 self.phase = Phase::Start;
-                self.rate = Fastest::new();
+                self.rate = Fastest::default();
                 // What a connection may begin with, it may begin again with.
                 self.set_window(self.window.min(initial_window(self.mtu)));
             }

@@ -12,18 +12,12 @@ use crate::time::Instant;
 const UNIT: u32 = 70_000;
 
 /// What is known of the path.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Path {
     base: Minimum,
 }
 
 impl Path {
-    pub(super) const fn new() -> Self {
-        Self {
-            base: Minimum::NONE,
-        }
-    }
-
     /// The shortest round trip of late; zero before the first.
     pub(super) fn base(&self) -> Duration {
         self.base.get().unwrap_or_default()
@@ -58,7 +52,7 @@ impl Path {
 }
 
 /// One round trip: from an acknowledgement until one comes for what was sent after it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Round {
     pub(super) began: Instant,
     /// The shortest time of a frame there and back.
@@ -100,20 +94,13 @@ impl Round {
 }
 
 /// The fastest of the last few rounds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Fastest {
     rates: [u32; 8],
     next: usize,
 }
 
 impl Fastest {
-    pub(super) const fn new() -> Self {
-        Self {
-            rates: [0; 8],
-            next: 0,
-        }
-    }
-
     pub(super) fn note(&mut self, rate: u32) {
         if let Some(place) = self.rates.get_mut(self.next) {
             *place = rate;

@@ -14,7 +14,7 @@ const ROUNDS_AGAIN: u32 = 2;
 const OF_LATE: Duration = Duration::from_secs(10);
 
 /// What is seen of others.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rivals {
     /// For so many rounds the queue has been too long, and how long it was in the first.
     rounds: u32,
@@ -26,15 +26,6 @@ pub(super) struct Rivals {
 }
 
 impl Rivals {
-    pub(super) const fn new() -> Self {
-        Self {
-            rounds: 0,
-            first: Duration::ZERO,
-            seen: None,
-            peak: Peak::NONE,
-        }
-    }
-
     /// The window of a round.
     pub(super) fn note(&mut self, window: u32, now: Instant) {
         self.peak.note(window, now);
@@ -47,7 +38,7 @@ impl Rivals {
 
     /// Something was lost in the competition: it is not to be had any more.
     pub(super) fn forget(&mut self, window: u32, now: Instant) {
-        self.peak = Peak::NONE;
+        self.peak = Peak::default();
         self.note(window, now);
     }
 
@@ -92,7 +83,7 @@ const PART: u32 = 8;
 const FRAMES: u32 = 128;
 
 /// What became of frames.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Losses {
     acknowledged: u32,
     lost: u32,
@@ -103,15 +94,6 @@ pub(super) struct Losses {
 }
 
 impl Losses {
-    pub(super) const fn new() -> Self {
-        Self {
-            acknowledged: 0,
-            lost: 0,
-            since: Instant::ZERO,
-            part: 0,
-        }
-    }
-
     /// The window has changed for good.
     pub(super) const fn begin_anew(&mut self, now: Instant) {
         (self.acknowledged, self.lost, self.since) = (0, 0, now);

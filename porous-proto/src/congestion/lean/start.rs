@@ -21,7 +21,7 @@ const SAMPLES_LATE: usize = 2;
 const FASTEST: u32 = 8;
 
 /// What slow start goes by.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Start {
     train: Train,
     /// The last round trips, and how many there were.
@@ -30,14 +30,6 @@ pub(super) struct Start {
 }
 
 impl Start {
-    pub(super) const fn new() -> Self {
-        Self {
-            train: Train::new(),
-            recent: [Duration::ZERO; SAMPLES],
-            samples: 0,
-        }
-    }
-
     pub(super) fn on_ack(&mut self, ack: &Ack) {
         self.train.on_ack(ack);
         if let Some(rtt) = ack.rtt {
@@ -75,7 +67,7 @@ impl Start {
 
 /// The frames that left at once before a round trip was known: how far apart they came tells how fast
 /// the path is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Train {
     /// When they were sent.
     sent: Option<Instant>,
@@ -87,15 +79,6 @@ struct Train {
 }
 
 impl Train {
-    const fn new() -> Self {
-        Self {
-            sent: None,
-            first: Instant::ZERO,
-            last: Instant::ZERO,
-            bytes: 0,
-        }
-    }
-
     fn on_ack(&mut self, ack: &Ack) {
         match self.sent {
             None => {

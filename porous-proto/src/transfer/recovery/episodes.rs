@@ -6,7 +6,7 @@ const CLEAN: u8 = 16;
 
 /// The episodes of one peer: times in which frames are lost, from the first one until one is
 /// acknowledged that was sent after it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Episodes {
     /// Whether there is one now.
     is_on: bool,
@@ -25,18 +25,6 @@ pub(super) struct Episodes {
 }
 
 impl Episodes {
-    pub(super) const fn new() -> Self {
-        Self {
-            is_on: false,
-            first: 0,
-            end: 0,
-            real: 0,
-            has_loss: false,
-            spurious: false,
-            clean: 0,
-        }
-    }
-
     /// A frame is lost, and `next` is the id that is next: whether an episode begins.
     pub(super) const fn on_lost(&mut self, id: u64, next: u64) -> bool {
         let begins = self.on_trouble(id, next);
@@ -100,7 +88,7 @@ mod tests {
 
     #[test]
     fn an_episode_ends_with_what_was_sent_after_it_began() {
-        let mut episodes = Episodes::new();
+        let mut episodes = Episodes::default();
         assert!(episodes.on_lost(10, 20));
         episodes.on_acknowledged(19);
         assert!(!episodes.on_lost(12, 30));
@@ -112,7 +100,7 @@ mod tests {
 
     #[test]
     fn what_is_left_of_the_episode_before_excuses_nothing() {
-        let mut episodes = Episodes::new();
+        let mut episodes = Episodes::default();
         episodes.on_lost(10, 20);
         episodes.on_acknowledged(20);
         assert!(!episodes.on_spurious(10));
@@ -123,7 +111,7 @@ mod tests {
 
     #[test]
     fn who_is_excused_once_is_not_for_the_next_loss() {
-        let mut episodes = Episodes::new();
+        let mut episodes = Episodes::default();
         assert!(episodes.on_lost(10, 20) && !episodes.on_lost(11, 20));
         assert!(!episodes.on_spurious(10) && episodes.on_spurious(11));
         assert!(episodes.on_lost(12, 20));
@@ -132,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_mark_is_an_episode_or_a_part_of_one_and_is_not_excused() {
-        let mut episodes = Episodes::new();
+        let mut episodes = Episodes::default();
         assert!(episodes.on_marked(10, 20) && !episodes.on_marked(15, 25));
         assert!(!episodes.on_lost(16, 26) && !episodes.on_spurious(16));
         episodes.on_acknowledged(20);
@@ -149,7 +137,7 @@ mod tests {
 
     #[test]
     fn sixteen_episodes_without_an_error_end_with_the_last_of_them() {
-        let mut episodes = Episodes::new();
+        let mut episodes = Episodes::default();
         for round in 0..3 {
             for n in 1..=16 {
                 let id = 1000 * round + 10 * n;

@@ -111,7 +111,7 @@ pub(crate) trait Recovery: fmt::Debug + Send + Sync {
 /// The rules of a policy.
 pub(crate) fn of(policy: Policy) -> Box<dyn Recovery> {
     match policy {
-        Policy::Paper => Box::new(Paper::new()),
+        Policy::Paper => Box::new(Paper::default()),
         Policy::Modern => Box::new(Modern::new()),
     }
 }

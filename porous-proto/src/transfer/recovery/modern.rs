@@ -39,7 +39,7 @@ const PERSISTENT: u32 = 3;
 const REPEATS: u32 = 16;
 
 /// Loss detection on one path.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Modern {
     /// P: how many ids behind an acknowledged one a frame is lost.
     packets: u64,
@@ -62,17 +62,10 @@ pub(crate) struct Modern {
 }
 
 impl Modern {
-    pub(crate) const fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             packets: PACKETS,
-            reordering: Duration::ZERO,
-            episodes: Episodes::new(),
-            last_sent: Instant::ZERO,
-            timeouts: 0,
-            revived: None,
-            last_lost: None,
-            needless: 0,
-            first_lost: None,
+            ..Self::default()
         }
     }
 

@@ -12,21 +12,12 @@ use crate::transfer::rtt::Rtt;
 const RESET_FACTOR: u32 = 8;
 
 /// The rules of the paper, on one path.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Paper {
     /// There is no second backoff before this time.
     backed_off_until: Instant,
     /// The first drop since an acknowledgement last came.
     first_drop: Option<Instant>,
-}
-
-impl Paper {
-    pub(super) const fn new() -> Self {
-        Self {
-            backed_off_until: Instant::ZERO,
-            first_drop: None,
-        }
-    }
 }
 
 impl Recovery for Paper {
@@ -74,7 +65,7 @@ mod tests {
 
     /// Round trips of a little more than 100 ms, and T0, when a first frame was dropped.
     fn dropped_once() -> (Paper, Rtt, Instant) {
-        let (mut paper, mut rtt) = (Paper::new(), Rtt::new(Policy::Paper));
+        let (mut paper, mut rtt) = (Paper::default(), Rtt::new(Policy::Paper));
         (0..200).for_each(|_| rtt.on_pong(100 * MS, Instant::ZERO));
         let at = Instant::ZERO + Duration::from_secs(1);
         assert_eq!(paper.on_lost(&LOST, &rtt, at), Signal::Loss);

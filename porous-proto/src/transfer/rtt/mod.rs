@@ -48,7 +48,7 @@ pub(crate) struct Rtt {
 }
 
 impl Rtt {
-    pub(crate) const fn new(policy: Policy) -> Self {
+    pub(crate) fn new(policy: Policy) -> Self {
         let samples = match policy {
             Policy::Paper => Samples::Paper(Pings::new()),
             Policy::Modern => Samples::Modern {
@@ -59,8 +59,8 @@ impl Rtt {
         };
         Self {
             samples,
-            minimum: Minimum::NONE,
-            jitter: Jitter::NONE,
+            minimum: Minimum::default(),
+            jitter: Jitter::default(),
             step: Duration::ZERO,
         }
     }

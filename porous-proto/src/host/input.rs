@@ -129,7 +129,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
             if !member.peer.state().is_live() {
                 return Err(Ignored::WrongState);
             }
-            // Another connection id is somebody else's, who has the nonce by chance or by malice.
+            // Another connection id is another host's, which has the nonce by chance or by malice.
             if member.peer.sends_as(connect.connection_id) {
                 // The host has done so from another address: it tries several of ours. Once it has
                 // said anything else it has come to one of them: then a host that knows its nonce

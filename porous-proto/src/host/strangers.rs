@@ -88,13 +88,11 @@ impl<A: Address> Strangers<A> {
         }
         self.cookies.rotate(from.now, rng);
         let covered = request.cookie_input();
-        if self
-            .cookies
-            .accepts(connect.nonce_peer, &from.address, covered)
-        {
+        let address = &from.address;
+        if (self.cookies).accepts(connect.nonce_peer, address, covered) {
             return Ok(agreement);
         }
-        let cookie = self.cookies.bake(&from.address, covered);
+        let cookie = self.cookies.bake(address, covered);
         let reply = Reply::Cookie { cookie, nonce_peer };
         self.answer(from, Answered::Handshake, reply)?;
         Err(Ignored::Stateless)
@@ -198,7 +196,7 @@ impl<A: Address> Strangers<A> {
     }
 
     /// Whether an answer waits to be sent.
-    pub(super) fn wait(&self) -> bool {
+    pub(super) fn has_answer(&self) -> bool {
         !self.replies.is_empty()
     }
 

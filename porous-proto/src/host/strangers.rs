@@ -75,10 +75,7 @@ impl<A: Address> Strangers<A> {
         has_room: bool,
         rng: &mut impl Rng,
     ) -> Result<Agreement, Ignored> {
-        if self.listen == Listen::Closed {
-            return Err(Ignored::NotListening);
-        }
-        local.check_padding(request.datagram_length)?;
+        self.check_request(request.datagram_length, local)?;
         let connect = &request.connect;
         let nonce_peer = connect.nonce_self;
         let agreement = local.agree(connect);
@@ -99,19 +96,26 @@ impl<A: Address> Strangers<A> {
     }
 
     /// A request of another version of the protocol.
-    pub(super) fn on_other_version<T>(
+    pub(super) fn on_other_version(
         &mut self,
         from: Sender<A>,
         nonce: u64,
         datagram_length: usize,
         local: &Local,
-    ) -> Result<T, Ignored> {
+    ) -> Ignored {
+        if let Err(cause) = self.check_request(datagram_length, local) {
+            return cause;
+        }
+        let (oldest, newest) = (VERSION, VERSION);
+        self.turn_away(from, nonce, Refusal::Version { oldest, newest })
+    }
+
+    /// Whether requests in datagrams of this length are looked at.
+    fn check_request(&self, datagram_length: usize, local: &Local) -> Result<(), Ignored> {
         if self.listen == Listen::Closed {
             return Err(Ignored::NotListening);
         }
-        local.check_padding(datagram_length)?;
-        let (oldest, newest) = (VERSION, VERSION);
-        Err(self.turn_away(from, nonce, Refusal::Version { oldest, newest }))
+        local.check_padding(datagram_length)
     }
 
     /// A short datagram of a connection that is not here. Its sender is told, whether we listen or

@@ -106,6 +106,9 @@ impl<A: Address> Member<A> {
     /// The number of an address from which the peer is taken to write: while it is tried, and when
     /// it is known to be there.
     pub(super) fn way_in(&self, from: A) -> Option<usize> {
+        if from == self.main.address {
+            return Some(0); // most datagrams
+        }
         let mut places = self.places().enumerate();
         let (way, place) = places.find(|(_, place)| place.address == from)?;
         (place.is_same || self.peer.is_attempt()).then_some(way)
@@ -273,8 +276,9 @@ impl<A: Address> Member<A> {
         draw: impl FnOnce() -> u64,
     ) {
         self.peer.handle_timeout(tick);
-        let patience = self.peer.resend_timeout();
-        if let Some(roaming) = self.roaming_mut() {
+        let elsewhere = self.elsewhere.as_mut();
+        if let Some(roaming) = elsewhere.and_then(|it| it.roaming.as_mut()) {
+            let patience = self.peer.resend_timeout();
             roaming.try_previous(patience, timeout, draw, tick.now);
         }
     }

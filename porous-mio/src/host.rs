@@ -1,6 +1,5 @@
 //! The driver itself: an endpoint, and what the event loop said of its socket.
 
-use core::ops::{Deref, DerefMut};
 use core::time::Duration;
 use std::io;
 use std::net::ToSocketAddrs;
@@ -11,8 +10,7 @@ use porous_udp::{Conditioner, Config, Endpoint, SystemSocket, bind};
 
 use crate::MioSocket;
 
-/// A UDP socket of a mio event loop and the host that lives on it. See the [crate] for the loop,
-/// and [`Endpoint`] for what can be asked of it: all its methods are this type's too.
+/// A UDP socket of a mio event loop and the host that lives on it. See the [crate] for the loop.
 ///
 /// It is a [`Source`]: register it for `READABLE | WRITABLE` before the first step.
 ///
@@ -20,8 +18,8 @@ use crate::MioSocket;
 /// [`Conditioner`]. `S` is the socket; any other that is a [`Source`] may stand in for mio's.
 ///
 /// When it is dropped, each peer is told once that it ends. To make sure that they know,
-/// [disconnect](Endpoint::disconnect_all) all and turn the loop until they [are
-/// gone](Endpoint::is_empty).
+/// [disconnect](Self::disconnect_all) all and turn the loop until they [are
+/// gone](Self::is_empty).
 #[derive(Debug)]
 pub struct MioHost<C = (), S: SystemSocket = MioSocket> {
     endpoint: Endpoint<S, C>,
@@ -128,7 +126,7 @@ impl<C: Conditioner, S: SystemSocket> MioHost<C, S> {
     /// sends what has to be sent. Never blocks. Due when [`timeout`](Self::timeout) is zero, too
     /// early is harmless.
     ///
-    /// Both, taking in and sending, end after the [time](Endpoint::set_time_limit) that a call has,
+    /// Both, taking in and sending, end after the [time](Self::set_time_limit) that a call has,
     /// 8 ms if nothing is said, so that a flood holds up nothing else. While there may be more,
     /// `timeout` is zero: no event will tell of it.
     ///
@@ -183,6 +181,45 @@ impl<C: Conditioner, S: SystemSocket> MioHost<C, S> {
     }
 }
 
+impl<C, S: SystemSocket> MioHost<C, S> {
+    porous_udp::verbs! {
+        endpoint,
+        "use porous_mio::prelude::*;",
+        r#"let mut host = MioHost::bind("127.0.0.1:0", Config::new())?;"#,
+        r#"let mut host = MioHost::bind("127.0.0.1:0", Config::client())?;"#
+    }
+
+    /// The endpoint within, for questions about its socket and its conditioner.
+    ///
+    /// ```
+    /// use porous_mio::prelude::*;
+    ///
+    /// let host = MioHost::bind("127.0.0.1:0", Config::new())?;
+    /// host.endpoint().socket().get_ref().set_ttl(5)?;
+    /// if host.endpoint().socket_buffers()?.receive < 1 << 20 {
+    ///     eprintln!("small socket buffers: packets will be lost when the server is busy");
+    /// }
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn endpoint(&self) -> &Endpoint<S, C> {
+        &self.endpoint
+    }
+
+    /// The conditioner, to change what it does.
+    ///
+    /// ```
+    /// use porous_mio::prelude::*;
+    ///
+    /// let mut host = MioHost::bind("127.0.0.1:0", Config::new())?.with_conditioner(());
+    /// *host.conditioner_mut() = ();
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub const fn conditioner_mut(&mut self) -> &mut C {
+        self.endpoint.conditioner_mut()
+    }
+}
+
 /// Takes over an endpoint, for example a [plain](Endpoint::plain) one. Its socket must not be
 /// registered yet: an event that came before would be missed.
 impl<C, S: SystemSocket> From<Endpoint<S, C>> for MioHost<C, S> {
@@ -222,19 +259,5 @@ impl<C: Conditioner, S: SystemSocket + Source> Source for MioHost<C, S> {
 
     fn deregister(&mut self, registry: &Registry) -> io::Result<()> {
         self.endpoint.socket_mut().deregister(registry)
-    }
-}
-
-impl<C, S: SystemSocket> Deref for MioHost<C, S> {
-    type Target = Endpoint<S, C>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.endpoint
-    }
-}
-
-impl<C, S: SystemSocket> DerefMut for MioHost<C, S> {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.endpoint
     }
 }

@@ -68,10 +68,10 @@
 //! 2. [`handle_event`](MioHost::handle_event) with each event, at the host of its token;
 //! 3. [`step`](MioHost::step) at each host whose `timeout` is zero now, or at all of them: a host
 //!    whose socket was not reported readable does not ask the system;
-//! 4. of each that stepped, [`poll_event`](Endpoint::poll_event) until it returns `None`, pulling
-//!    packets with [`receive`](Endpoint::receive).
+//! 4. of each that stepped, [`poll_event`](MioHost::poll_event) until it returns `None`, pulling
+//!    packets with [`receive`](MioHost::receive).
 //!
-//! What is [sent](Endpoint::send) leaves with the next `step`; until then `timeout` is zero, so
+//! What is [sent](MioHost::send) leaves with the next `step`; until then `timeout` is zero, so
 //! that no sleep comes in between.
 //!
 //! A program with very many hosts should not ask each of them for its `timeout` in each turn: keep
@@ -88,15 +88,23 @@
 //!
 //! After `deregister` a host learns nothing of its socket any more; its deadlines go on.
 //!
-//! # Addresses and errors
+//! # Addresses
 //!
 //! A host that is bound to `[::]` serves IPv6 and IPv4 alike. Addresses of which nothing can come are
 //! refused, and an attempt at one that cannot be reached ends at once:
-//! [`porous_udp`](porous_udp#where-nobody-is) says which those are. What a socket reports about one
-//! datagram, a route, a firewall or a peer that is gone is no error of the host: the datagram is
-//! lost, as any may be, and counted in [`SocketStats`]. An `Err` of [`step`](MioHost::step) means
-//! that the socket itself is of no more use. Which is which stands in
+//! [`porous_udp`](porous_udp#where-nobody-is) says which those are.
+//!
+//! # When the network fails
+//!
+//! What a socket reports about one datagram, a route, a firewall or a peer that is gone is no error
+//! of the host: the datagram is lost, as any may be, and counted in [`SocketStats`]. An `Err` of
+//! [`step`](MioHost::step) means that the socket itself is of no more use. Which is which stands in
 //! [`porous_udp`](porous_udp#when-the-network-fails), a row an error.
+//!
+//! # One dependency
+//!
+//! The names of the core are here as well: [`prelude`] has the usual ones, [`proto`] is the whole of
+//! it, with [`congestion`] and [`Bytes`].
 #![doc(test(attr(deny(warnings))))]
 
 mod host;
@@ -108,14 +116,27 @@ pub use socket::MioSocket;
 /// The mio that these hosts are sources for.
 pub use mio;
 
+#[doc(no_inline)]
+pub use porous_udp::proto;
+#[doc(no_inline)]
+pub use porous_udp::proto::*;
 pub use porous_udp::{
-    Clock, Conditioner, Endpoint, OsRng, SocketBuffers, SocketStats, SystemSocket,
+    Clock, Command, CommandError, Conditioner, Endpoint, Executed, OsRng, Outgoing, SocketBuffers,
+    SocketStats, SystemSocket,
 };
 
-pub use porous_proto::{
-    AnswerError, BadAddress, Channel, ChannelId, ChannelStats, Config, ConfigError, ConnectError,
-    ConnectionIds, ConnectionIdsError, Disconnect, DisconnectReason, Event, Host, HostStats,
-    Ignored, Instant, Integrity, Listen, ListenError, Malformed, Mode, ModeCounts, Order, Outcome,
-    Peer, PeerId, PeerState, PeerStats, Policy, Priority, ReceiveProgress, Received, Refusal,
-    RefusalData, SendError, SendOptions, SendProgress, UnknownPeer,
-};
+/// The names that most programs use, to be brought in by one line.
+///
+/// ```
+/// use porous_mio::prelude::*;
+///
+/// let host = MioHost::bind("127.0.0.1:0", Config::new())?;
+/// # let _ = host;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub mod prelude {
+    #[doc(no_inline)]
+    pub use crate::MioHost;
+    #[doc(no_inline)]
+    pub use porous_udp::prelude::*;
+}

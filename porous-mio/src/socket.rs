@@ -1,7 +1,6 @@
 //! mio's UDP socket, as the endpoint wants a socket to be.
 
 use core::net::SocketAddr;
-use core::ops::Deref;
 use std::io;
 
 use mio::event::Source;
@@ -17,7 +16,7 @@ use socket2::SockRef;
 /// use porous_mio::MioSocket;
 ///
 /// let socket = MioSocket::from(std::net::UdpSocket::bind("127.0.0.1:0")?);
-/// socket.set_ttl(5)?;
+/// assert_ne!(socket.get_ref().local_addr()?.port(), 0);
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
@@ -36,11 +35,18 @@ impl From<std::net::UdpSocket> for MioSocket {
     }
 }
 
-/// For its options.
-impl Deref for MioSocket {
-    type Target = UdpSocket;
-
-    fn deref(&self) -> &Self::Target {
+impl MioSocket {
+    /// The socket, for its options.
+    ///
+    /// ```
+    /// use porous_mio::MioSocket;
+    ///
+    /// let socket = MioSocket::from(std::net::UdpSocket::bind("127.0.0.1:0")?);
+    /// socket.get_ref().set_ttl(5)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn get_ref(&self) -> &UdpSocket {
         &self.0
     }
 }

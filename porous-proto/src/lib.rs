@@ -84,7 +84,7 @@
 //!
 //! Datagrams are borrowed, both ways: the host reads from and writes into the driver's buffers,
 //! and keeps no reference to them. One buffer of [`max_datagram_size`](Host::max_datagram_size)
-//! is enough. Packets are [`Bytes`](bytes::Bytes), so that one allocation serves all fragments,
+//! is enough. Packets are [`Bytes`], so that one allocation serves all fragments,
 //! repetitions and receivers of a packet; the host lets go of one when nothing of it has to be sent
 //! again. Events carry no packets; packets are pulled by [`receive`](Host::receive), and pulling is
 //! what lets the remote host send more.
@@ -136,6 +136,9 @@ mod wire;
 #[doc(hidden)]
 pub mod work;
 
+/// The bytes of a packet: `bytes::Bytes`, so that one allocation serves all who hold it.
+#[doc(no_inline)]
+pub use bytes::Bytes;
 pub use config::{Channel, Config, Order, Policy, Priority};
 pub use error::{
     AnswerError, BadAddress, ConfigError, ConnectError, ConnectionIdsError, ListenError, SendError,
@@ -152,3 +155,24 @@ pub use peer::{Peer, PeerState};
 pub use progress::{ReceiveProgress, SendProgress};
 pub use stats::{ChannelStats, HostStats, ModeCounts, PeerStats};
 pub use time::Instant;
+
+/// The names that most programs use, to be brought in by one line; the drivers' preludes have them
+/// too.
+///
+/// ```
+/// use porous_proto::prelude::*;
+///
+/// let config = Config::new().channel(ChannelId(0), Channel::new(Priority::High).unordered())?;
+/// # let _ = config;
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+pub mod prelude {
+    #[doc(no_inline)]
+    pub use bytes::Bytes;
+
+    #[doc(no_inline)]
+    pub use crate::{
+        Channel, ChannelId, Config, ConnectionIds, Disconnect, DisconnectReason, Event, Listen,
+        Mode, Outcome, PeerId, PeerState, Priority, Received, RefusalData, SendError, SendOptions,
+    };
+}

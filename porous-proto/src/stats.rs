@@ -1,6 +1,7 @@
 //! Counters and estimates. All counters only ever grow, unless it is said, and all are cheap enough
 //! to be always on: a few additions a frame.
 
+mod extremes;
 mod jitter;
 mod loss;
 mod queue_time;
@@ -8,6 +9,7 @@ mod rate;
 
 use core::time::Duration;
 
+pub(crate) use self::extremes::{Minimum, Peak};
 pub(crate) use self::jitter::Jitter;
 pub(crate) use self::loss::Loss;
 pub(crate) use self::queue_time::QueueTime;

@@ -180,10 +180,23 @@ pub mod time;
 pub use host::SmolHost;
 pub use socket::{SocketClosed, SocketStats};
 
-pub use porous_proto::{
-    AnswerError, BadAddress, Channel, ChannelId, ChannelStats, Config, ConfigError, ConnectError,
-    ConnectionIds, ConnectionIdsError, Disconnect, DisconnectReason, Event, Host, HostStats,
-    Ignored, Integrity, Listen, ListenError, Malformed, Mode, ModeCounts, Order, Outcome, Peer,
-    PeerId, PeerState, PeerStats, Policy, Priority, ReceiveProgress, Received, Refusal,
-    RefusalData, SendError, SendOptions, SendProgress, UnknownPeer,
-};
+#[doc(no_inline)]
+pub use porous_proto as proto;
+#[doc(no_inline)]
+pub use porous_proto::*;
+
+/// The names that most programs use, to be brought in by one line.
+///
+/// ```
+/// # use porous_proto::doc::example_rng;
+/// use porous_smoltcp::prelude::*;
+///
+/// let host = SmolHost::new(Config::new(), example_rng());
+/// # let _ = host;
+/// ```
+pub mod prelude {
+    #[doc(no_inline)]
+    pub use crate::SmolHost;
+    #[doc(no_inline)]
+    pub use porous_proto::prelude::*;
+}

@@ -15,8 +15,9 @@ use std::io::{self, Write as _};
 use std::net::UdpSocket;
 use std::thread;
 
-use porous_std::{
-    ChannelId, Clock, Config, Event, Instant, Listen, Mode, PeerId, SocketBuffers, UdpHost,
+use porous_udp::{
+    Bytes, ChannelId, Clock, Config, Endpoint, Event, Instant, Listen, Mode, PeerId, SocketBuffers,
+    bind,
 };
 use rustix::event::{Timespec, poll};
 
@@ -27,6 +28,18 @@ const WARM: Duration = Duration::from_secs(1);
 const MEASURED: Duration = Duration::from_secs(5);
 /// How many sockets the strangers have.
 const STRANGERS: usize = 64;
+
+/// A host without a driver, so that each half of a step is measured alone.
+type Host = Endpoint<UdpSocket>;
+
+fn host(config: Config) -> Host {
+    Endpoint::new(bind("127.0.0.1:0").unwrap(), config).unwrap()
+}
+
+fn step(host: &mut Host) {
+    host.receive_datagrams().unwrap();
+    host.transmit().unwrap();
+}
 
 fn rest(duration: Duration) {
     let timeout = Timespec::try_from(duration).unwrap();
@@ -108,11 +121,11 @@ fn echo(run: &Run, socket: &UdpSocket) {
 }
 
 /// Answers every packet of its peers.
-fn serve(run: &Run, mut host: UdpHost) {
+fn serve(run: &Run, mut host: Host) {
     host.listen(Listen::Open).unwrap();
     run.turns(|| {
         let before = host.stats().datagrams_received;
-        host.step().unwrap();
+        step(&mut host);
         while let Some(event) = host.poll_event() {
             let Event::Readable { peer } = event else {
                 continue;
@@ -145,7 +158,7 @@ impl Client for UdpSocket {
     }
 }
 
-impl Client for (UdpHost, PeerId) {
+impl Client for (Host, PeerId) {
     fn ping(&mut self, run: &Run) {
         let ping = run.ping().to_vec();
         // Nothing comes of it before it is connected.
@@ -154,7 +167,7 @@ impl Client for (UdpHost, PeerId) {
     }
 
     fn hear(&mut self, heard: &mut dyn FnMut(&[u8])) {
-        self.0.step().unwrap();
+        step(&mut self.0);
         while self.0.poll_event().is_some() {}
         while let Some(packet) = self.0.receive(self.1) {
             heard(&packet.payload);
@@ -213,8 +226,8 @@ fn flood(run: &Run, to: SocketAddr, rate: u64) {
     }
 }
 
-fn connect(to: SocketAddr) -> (UdpHost, PeerId) {
-    let mut host = UdpHost::bind("127.0.0.1:0", Config::client()).unwrap();
+fn connect(to: SocketAddr) -> (Host, PeerId) {
+    let mut host = host(Config::client());
     let peer = host.connect(to).unwrap();
     (host, peer)
 }
@@ -222,7 +235,7 @@ fn connect(to: SocketAddr) -> (UdpHost, PeerId) {
 /// The longest call that sends, with as much to go as the host takes for each client.
 fn send() -> String {
     let run = Arc::new(Run::start());
-    let mut server = UdpHost::bind("127.0.0.1:0", Config::new()).unwrap();
+    let mut server = host(Config::new());
     server.listen(Listen::Open).unwrap();
     let to = server.local_addr().unwrap();
     let clients = {
@@ -232,7 +245,7 @@ fn send() -> String {
             talk(&run, clients)
         })
     };
-    let payload = bytes::Bytes::from(vec![7; 60_000]);
+    let payload = Bytes::from(vec![7; 60_000]);
     let (mut longest, mut sent) = (Duration::ZERO, 0);
     while run.clock.now() < Instant::ZERO + WARM + MEASURED {
         server.receive_datagrams().unwrap();
@@ -268,7 +281,7 @@ fn send() -> String {
 fn measure(is_porous: bool, rate: u64, receive: usize) -> String {
     let run = Arc::new(Run::start());
     // The buffers of both are the same.
-    let host = UdpHost::bind("127.0.0.1:0", Config::new()).unwrap();
+    let host = host(Config::new());
     let wanted = SocketBuffers {
         receive,
         ..SocketBuffers::default()

@@ -1,6 +1,5 @@
 //! The driver itself: an endpoint, and a way to wait.
 
-use core::ops::{Deref, DerefMut};
 use core::time::Duration;
 use std::io;
 use std::net::{ToSocketAddrs, UdpSocket};
@@ -9,8 +8,7 @@ use porous_udp::{Conditioner, Config, Disconnect, Endpoint, bind};
 
 use crate::sleep::sleep;
 
-/// A UDP socket and the host that lives on it. See the [crate] for the order of calls, and
-/// [`Endpoint`] for what can be asked of it: all its methods are this type's too.
+/// A UDP socket and the host that lives on it. See the [crate] for the order of calls.
 ///
 /// `C` stands between the host and the socket, and by default lets everything pass: see
 /// [`Conditioner`].
@@ -19,7 +17,7 @@ use crate::sleep::sleep;
 /// they know.
 #[derive(Debug)]
 pub struct UdpHost<C = ()> {
-    endpoint: Endpoint<UdpSocket, C>,
+    pub(crate) endpoint: Endpoint<UdpSocket, C>,
 }
 
 impl UdpHost {
@@ -88,7 +86,7 @@ impl<C: Conditioner> UdpHost<C> {
     /// Takes what has arrived, does what time demands, sends what has to be sent; never blocks.
     /// For a game loop: once a tick.
     ///
-    /// Both, taking in and sending, end after the [time](Endpoint::set_time_limit) that a call has,
+    /// Both, taking in and sending, end after the [time](Self::set_time_limit) that a call has,
     /// 8 ms if nothing is said; the rest waits for the next step.
     ///
     /// # Errors
@@ -130,7 +128,11 @@ impl<C: Conditioner> UdpHost<C> {
     pub fn wait(&mut self, max: Duration) -> io::Result<()> {
         self.endpoint.transmit()?;
         let longest = self.endpoint.sleep_at_most(max);
-        sleep([self.socket()], self.endpoint.is_blocked(), longest)?;
+        sleep(
+            [self.endpoint.socket()],
+            self.endpoint.is_blocked(),
+            longest,
+        )?;
         self.step()
     }
 
@@ -163,23 +165,48 @@ impl<C: Conditioner> UdpHost<C> {
     }
 }
 
+impl<C> UdpHost<C> {
+    porous_udp::verbs! {
+        endpoint,
+        "use porous_std::prelude::*;",
+        r#"let mut host = UdpHost::bind("127.0.0.1:0", Config::new())?;"#,
+        r#"let mut host = UdpHost::bind("127.0.0.1:0", Config::client())?;"#
+    }
+
+    /// The endpoint within, for questions about its socket and its conditioner.
+    ///
+    /// ```
+    /// use porous_std::prelude::*;
+    ///
+    /// let host = UdpHost::bind("127.0.0.1:0", Config::new())?;
+    /// host.endpoint().socket().set_ttl(5)?;
+    /// if host.endpoint().socket_buffers()?.receive < 1 << 20 {
+    ///     eprintln!("small socket buffers: packets will be lost when the server is busy");
+    /// }
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn endpoint(&self) -> &Endpoint<UdpSocket, C> {
+        &self.endpoint
+    }
+
+    /// The conditioner, to change what it does.
+    ///
+    /// ```
+    /// use porous_std::prelude::*;
+    ///
+    /// let mut host = UdpHost::bind("127.0.0.1:0", Config::new())?.with_conditioner(());
+    /// *host.conditioner_mut() = ();
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub const fn conditioner_mut(&mut self) -> &mut C {
+        self.endpoint.conditioner_mut()
+    }
+}
+
 /// Takes over an endpoint, for example a [plain](Endpoint::plain) one.
 impl<C> From<Endpoint<UdpSocket, C>> for UdpHost<C> {
     fn from(endpoint: Endpoint<UdpSocket, C>) -> Self {
         Self { endpoint }
-    }
-}
-
-impl<C> Deref for UdpHost<C> {
-    type Target = Endpoint<UdpSocket, C>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.endpoint
-    }
-}
-
-impl<C> DerefMut for UdpHost<C> {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.endpoint
     }
 }

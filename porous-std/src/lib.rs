@@ -42,12 +42,30 @@
 //! # }
 //! ```
 //!
+//! The names of the core are here as well: [`prelude`] has the usual ones, [`proto`] is the whole of
+//! it, with [`congestion`] and [`Bytes`], so that a game depends on this crate alone.
+//!
+//! ```
+//! use porous_std::congestion::Congestion;
+//! use porous_std::prelude::*;
+//!
+//! # fn main() -> Result<(), Box<dyn core::error::Error>> {
+//! let config = Config::client().congestion(Congestion::Cubic);
+//! let mut client = UdpHost::bind("127.0.0.1:0", config)?;
+//! let server = client.connect("127.0.0.1:4000".parse()?)?;
+//! let level = Bytes::from(vec![7; 60_000]); // one allocation for all who get it
+//! let early = client.send(server, ChannelId(0), level.clone(), Mode::Reliable);
+//! assert_eq!(early, Err(SendError::NotConnected));
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # The order of a tick
 //!
 //! 1. `step` or `wait`;
-//! 2. [`poll_event`](Endpoint::poll_event) until it returns `None`, pulling packets with
-//!    [`receive`](Endpoint::receive);
-//! 3. the game itself, which [`send`](Endpoint::send)s.
+//! 2. [`poll_event`](UdpHost::poll_event) until it returns `None`, pulling packets with
+//!    [`receive`](UdpHost::receive);
+//! 3. the game itself, which [`send`](UdpHost::send)s.
 //!
 //! What is sent leaves with the next `step` or `wait`; call `step` once more at the end of a tick
 //! if a tick is long.
@@ -148,14 +166,29 @@ mod sleep;
 mod thread;
 
 pub use host::UdpHost;
-pub use thread::{HostThread, Outgoing, Output, ThreadError, Unsent, UnsentError};
+pub use thread::{HostThread, Output, ThreadError, Unsent, UnsentError};
 
-pub use porous_udp::{Clock, Conditioner, Endpoint, OsRng, SocketBuffers, SocketStats};
-
-pub use porous_proto::{
-    AnswerError, BadAddress, Channel, ChannelId, ChannelStats, Config, ConfigError, ConnectError,
-    ConnectionIds, ConnectionIdsError, Disconnect, DisconnectReason, Event, Host, HostStats,
-    Ignored, Instant, Integrity, Listen, ListenError, Malformed, Mode, ModeCounts, Order, Outcome,
-    Peer, PeerId, PeerState, PeerStats, Policy, Priority, ReceiveProgress, Received, Refusal,
-    RefusalData, SendError, SendOptions, SendProgress, UnknownPeer,
+#[doc(no_inline)]
+pub use porous_udp::proto;
+#[doc(no_inline)]
+pub use porous_udp::proto::*;
+pub use porous_udp::{
+    Clock, Command, CommandError, Conditioner, Endpoint, Executed, OsRng, Outgoing, SocketBuffers,
+    SocketStats,
 };
+
+/// The names that most programs use, to be brought in by one line.
+///
+/// ```
+/// use porous_std::prelude::*;
+///
+/// let host = UdpHost::bind("127.0.0.1:0", Config::new())?;
+/// # let _ = host;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub mod prelude {
+    #[doc(no_inline)]
+    pub use crate::{HostThread, Output, UdpHost};
+    #[doc(no_inline)]
+    pub use porous_udp::prelude::*;
+}

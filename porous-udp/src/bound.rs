@@ -1,14 +1,20 @@
 //! A host that is bound to its socket, and leaves it with a goodbye.
 
 use core::net::SocketAddr;
+use core::time::Duration;
 use std::io;
 use std::thread;
 
-use porous_proto::{Disconnect, Host, Instant};
+use porous_proto::{
+    AnswerError, Bytes, ChannelId, ConnectError, ConnectionIds, ConnectionIdsError, Disconnect,
+    Event, Host, Instant, Listen, ListenError, Peer, PeerId, PeerState, Received, SendError,
+    SendOptions, UnknownPeer,
+};
 
+use crate::address::normalise;
 use crate::outbox::{Made, Outbox};
-use crate::socket::Socket;
-use crate::{Clock, OsRng, SystemSocket};
+use crate::socket::{Socket, SocketStats};
+use crate::{Clock, Command, CommandError, Executed, OsRng, SystemSocket};
 
 /// A host, its socket, its clock, and what goes from the one to the other. When it is dropped, each
 /// peer is told once that it ends.
@@ -21,6 +27,137 @@ pub(crate) struct Bound<S: SystemSocket> {
     /// The socket had no room for what is in the outbox, be it that all have refused it to whom there
     /// is something to send.
     pub(crate) is_full: bool,
+    /// How long a call works.
+    pub(crate) time_limit: Duration,
+}
+
+/// What an application says and asks, with the clock filled in: see the methods of
+/// [`Endpoint`](crate::Endpoint).
+impl<S: SystemSocket> Bound<S> {
+    pub(crate) fn listen(&mut self, policy: Listen) -> Result<(), ListenError> {
+        self.host.listen(policy)?;
+        self.socket.sources_wanted();
+        Ok(())
+    }
+
+    pub(crate) fn accept(&mut self, peer: PeerId) -> Result<(), AnswerError> {
+        self.host.accept(self.clock.now(), peer)
+    }
+
+    pub(crate) fn refuse(&mut self, peer: PeerId, data: &[u8]) -> Result<(), AnswerError> {
+        self.host.refuse(self.clock.now(), peer, data)
+    }
+
+    pub(crate) fn connect_with(
+        &mut self,
+        to: &[SocketAddr],
+        greeting: &[u8],
+    ) -> Result<PeerId, ConnectError> {
+        let mut bad = None;
+        let mut fit = Vec::with_capacity(to.len());
+        for to in to.iter().copied().map(normalise) {
+            match self.socket.bad_address(to) {
+                None => fit.push(to),
+                Some(why) => bad = bad.or(Some(ConnectError::BadAddress(why))),
+            }
+        }
+        if let (true, Some(bad)) = (fit.is_empty(), bad) {
+            return Err(bad);
+        }
+        let now = self.clock.now();
+        let peer = self.host.connect_with(now, &fit, greeting)?;
+        self.socket.ask_for_closed_ports(true);
+        Ok(peer)
+    }
+
+    pub(crate) fn send(
+        &mut self,
+        peer: PeerId,
+        channel: ChannelId,
+        packet: impl Into<Bytes>,
+        options: impl Into<SendOptions>,
+    ) -> Result<(), SendError> {
+        self.host.send(peer, channel, packet, options)
+    }
+
+    pub(crate) fn cancel(&mut self, peer: PeerId, channel: ChannelId, token: u64) -> bool {
+        self.host.cancel(peer, channel, token)
+    }
+
+    pub(crate) fn receive(&mut self, peer: PeerId) -> Option<Received> {
+        self.host.receive(peer)
+    }
+
+    pub(crate) fn poll_event(&mut self) -> Option<Event<SocketAddr>> {
+        self.host.poll_event()
+    }
+
+    pub(crate) fn disconnect(&mut self, peer: PeerId, how: Disconnect) -> Result<(), UnknownPeer> {
+        self.host.disconnect(self.clock.now(), peer, how)
+    }
+
+    pub(crate) fn disconnect_all(&mut self, how: Disconnect) {
+        self.host.disconnect_all(self.clock.now(), how);
+    }
+
+    pub(crate) fn set_channel_rate(
+        &mut self,
+        peer: PeerId,
+        channel: ChannelId,
+        bytes_a_second: u32,
+    ) -> Result<(), SendError> {
+        self.host.set_channel_rate(peer, channel, bytes_a_second)
+    }
+
+    pub(crate) fn set_send_rate(&mut self, peer: PeerId, rate: u32) -> Result<(), SendError> {
+        self.host.set_send_rate(peer, rate)
+    }
+
+    pub(crate) fn set_receive_rate(&mut self, peer: PeerId, rate: u32) -> Result<(), SendError> {
+        self.host.set_receive_rate(peer, rate)
+    }
+
+    pub(crate) fn set_host_send_rate(&mut self, bytes_a_second: u32) {
+        self.host.set_host_send_rate(bytes_a_second);
+    }
+
+    pub(crate) const fn set_connection_ids(
+        &mut self,
+        ids: ConnectionIds,
+    ) -> Result<(), ConnectionIdsError> {
+        self.host.set_connection_ids(ids)
+    }
+
+    pub(crate) fn execute(&mut self, command: Command) -> Result<Executed, CommandError> {
+        command.execute(self)
+    }
+
+    pub(crate) const fn set_time_limit(&mut self, limit: Duration) {
+        self.time_limit = limit;
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        let is_over = |(_, peer): (_, &Peer)| {
+            matches!(peer.state(), PeerState::Disconnected | PeerState::Zombie)
+        };
+        self.outbox.is_empty() && self.host.peers().all(is_over)
+    }
+
+    pub(crate) const fn socket_stats(&self) -> SocketStats {
+        self.socket.stats()
+    }
+
+    pub(crate) fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.socket.local_addr()
+    }
+
+    pub(crate) fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    pub(crate) const fn host(&self) -> &Host<OsRng> {
+        &self.host
+    }
 }
 
 impl<S: SystemSocket> Bound<S> {

@@ -11,7 +11,7 @@ use rand_core::{TryRng, UnwrapErr};
 use crate::bound::Bound;
 use crate::inbox::{Inbox, Origin};
 use crate::outbox::{Made, Outbox};
-use crate::socket::{Path, Socket, SocketStats};
+use crate::socket::{Path, Socket};
 use crate::{Clock, Conditioner, SystemSocket};
 
 /// The random source of an [`Endpoint`]: the operating system's. [`Endpoint::new`] fails if it has
@@ -46,8 +46,6 @@ pub struct Endpoint<S: SystemSocket, C = ()> {
     inbox: Inbox,
     /// When to try again to send what the socket had no room for, if the outbox is not empty.
     retry_at: Instant,
-    /// How long a call works.
-    time_limit: Duration,
 }
 
 impl<S: SystemSocket> Endpoint<S> {
@@ -110,13 +108,13 @@ impl<S: SystemSocket> Endpoint<S> {
             clock: Clock::start(),
             outbox: Outbox::new(),
             is_full: false,
+            time_limit: TIME_LIMIT,
         };
         Ok(Self {
             bound,
             conditioner: (),
             inbox,
             retry_at: Instant::ZERO,
-            time_limit: TIME_LIMIT,
         })
     }
 
@@ -136,15 +134,75 @@ impl<S: SystemSocket> Endpoint<S> {
             conditioner: (),
             inbox,
             retry_at,
-            time_limit,
         } = self;
         Endpoint {
             bound,
             conditioner,
             inbox,
             retry_at,
-            time_limit,
         }
+    }
+}
+
+impl<S: SystemSocket, C> Endpoint<S, C> {
+    crate::verbs! {
+        bound,
+        "use porous_udp::{Endpoint, bind, prelude::*};",
+        r#"let mut host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;"#,
+        r#"let mut host = Endpoint::new(bind("127.0.0.1:0")?, Config::client())?;"#
+    }
+
+    /// The conditioner.
+    ///
+    /// ```
+    /// use porous_udp::{Config, Endpoint, bind};
+    ///
+    /// let host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
+    /// assert_eq!(host.conditioner(), &());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn conditioner(&self) -> &C {
+        &self.conditioner
+    }
+
+    /// The conditioner, to change what it does.
+    ///
+    /// ```
+    /// use porous_udp::{Config, Endpoint, bind};
+    ///
+    /// let mut host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
+    /// *host.conditioner_mut() = ();
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub const fn conditioner_mut(&mut self) -> &mut C {
+        &mut self.conditioner
+    }
+
+    /// The socket, for what a library does with it beside sending and receiving.
+    ///
+    /// ```
+    /// use porous_udp::{Config, Endpoint, bind};
+    ///
+    /// let host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
+    /// host.socket().set_ttl(5)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub const fn socket(&self) -> &S {
+        self.bound.socket.system()
+    }
+
+    /// The socket, for a library whose own calls want to change it.
+    ///
+    /// ```
+    /// use porous_udp::{Config, Endpoint, bind};
+    ///
+    /// let mut host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
+    /// host.socket_mut().set_ttl(5)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub const fn socket_mut(&mut self) -> &mut S {
+        self.bound.socket.system_mut()
     }
 }
 
@@ -174,7 +232,7 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
     }
 
     fn take_datagrams(&mut self) -> io::Result<bool> {
-        let end = self.bound.clock.now() + self.time_limit;
+        let end = self.bound.clock.now() + self.bound.time_limit;
         let mut errors = 0;
         loop {
             let Some(filled) = self.bound.socket.receive(&mut self.inbox)? else {
@@ -218,7 +276,7 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
     /// ```
     pub fn transmit(&mut self) -> io::Result<()> {
         let mut now = self.bound.clock.now();
-        let end = now + self.time_limit;
+        let end = now + self.bound.time_limit;
         self.bound.host.handle_timeout(now);
         if self.bound.socket.asks_for_closed_ports() && !self.connects() {
             self.bound.socket.ask_for_closed_ports(false);
@@ -234,28 +292,6 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
             is_served |= self.bound.outbox.has_more_than_answers();
         }
         Ok(())
-    }
-
-    /// How long one call of [`receive_datagrams`](Self::receive_datagrams), and one of
-    /// [`transmit`](Self::transmit), works at most. Default 8 ms, half a turn of a loop of 60 Hz. What is
-    /// left waits for the next call. A batch that has begun is finished, of 512 datagrams to be taken
-    /// in or 64 calls to send, and answers to strangers are sent in any case, of which the host keeps
-    /// 1024 at most.
-    ///
-    /// With more time a call takes in more of what a flood brings; with less it leaves more to the game.
-    /// A loop of few turns a second needs more time for a call, or more calls, and receives no more than
-    /// its socket's [buffer](Self::socket_buffers) holds from one to the next.
-    ///
-    /// ```
-    /// use core::time::Duration;
-    /// use porous_udp::{Config, Endpoint, bind};
-    ///
-    /// let mut host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
-    /// host.set_time_limit(Duration::from_millis(2)); // of a turn of 7 ms
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
-    pub const fn set_time_limit(&mut self, limit: Duration) {
-        self.time_limit = limit;
     }
 
     fn connects(&self) -> bool {
@@ -323,73 +359,6 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
         let now = self.bound.clock.now();
         self.deadline()
             .map_or(max, |at| at.saturating_duration_since(now).min(max))
-    }
-
-    /// The conditioner.
-    ///
-    /// ```
-    /// use porous_udp::{Config, Endpoint, bind};
-    ///
-    /// let host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
-    /// assert_eq!(host.conditioner(), &());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
-    #[must_use]
-    pub const fn conditioner(&self) -> &C {
-        &self.conditioner
-    }
-
-    /// The conditioner, to change what it does.
-    ///
-    /// ```
-    /// use porous_udp::{Config, Endpoint, bind};
-    ///
-    /// let mut host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
-    /// *host.conditioner_mut() = ();
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
-    pub const fn conditioner_mut(&mut self) -> &mut C {
-        &mut self.conditioner
-    }
-
-    /// What the socket did beside carrying datagrams.
-    ///
-    /// ```
-    /// use porous_udp::{Config, Endpoint, bind};
-    ///
-    /// let host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
-    /// assert_eq!(host.socket_stats().send_lost, 0);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
-    #[must_use]
-    pub const fn socket_stats(&self) -> SocketStats {
-        self.bound.socket.stats()
-    }
-
-    /// The socket, for what a library does with it beside sending and receiving.
-    ///
-    /// ```
-    /// use porous_udp::{Config, Endpoint, bind};
-    ///
-    /// let host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
-    /// host.socket().set_ttl(5)?;
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
-    pub const fn socket(&self) -> &S {
-        self.bound.socket.system()
-    }
-
-    /// The socket, for a library whose own calls want to change it.
-    ///
-    /// ```
-    /// use porous_udp::{Config, Endpoint, bind};
-    ///
-    /// let mut host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;
-    /// host.socket_mut().set_ttl(5)?;
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
-    pub const fn socket_mut(&mut self) -> &mut S {
-        self.bound.socket.system_mut()
     }
 
     /// Whether more may be made.

@@ -108,7 +108,7 @@ mod buffers;
 #[cfg(test)]
 mod busy;
 mod clock;
-mod commands;
+mod command;
 mod conditioner;
 mod endpoint;
 mod fault;
@@ -124,19 +124,26 @@ mod picky;
 mod socket;
 mod sources;
 mod system;
+mod verbs;
 
 pub use buffers::SocketBuffers;
 pub use clock::Clock;
+pub use command::{Command, CommandError, Executed, Outgoing};
 pub use conditioner::Conditioner;
 pub use endpoint::{Endpoint, OsRng};
 pub use open::bind;
 pub use socket::SocketStats;
 pub use system::SystemSocket;
 
-pub use porous_proto::{
-    AnswerError, BadAddress, Channel, ChannelId, ChannelStats, Config, ConfigError, ConnectError,
-    ConnectionIds, ConnectionIdsError, Disconnect, DisconnectReason, Event, Host, HostStats,
-    Ignored, Instant, Integrity, Listen, ListenError, Malformed, Mode, ModeCounts, Order, Outcome,
-    Peer, PeerId, PeerState, PeerStats, Policy, Priority, ReceiveProgress, Received, Refusal,
-    RefusalData, SendError, SendOptions, SendProgress, UnknownPeer,
-};
+#[doc(no_inline)]
+pub use porous_proto as proto;
+#[doc(no_inline)]
+pub use porous_proto::*;
+
+/// The names that most programs use, to be brought in by one line.
+pub mod prelude {
+    #[doc(no_inline)]
+    pub use crate::Command;
+    #[doc(no_inline)]
+    pub use porous_proto::prelude::*;
+}

@@ -157,10 +157,14 @@ fn defaults(prose: &str) -> Vec<&str> {
     found.collect()
 }
 
-/// The type whose `impl` a line is in, without its parameters.
+/// The type whose `impl` a line is in, without its parameters; of the verbs that several types get by a
+/// macro, the one that has the fields.
 fn owner<'a>(lines: &[&'a str], line: usize) -> Option<&'a str> {
     let mut before = lines[..line].iter().rev();
     before.find_map(|line| {
+        if line.starts_with("macro_rules! verbs") {
+            return Some("Endpoint");
+        }
         let rest = line.strip_prefix("impl")?;
         let name = match rest.strip_prefix('<') {
             Some(generics) => generics.split_once("> ")?.1,

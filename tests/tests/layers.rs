@@ -34,12 +34,11 @@ const VOCABULARY: &[&str] = &[
 
 /// Who refers upwards all the same, and to what. Events and packets name peers and channels in the
 /// words of the application, which the host defines; a refusal is read as the application is told.
-const EXCEPTIONS: [(&str, &str); 6] = [
+const EXCEPTIONS: [(&str, &str); 5] = [
     ("config/channel.rs", "ChannelId"),
     ("event.rs", "PeerId"),
     ("event.rs", "ChannelId"),
-    ("peer/inspect.rs", "ChannelId"),
-    ("peer/packets.rs", "ChannelId"),
+    ("peer/application.rs", "ChannelId"),
     ("frame/refuse.rs", "event"),
 ];
 

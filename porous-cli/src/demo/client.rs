@@ -4,10 +4,10 @@ use core::net::SocketAddr;
 use core::time::Duration;
 use std::io;
 
-use bytes::Bytes;
 use porous_sim::Seed;
 use porous_std::{
-    Config, DisconnectReason, Event, Instant, Mode, Peer, PeerId, PeerStats, Received, UdpHost,
+    Bytes, Config, DisconnectReason, Event, Instant, Mode, Peer, PeerId, PeerStats, Received,
+    UdpHost,
 };
 
 use super::conditioner::{Conditioner, conditions};

@@ -4,8 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use bytes::Bytes;
-use porous_std::SendError;
+use porous_std::{Bytes, SendError};
 use sha2::{Digest, Sha256};
 
 /// Bytes in a packet.

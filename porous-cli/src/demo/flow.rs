@@ -3,9 +3,8 @@
 use alloc::collections::VecDeque;
 use core::time::Duration;
 
-use bytes::Bytes;
 use porous_sim::Seed;
-use porous_std::{Instant, Mode, Received, SendError};
+use porous_std::{Bytes, Instant, Mode, Received, SendError};
 
 use super::check::{Checker, Counts};
 use super::kind::{Direction, Kind};

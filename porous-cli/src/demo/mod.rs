@@ -17,8 +17,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use bytes::Bytes;
 use porous_sim::Seed;
+use porous_std::Bytes;
 
 use crate::USAGE;
 use crate::args::DemoArgs;

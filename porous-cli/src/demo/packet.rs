@@ -3,10 +3,9 @@
 //! One byte of kind, four of number, eight of time, little-endian; the rest is drawn from the
 //! seed, the kind, the number and the time, so that a change to any of them shows as well.
 
-use bytes::Bytes;
 use porous_sim::Seed;
 use porous_sim::rand_core::Rng;
-use porous_std::Instant;
+use porous_std::{Bytes, Instant};
 
 use super::kind::Kind;
 

@@ -149,8 +149,12 @@ fn link(client: &Client, session: &Session) -> LinkReport {
     let up = session
         .server
         .local_addr()
-        .map(|to| client.host.conditioner().bytes(to));
-    let down = session.server.conditioner().bytes(client.address);
+        .map(|to| client.host.endpoint().conditioner().bytes(to));
+    let down = session
+        .server
+        .endpoint()
+        .conditioner()
+        .bytes(client.address);
     let wire_bytes = up.unwrap_or(0) + down;
     LinkReport::new(
         client.stats(&session.server),

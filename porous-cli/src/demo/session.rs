@@ -5,9 +5,8 @@ use core::net::{Ipv4Addr, SocketAddr};
 use core::time::Duration;
 use std::io;
 
-use bytes::Bytes;
 use porous_sim::Seed;
-use porous_std::{Clock, Config, Event, Instant, Listen, PeerId, UdpHost};
+use porous_std::{Bytes, Clock, Config, Event, Instant, Listen, PeerId, UdpHost};
 
 use super::client::{Client, KindLatencies};
 use super::conditioner::{Conditioner, conditions};

@@ -20,7 +20,7 @@ fn blocked() -> (MioHost<(), Faulty>, Arc<Directions>, UdpSocket) {
     faults.send(|send| send.always = Some(Errno::AGAIN));
     host.connect(stranger.local_addr().unwrap()).unwrap();
     host.step().unwrap();
-    assert!(host.is_blocked());
+    assert!(host.endpoint().is_blocked());
     assert!(host.timeout().unwrap() <= RETRY);
     (host, faults, stranger)
 }
@@ -41,7 +41,7 @@ fn what_had_no_room_leaves_when_the_socket_is_writable() {
 
     // It was not true: another program was faster.
     assert!(sleeps(host), "or it would spin");
-    assert!(host.is_blocked());
+    assert!(host.endpoint().is_blocked());
 
     faults.send(|send| send.always = None);
     turns
@@ -50,7 +50,7 @@ fn what_had_no_room_leaves_when_the_socket_is_writable() {
         .reregister(&mut turns.hosts[0], mio::Token(0), WRITABLE)
         .unwrap();
     assert_eq!(turns.turn(LIMIT), 1);
-    assert!(!turns.hosts[0].is_blocked());
+    assert!(!turns.hosts[0].endpoint().is_blocked());
     assert_arrives(&stranger);
 }
 
@@ -66,7 +66,7 @@ fn what_had_no_room_is_tried_again_if_nobody_tells_of_room() {
     }
     faults.send(|send| send.always = None);
     turns.turn(LIMIT);
-    assert!(!turns.hosts[0].is_blocked());
+    assert!(!turns.hosts[0].endpoint().is_blocked());
     assert_arrives(&stranger);
 }
 

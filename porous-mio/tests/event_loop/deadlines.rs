@@ -117,5 +117,5 @@ fn a_conditioner_stands_in_between() {
         turns.add(bad(host), READABLE | WRITABLE);
     }
     turns.converse(1, 0);
-    assert!(turns.hosts[0].conditioner().taken > 3);
+    assert!(turns.hosts[0].endpoint().conditioner().taken > 3);
 }

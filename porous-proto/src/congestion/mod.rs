@@ -13,9 +13,7 @@ mod cubic;
 mod curve;
 mod fixed;
 mod lean;
-mod minimum;
 mod paper;
-mod peak;
 #[cfg(test)]
 mod properties;
 mod reno;
@@ -31,9 +29,7 @@ pub use self::controller::{Ack, Controller, Signal, Trouble};
 use self::cubic::Cubic;
 use self::fixed::Fixed;
 use self::lean::Lean;
-pub(crate) use self::minimum::Minimum;
 use self::paper::Paper;
-pub(crate) use self::peak::Peak;
 use self::reno::Reno;
 
 /// Half of the range is left, so that sums of windows and frames cannot overflow.

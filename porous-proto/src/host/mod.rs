@@ -548,8 +548,9 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             peer.audit(&mut audit);
             let most = config.receive_budget.into();
             self.kept.audit(id.slot, peer.kept(), most);
-            let scheduled = self.schedule.deadline(id.slot);
-            assert_eq!(scheduled, peer.next_deadline(), "{id:?}");
+            // It may come too early: what puts a deadline off need not be told.
+            let (set, due) = (self.schedule.deadline(id.slot), peer.next_deadline());
+            assert!(set <= due, "{id:?}: {set:?} is too late for {due:?}");
         }
         self.table.audit();
         self.schedule.audit(self.local.longest());

@@ -3,7 +3,7 @@
 use core::num::NonZeroU32;
 use core::time::Duration;
 
-use crate::config::Policy;
+use super::settings::Settings;
 use crate::frame::{Channels, ConnectionId, Context, Integrity, Offer, TAG};
 use crate::sequencing::SequencingParams;
 
@@ -116,18 +116,18 @@ impl Agreement {
         }
     }
 
-    pub(crate) fn sequencing(&self, policy: Policy, send_budget: u64) -> SequencingParams {
+    pub(super) fn sequencing(&self, settings: &Settings) -> SequencingParams {
         SequencingParams {
             channels: self.channels,
             priorities: self.priorities,
-            policy,
+            policy: settings.policy,
             window: self.packet_window,
             spacing: self.packet_window / 8,
             id_bits: if self.has_short_ids() { 16 } else { 24 },
             max_packet: self.max_packet,
             remote_budget: u64::from(self.remote_budget),
             receive_budget: u64::from(self.receive_budget),
-            send_budget,
+            send_budget: settings.send_budget,
         }
     }
 }
@@ -166,23 +166,21 @@ mod tests {
         assert_eq!((at_a.max_datagram, at_a.frame_window), (1200, 4096)); // T22
         assert_eq!(at_a.context().tag, 4);
         // The priority is its sender's, and fixed (Q16).
-        assert_eq!(
-            at_a.sequencing(Policy::Paper, 0).priority(0),
-            Priority::High
-        );
-        assert_eq!(at_b.sequencing(Policy::Paper, 0).priority(0), Priority::Low);
+        let settings = Settings::new(&Config::new());
+        assert_eq!(at_a.sequencing(&settings).priority(0), Priority::High);
+        assert_eq!(at_b.sequencing(&settings).priority(0), Priority::Low);
     }
 
     #[test]
     fn packet_ids_stay_unambiguous() {
         // No late duplicate can be taken for a new packet: N_Q + M_f * B_r <= Y - N_Q (T12).
         for log in 4..=16 {
-            let config = Config::new().windows(1 << log, 1 << log).unwrap().offer();
-            let agreement = Agreement::new(&config, &config).unwrap();
+            let config = Config::new().windows(1 << log, 1 << log).unwrap();
+            let agreement = Agreement::new(&config.offer(), &config.offer()).unwrap();
             let late = crate::frame::MAX_MESSAGES as u64 * agreement.behind();
             let (window, space) = (
                 agreement.packet_window,
-                1 << agreement.sequencing(Policy::Paper, 0).id_bits,
+                1 << agreement.sequencing(&Settings::new(&config)).id_bits,
             );
             assert!(window + late <= space - window, "{log}");
         }

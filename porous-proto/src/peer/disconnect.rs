@@ -1,193 +1,183 @@
-//! §2.5: disconnection, by us or by the remote host, at once or after a flush.
+//! §2.5: a connection on its way out, and what is left of a peer that has ended.
 
 use alloc::boxed::Box;
 use core::time::Duration;
 
+use super::connected::Connected;
 use super::session::Session;
-use super::state::{Cause, PeerState};
-use super::{Deadline, LINGER, Peer};
-use crate::event::{Disconnect, DisconnectReason};
-use crate::frame::RefusalData;
+use super::state::Phase;
+use crate::event::Refusal;
+use crate::frame::{Disconnect, DisconnectAck, RefusalData, Refuse};
 use crate::time::Instant;
+use crate::wire::NoRoom;
 
-/// The interval between the first so many disconnection requests, and between later ones: who
-/// leaves may be gone in a second, and be heard by then although every second datagram is lost.
+/// How long a disconnected peer answers for its connection: longer than a cookie lives, so that a
+/// delayed request of a dead connection creates nothing (`deviations.md` C7).
+pub(crate) const LINGER: Duration = Duration::from_secs(30);
+
+/// The interval between the first [`OFTEN`] disconnection requests, and between later ones: a host
+/// that leaves may be gone in a second, and is to be heard by then although every second datagram is
+/// lost.
 const INTERVAL: Duration = Duration::from_millis(100);
 const LATER_INTERVAL: Duration = Duration::from_secs(1);
 const OFTEN: u8 = 10;
 
-/// A disconnection that we want.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Closing {
-    pub(crate) reason: u32,
-    /// Requests sent, as far as that is of interest.
+/// A connection whose remote host is asked to disconnect, until it acknowledges that.
+#[derive(Debug)]
+pub(super) struct Disconnecting {
+    pub(super) session: Box<Session>,
+    /// What the remote application is told.
+    pub(super) reason: u32,
+    /// Requests sent, up to [`OFTEN`].
     requests: u8,
+    /// When one is sent again.
+    pub(super) retry: Instant,
+    /// When that is given up.
+    pub(super) ends: Instant,
 }
 
-impl Peer {
-    /// Begins to disconnect. A peer that is still connecting is given up: its
-    /// [remotes](Self::remotes) ought to be told.
-    pub(crate) fn disconnect(&mut self, how: Disconnect, now: Instant) {
-        let (reason, flush) = match how {
-            Disconnect::Flush { reason, deadline } => (reason, Some(deadline)),
-            Disconnect::Now { reason } => (reason, None),
-        };
-        match self.state {
-            PeerState::Connecting if self.asked => {
-                let reason = DisconnectReason::ByUs(reason);
-                self.turn_away(RefusalData::default(), reason, now);
-            }
-            PeerState::Connecting => {
-                self.end(Cause::Cancelled, DisconnectReason::ByUs(reason), now);
-            }
-            PeerState::Connected => {
-                self.closing = Some(Closing {
-                    reason,
-                    requests: 0,
-                });
-                match flush {
-                    Some(deadline) => self.deadlines.set(Deadline::Attempt, now + deadline),
-                    None => self.close(now),
-                }
-                self.check_flushed(now);
-            }
-            PeerState::Disconnecting | PeerState::Disconnected | PeerState::Zombie => {}
+impl Disconnecting {
+    pub(super) fn new(connected: Connected, reason: u32, ends: Instant) -> Self {
+        Self {
+            session: connected.session,
+            reason,
+            requests: 0,
+            retry: Instant::NEVER,
+            ends,
         }
     }
 
-    /// Goes on to disconnect once everything is flushed (`deviations.md` C13).
-    pub(super) fn check_flushed(&mut self, now: Instant) {
-        if self.closing.is_none() || self.state != PeerState::Connected {
-            return;
+    /// Whether a request is due again.
+    pub(super) fn retries(&mut self, now: Instant) -> bool {
+        let is_due = self.retry <= now;
+        if is_due {
+            self.retry = Instant::NEVER;
         }
-        let flushed = |session: &mut Box<Session>| session.flush();
-        if self.session.as_mut().is_none_or(flushed) {
-            self.close(now);
-        }
+        is_due
     }
 
-    /// Asks the remote host to disconnect, now and until it acknowledges.
-    pub(super) fn close(&mut self, now: Instant) {
-        if self.enter(Cause::Close) {
-            self.deadlines.clear();
-            self.deadlines
-                .set(Deadline::Attempt, now + self.limits.disconnect_timeout);
-            self.disconnect_due = true;
-        }
-    }
-
-    /// The time of the next disconnection request, when one is sent now.
-    pub(super) fn next_disconnect_retry(&mut self, now: Instant) -> Instant {
-        let Some(closing) = &mut self.closing else {
-            return Instant::NEVER;
-        };
-        if closing.requests == OFTEN {
-            return now + LATER_INTERVAL;
-        }
-        closing.requests += 1;
-        now + INTERVAL
-    }
-
-    /// A disconnection request that carries our nonce came. False if it is not from the remote
-    /// host of this peer. While several addresses are tried it strikes off those of its sender,
-    /// who may be somebody else than the one that is sought.
-    pub(crate) fn on_disconnect(
+    /// Writes a request. `own`: our random id.
+    pub(super) fn write(
         &mut self,
-        way: usize,
-        remote_nonce: u64,
-        reason: u32,
+        own: u64,
         now: Instant,
-    ) -> bool {
-        let known = match (&self.remote, &mut self.handshake) {
-            (Some(remote), _) => remote.nonce == remote_nonce,
-            (None, Some(handshake)) => {
-                let known = handshake.has_seen(remote_nonce);
-                if known && !handshake.strike(way, Some(remote_nonce)) {
-                    return true;
-                }
-                known
-            }
-            (None, None) => false,
-        };
-        if known && self.state.is_live() {
-            // Both want to disconnect: each gets what it asked for.
-            let reason = match (self.state, self.closing) {
-                (PeerState::Disconnecting, Some(closing)) => DisconnectReason::ByUs(closing.reason),
-                _ => DisconnectReason::ByPeer(reason),
-            };
-            self.remote = Some(super::Remote {
-                nonce: remote_nonce,
-            });
-            self.end(Cause::ClosedByPeer, reason, now);
-        }
-        self.disconnect_ack_due |= known;
-        known
-    }
-
-    /// Our disconnection request was acknowledged.
-    pub(crate) fn on_disconnect_ack(&mut self, remote_nonce: u64, now: Instant) -> bool {
-        let known = self
-            .remote
-            .is_some_and(|remote| remote.nonce == remote_nonce);
-        if let (true, PeerState::Disconnecting, Some(closing)) = (known, self.state, self.closing) {
-            self.end(
-                Cause::CloseAcknowledged,
-                DisconnectReason::ByUs(closing.reason),
-                now,
-            );
-        }
-        known
-    }
-
-    /// A new connection of the same remote host took the place of this one.
-    pub(crate) fn replace(&mut self, now: Instant) {
-        let waiting = self.state == PeerState::Connecting;
-        let cause = if waiting {
-            Cause::Cancelled
+        buf: &mut [u8],
+    ) -> Result<usize, NoRoom> {
+        self.retry = if self.requests == OFTEN {
+            now + LATER_INTERVAL
         } else {
-            Cause::Replaced
+            self.requests += 1;
+            now + INTERVAL
         };
-        self.end(cause, DisconnectReason::Restarted, now);
+        say_goodbye(own, self.session.remote_nonce(), self.reason, buf)
     }
+}
 
-    /// Ends the peer: exactly one terminal event (`deviations.md` C10, C11).
-    pub(super) fn end(&mut self, cause: Cause, reason: DisconnectReason, now: Instant) {
-        if !self.enter(cause) {
-            return;
-        }
-        self.last_stats = Some(Box::new(self.stats()));
-        let undelivered = self
-            .session
-            .as_ref()
-            .map_or(0, |session| session.undelivered());
-        if let Some(session) = &mut self.session {
-            self.outbox.last_receipts = session.close();
-        }
-        self.outbox.ended = Some((reason, undelivered));
-        self.handshake = None;
-        self.ack_due = false;
-        self.disconnect_due = false;
-        self.deadlines.clear();
-        self.deadlines.set(Deadline::Linger, now + LINGER);
-        self.forget_if_read();
-    }
+fn say_goodbye(
+    nonce_self: u64,
+    nonce_peer: u64,
+    reason: u32,
+    buf: &mut [u8],
+) -> Result<usize, NoRoom> {
+    let bye = Disconnect {
+        nonce_self,
+        nonce_peer,
+        reason,
+    };
+    bye.encode(buf)
+}
 
+/// What an ended peer says when it is asked again.
+#[derive(Debug)]
+pub(super) enum Answer {
+    /// Goodbye, with this reason.
+    Goodbye(u32),
+    /// The application did not want it, and said this.
+    Refusal(Box<RefusalData>),
+}
+
+/// A peer that has ended.
+#[derive(Debug)]
+pub(super) struct Ended {
+    /// The random id of the remote host, if it was fixed.
+    pub(super) remote: Option<u64>,
     /// What had arrived can be received after the end; then the connection is forgotten.
-    pub(super) fn forget_if_read(&mut self) {
-        let unread = self
-            .session
-            .as_ref()
-            .is_some_and(|session| session.is_readable());
-        if !self.state.is_live() && !unread {
-            self.session = None;
+    pub(super) unread: Option<Box<Session>>,
+    pub(super) answer: Answer,
+    /// The remote's disconnection request is to be acknowledged.
+    pub(super) ack_due: bool,
+    /// The final timeout (§2.2).
+    pub(super) linger: Instant,
+}
+
+/// Nothing is left of a connection.
+impl Default for Ended {
+    fn default() -> Self {
+        Self {
+            remote: None,
+            unread: None,
+            answer: Answer::Goodbye(0),
+            ack_due: false,
+            linger: Instant::NEVER,
+        }
+    }
+}
+
+impl Ended {
+    /// What is left of a peer in this state, which ends.
+    pub(super) fn of(phase: Phase, now: Instant) -> Self {
+        let (session, reason) = match phase {
+            Phase::Attempt { .. } => (None, 0),
+            Phase::Newcomer { session, .. } => (Some(session), 0),
+            Phase::Connected(connected) => {
+                let reason = connected.flush.map_or(0, |flush| flush.reason);
+                (Some(connected.session), reason)
+            }
+            Phase::Disconnecting(disconnecting) => {
+                (Some(disconnecting.session), disconnecting.reason)
+            }
+            Phase::Disconnected(ended) | Phase::Zombie(ended) => return ended,
+        };
+        Self {
+            remote: session.as_deref().map(Session::remote_nonce),
+            unread: session,
+            answer: Answer::Goodbye(reason),
+            linger: now + LINGER,
+            ..Self::default()
         }
     }
 
-    /// Whether nothing is left to do for the peer: it can be deleted. One that connected to us is
-    /// kept until its cookie is void: a delayed request would make a second connection with the
-    /// same nonces, which cannot be told from the first (`deviations.md` P3).
-    pub(crate) fn is_over(&self) -> bool {
-        let kept = self.inbound && self.deadlines.is_set(Deadline::Linger);
-        self.state == PeerState::Zombie && self.session.is_none() && !kept
+    pub(super) fn forget_if_read(&mut self) {
+        self.unread
+            .take_if(|session| !session.sequencing.is_readable());
+    }
+
+    /// Writes what is due. `own`: our random id.
+    pub(super) fn write(
+        &mut self,
+        own: u64,
+        answer_due: &mut bool,
+        buf: &mut [u8],
+    ) -> Result<Option<usize>, NoRoom> {
+        let Some(remote) = self.remote else {
+            return Ok(None);
+        };
+        let written = if core::mem::take(&mut self.ack_due) {
+            let ack = DisconnectAck {
+                nonce_self: own,
+                nonce_peer: remote,
+            };
+            ack.encode(buf)
+        } else if !core::mem::take(answer_due) {
+            return Ok(None);
+        } else {
+            match &self.answer {
+                &Answer::Goodbye(reason) => say_goodbye(own, remote, reason, buf),
+                Answer::Refusal(said) => {
+                    Refuse::new(remote, Refusal::Application(**said)).encode(buf)
+                }
+            }
+        };
+        written.map(Some)
     }
 }

@@ -3,16 +3,18 @@
 //! numbered here: all belong to one attempt with one random id, so that whatever addresses the two
 //! hosts find each other by, it is the same connection (`docs/wire.md`, "Several addresses").
 
-mod way;
-
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use self::way::Way;
-use crate::event::Refusal;
-use crate::frame::{Connect, Request};
+use arrayvec::ArrayVec;
+
+use super::settings::{Identity, Role};
+use crate::event::{DisconnectReason, Refusal};
+use crate::frame::{Connect, Offer, Request};
 use crate::time::Instant;
+use crate::transfer::Written;
+use crate::wire::NoRoom;
 
 /// The first interval between requests; each is half as long again as the one before
 /// (`deviations.md` C17). Each is by up to a quarter longer or shorter than that, or hosts that begin
@@ -36,39 +38,133 @@ const PUNCHES_MAX: u8 = 20;
 /// those of different listeners, the others need not make a peer that comes to nothing.
 const ALONE: Duration = Duration::from_millis(250);
 
+/// Remote hosts that may be remembered at a time.
+const CANDIDATES_MAX: usize = 4;
+
+/// A request that came from the remote address.
+#[derive(Debug)]
+struct Candidate {
+    request: Connect,
+    greeting: Box<[u8]>,
+    /// It echoes our own nonce: its sender has seen our request.
+    echoed: bool,
+}
+
+/// One of the addresses that are tried, and what has come from it.
+#[derive(Debug)]
+struct Way {
+    candidates: ArrayVec<Candidate, CANDIDATES_MAX>,
+    /// The newest cookie that a listener gave us.
+    cookie: Option<u64>,
+    /// The newest acknowledgement of our own nonce (`deviations.md` C4).
+    locked: Option<Connect>,
+    /// Somebody else asked since then: the remote host may have given up the attempt that
+    /// acknowledged us, and begun another.
+    contested: bool,
+    /// A request is to be sent there (again).
+    request_due: bool,
+    /// The host that is there has refused, or given up.
+    is_struck: bool,
+    /// Nobody was bound to the port, and that was told.
+    is_closed: bool,
+    /// Nonces of requests to be acknowledged, one acknowledgement each.
+    acks: ArrayVec<u64, CANDIDATES_MAX>,
+}
+
+impl Way {
+    const fn new() -> Self {
+        Self {
+            candidates: ArrayVec::new_const(),
+            cookie: None,
+            locked: None,
+            contested: false,
+            request_due: true,
+            is_struck: false,
+            is_closed: false,
+            acks: ArrayVec::new_const(),
+        }
+    }
+
+    fn acknowledge(&mut self, nonce: u64) {
+        if !self.acks.contains(&nonce) && !self.acks.is_full() {
+            self.acks.push(nonce);
+        }
+    }
+
+    /// What echoes our nonce is never evicted by what does not.
+    fn remember(&mut self, request: &Request<'_>, echoed: bool) {
+        let nonce = request.connect.nonce_self;
+        if self.has_seen(nonce) {
+            return;
+        }
+        if self.candidates.is_full() {
+            let victim = self.candidates.iter().position(|other| !other.echoed);
+            let Some(victim) = victim.or_else(|| echoed.then_some(0)) else {
+                return;
+            };
+            self.candidates.remove(victim);
+        }
+        self.contested |= self
+            .locked
+            .as_ref()
+            .is_some_and(|ack| ack.nonce_self != nonce);
+        self.candidates.push(Candidate {
+            request: request.connect.clone(),
+            greeting: request.greeting.into(),
+            echoed,
+        });
+    }
+
+    /// Whether a request with this nonce has come.
+    fn has_seen(&self, nonce: u64) -> bool {
+        self.candidates
+            .iter()
+            .any(|candidate| candidate.request.nonce_self == nonce)
+    }
+
+    /// The remote host that a short datagram can only have come from: the one that has acknowledged
+    /// us, or else the only one whose request was seen. Such a datagram stands for what is missing,
+    /// the request or the acknowledgement (`docs/deviations.md` C9). None if it is not clear who that
+    /// is: our next request is acknowledged again.
+    fn sole_candidate(&self) -> Option<&Connect> {
+        match (self.candidates.as_slice(), &self.locked) {
+            (_, Some(locked)) => Some(locked).filter(|_| !self.contested),
+            ([only], None) if !only.request.cookie => Some(&only.request),
+            _ => None,
+        }
+    }
+
+    /// A nonce of the remote host, for telling it that we give up.
+    fn any_remote(&self) -> Option<u64> {
+        let locked = self.locked.as_ref().map(|ack| ack.nonce_self);
+        locked
+            .or(self.cookie)
+            .or_else(|| self.candidates.first().map(|c| c.request.nonce_self))
+    }
+}
+
 /// A handshake under way.
 #[derive(Debug)]
 pub(crate) struct Handshake {
+    /// When the next round of requests begins.
+    pub(super) retry: Instant,
     interval: Duration,
     /// What the next interval is longer or shorter by is drawn from this.
     draw: u64,
     /// What our application says with its requests; empty if that is nothing.
-    pub(crate) greeting: Box<[u8]>,
+    greeting: Box<[u8]>,
     /// The remote host connects to us, as we to it: until when we ask often,
     punching: Option<Instant>,
     /// and how often, unless more comes.
     punches: u8,
     /// The address that brought the first cookie, and until when it is alone.
     favourite: Option<(usize, Instant)>,
-    first: Way,
-    /// None, if there is one address.
-    others: Vec<Way>,
+    /// One at least.
+    ways: Vec<Way>,
     /// The address that the attempt has come to, once it has.
     pub(crate) winner: usize,
     /// The last refusal from one of several addresses.
-    pub(crate) refusal: Option<Refusal>,
-    /// At which addresses nobody was bound to the port, a bit each.
-    closed: u8,
-}
-
-/// A request to be sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct DueRequest {
-    pub(crate) way: usize,
-    /// To be brought back.
-    pub(crate) cookie: Option<u64>,
-    /// The time of the next round, if this is the last one of a round.
-    pub(crate) retry: Option<Instant>,
+    pub(super) refusal: Option<Refusal>,
 }
 
 impl Handshake {
@@ -76,63 +172,76 @@ impl Handshake {
     /// no other attempt has.
     pub(crate) fn new(ways: usize, greeting: &[u8], draw: u64) -> Self {
         Self {
+            retry: Instant::NEVER,
             interval: INTERVAL_MIN,
             draw,
             greeting: greeting.into(),
             punching: None,
             punches: 0,
             favourite: None,
-            first: Way::new(),
-            others: (1..ways).map(|_| Way::new()).collect(),
+            ways: (0..ways).map(|_| Way::new()).collect(),
             winner: 0,
             refusal: None,
-            closed: 0,
         }
     }
 
-    fn ways(&self) -> impl Iterator<Item = &Way> {
-        core::iter::once(&self.first).chain(&self.others)
+    /// Whether there are several addresses.
+    pub(super) fn is_choice(&self) -> bool {
+        self.ways.len() > 1
     }
 
-    fn ways_mut(&mut self) -> impl Iterator<Item = &mut Way> {
-        core::iter::once(&mut self.first).chain(&mut self.others)
-    }
-
-    fn way_mut(&mut self, way: usize) -> Option<&mut Way> {
-        match way.checked_sub(1) {
-            None => Some(&mut self.first),
-            Some(other) => self.others.get_mut(other),
+    pub(super) fn handle_timeout(&mut self, now: Instant) {
+        if self.retry <= now {
+            self.retry = Instant::NEVER;
+            self.begin_round();
         }
-    }
-
-    fn way(&self, way: usize) -> Option<&Way> {
-        match way.checked_sub(1) {
-            None => Some(&self.first),
-            Some(other) => self.others.get(other),
-        }
-    }
-
-    /// How many addresses there are.
-    pub(crate) fn len(&self) -> usize {
-        1 + self.others.len()
     }
 
     /// It is time for requests to all addresses.
-    pub(crate) fn begin_round(&mut self) {
-        for way in self.ways_mut() {
+    fn begin_round(&mut self) {
+        for way in &mut self.ways {
             way.request_due = !way.is_struck;
         }
     }
 
-    /// The request that is to be sent now.
-    pub(crate) fn next_request(&mut self, now: Instant) -> Option<DueRequest> {
-        let (way, cookie) = self.due(now).next()?;
-        if let Some(at) = self.way_mut(way) {
-            at.request_due = false;
+    /// Writes the next datagram: to which address.
+    pub(super) fn write(
+        &mut self,
+        own: &Identity,
+        ours: &Offer,
+        request_size: usize,
+        now: Instant,
+        buf: &mut [u8],
+    ) -> Result<Option<(usize, Written)>, NoRoom> {
+        if let Some((way, nonce)) = self.next_ack() {
+            let len = own.acknowledge(nonce, ours, Role::Leader, buf)?;
+            return Ok(Some((way, Written::plain(len))));
         }
-        let is_last = self.due(now).next().is_none();
-        let retry = is_last.then(|| self.next_retry(now));
-        Some(DueRequest { way, cookie, retry })
+        let Some((way, cookie)) = self.next_request(now) else {
+            return Ok(None);
+        };
+        let connect = own.connect(cookie.unwrap_or(0), ours, Role::Leader);
+        // An echoed cookie is acknowledged and repeated in one datagram (§2.3).
+        let start = match cookie {
+            Some(_) => connect.encode_acknowledge(buf)?,
+            None => 0,
+        };
+        let rest = buf.get_mut(start..).ok_or(NoRoom)?;
+        let len = start + connect.encode_request(&self.greeting, rest)?;
+        let padded = len.max(request_size);
+        buf.get_mut(len..padded).ok_or(NoRoom)?.fill(0);
+        Ok(Some((way, Written::plain(padded))))
+    }
+
+    /// The address of the request that is to be sent now, and the cookie that it brings back. After
+    /// the last one of a round the time of the next round is set.
+    fn next_request(&mut self, now: Instant) -> Option<(usize, Option<u64>)> {
+        let (way, cookie) = self.due(now).next()?;
+        self.ways[way].request_due = false;
+        if self.due(now).next().is_none() {
+            self.retry = self.next_retry(now);
+        }
+        Some((way, cookie))
     }
 
     /// The addresses that are to be asked now, and the cookies that are brought back.
@@ -143,7 +252,7 @@ impl Handshake {
         };
         let due =
             move |&(way, at): &(usize, &Way)| at.request_due && !(at.cookie.is_some() && held(way));
-        let ways = self.ways().enumerate().filter(due);
+        let ways = self.ways.iter().enumerate().filter(due);
         ways.map(|(way, at)| (way, at.cookie))
     }
 
@@ -167,15 +276,21 @@ impl Handshake {
     }
 
     /// A request came from an address that we connect to. One with a cookie echoes our nonce.
-    pub(crate) fn on_request(&mut self, way: usize, request: &Request<'_>, own: u64, now: Instant) {
+    pub(super) fn on_request(&mut self, way: usize, request: &Request<'_>, own: u64, now: Instant) {
         let connect = &request.connect;
-        let Some(at) = self.way_mut(way) else { return };
+        if !connect.cookie {
+            let soon = self.punch(now).unwrap_or(Instant::NEVER);
+            self.retry = self.retry.min(soon);
+        }
+        let Some(at) = self.ways.get_mut(way) else {
+            return;
+        };
         let echoed = connect.nonce_peer == own;
         if connect.cookie {
             at.cookie = Some(connect.nonce_self);
             at.request_due = !at.is_struck;
         } else {
-            at.is_struck = false; // a new attempt of whoever had refused or given up
+            at.is_struck = false; // a new attempt of a host that had refused or given up
             at.acknowledge(connect.nonce_self);
         }
         at.remember(request, echoed);
@@ -186,7 +301,7 @@ impl Handshake {
 
     /// A request without a cookie has come: the time of our next one at the latest, for a second from
     /// the first such request on.
-    pub(crate) fn punch(&mut self, now: Instant) -> Option<Instant> {
+    fn punch(&mut self, now: Instant) -> Option<Instant> {
         let until = *self.punching.get_or_insert(now + PUNCH_TIME);
         let begins = self.punches == 0 && now < until;
         self.punches = (self.punches + PUNCHES).min(PUNCHES_MAX) - u8::from(begins);
@@ -194,99 +309,108 @@ impl Handshake {
     }
 
     /// The next acknowledgement to be sent: where, and of which nonce.
-    pub(crate) fn next_ack(&mut self) -> Option<(usize, u64)> {
-        let mut ways = self.ways_mut().enumerate();
-        ways.find_map(|(way, at)| Some((way, at.next_ack()?)))
+    fn next_ack(&mut self) -> Option<(usize, u64)> {
+        let mut ways = self.ways.iter_mut().enumerate();
+        ways.find_map(|(way, at)| Some((way, at.acks.pop_at(0)?)))
     }
 
     /// Whether a request was seen and not acknowledged.
-    pub(crate) fn owes_ack(&self) -> bool {
-        self.ways().any(Way::owes_ack)
+    pub(super) fn owes_ack(&self) -> bool {
+        self.ways.iter().any(|at| !at.acks.is_empty())
     }
 
     /// Whether a request with this nonce has come.
-    pub(crate) fn has_seen(&self, nonce: u64) -> bool {
-        self.ways().any(|at| at.has_seen(nonce))
+    pub(super) fn has_seen(&self, nonce: u64) -> bool {
+        self.ways.iter().any(|at| at.has_seen(nonce))
     }
 
-    /// An acknowledgement of our own nonce came.
-    pub(crate) fn on_acknowledge(&mut self, way: usize, ack: &Connect) {
-        if let Some(at) = self.way_mut(way) {
-            at.on_acknowledge(ack);
+    /// An acknowledgement of our own nonce came: the newest one decides who the remote host is.
+    pub(super) fn on_acknowledge(&mut self, way: usize, ack: &Connect) {
+        if let Some(at) = self.ways.get_mut(way) {
+            (at.locked, at.contested) = (Some(ack.clone()), false);
         }
     }
 
     /// The remote host, and the address where it is: once a request of it has come, from anywhere,
     /// and from there an acknowledgement, in either order (Figure 2).
-    pub(crate) fn established(&self) -> Option<(usize, &Connect)> {
-        let mut ways = self.ways().enumerate();
+    pub(super) fn established(&self) -> Option<(usize, Connect)> {
+        let mut ways = self.ways.iter().enumerate();
         ways.find_map(|(way, at)| {
             let ack = at.locked.as_ref()?;
-            self.has_seen(ack.nonce_self).then_some((way, ack))
+            let is_known = self.has_seen(ack.nonce_self);
+            is_known.then(|| (way, ack.clone()))
         })
     }
 
     /// See [`Way::sole_candidate`].
-    pub(crate) fn sole_candidate(&self, way: usize) -> Option<&Connect> {
-        self.way(way).and_then(Way::sole_candidate)
+    pub(super) fn sole_candidate(&self, way: usize) -> Option<&Connect> {
+        self.ways.get(way)?.sole_candidate()
     }
 
-    /// Who was met at each address: a nonce, for telling that nothing comes of the attempt.
+    /// The hosts that were met, one at each address, by their nonces: for telling them that nothing
+    /// comes of the attempt.
     pub(crate) fn remotes(&self) -> impl Iterator<Item = (usize, u64)> {
-        let ways = self.ways().enumerate();
+        let ways = self.ways.iter().enumerate();
         ways.filter_map(|(way, at)| Some((way, at.any_remote()?)))
     }
 
     /// Whether the host with this nonce has been heard at an address.
     pub(crate) fn has_heard(&self, way: usize, nonce: u64) -> bool {
         let acknowledged = |at: &Way| at.locked.as_ref().map(|ack| ack.nonce_self) == Some(nonce);
-        self.way(way)
-            .is_some_and(|at| at.has_seen(nonce) || acknowledged(at))
+        let heard = |at: &Way| at.has_seen(nonce) || acknowledged(at);
+        self.ways.get(way).is_some_and(heard)
     }
 
-    /// Whether anybody has said anything at one of the addresses.
-    pub(crate) fn was_heard(&self) -> bool {
-        self.ways()
-            .any(|at| at.is_struck || at.any_remote().is_some())
+    /// Why nothing came of the attempt in its time. One of several addresses may have said why not.
+    pub(super) fn why_nothing_came(&self) -> DisconnectReason {
+        let said = |at: &Way| at.is_struck || at.any_remote().is_some();
+        match self.refusal {
+            Some(refusal) => DisconnectReason::Refused(refusal),
+            None if self.ways.iter().any(said) => DisconnectReason::Unfinished,
+            None => DisconnectReason::NeverAnswered,
+        }
     }
 
     /// The greeting of the host with this nonce, which is the remote host. Empty if its request is not
     /// among those that are remembered.
-    pub(crate) fn take_greeting(&mut self, nonce: u64) -> Box<[u8]> {
-        let greeting = self.ways_mut().find_map(|at| at.take_greeting(nonce));
-        greeting.unwrap_or_default()
+    pub(super) fn take_greeting(&mut self, nonce: u64) -> Box<[u8]> {
+        let mut met = self.ways.iter_mut().flat_map(|at| &mut at.candidates);
+        let remote = met.find(|it| it.request.nonce_self == nonce);
+        remote
+            .map(|it| core::mem::take(&mut it.greeting))
+            .unwrap_or_default()
     }
 
-    /// Whether the host with this nonce is a listener.
-    pub(crate) fn is_cookie(&self, nonce: u64) -> bool {
-        self.ways().any(|at| at.is_cookie(nonce))
+    /// Whether the host with this nonce is a listener: a request has come in which this was a cookie.
+    pub(super) fn is_cookie(&self, nonce: u64) -> bool {
+        let mut met = self.ways.iter().flat_map(|at| &at.candidates);
+        met.any(|it| it.request.cookie && it.request.nonce_self == nonce)
     }
 
     /// The port of an address is closed. Whether that is new.
-    pub(crate) fn note_closed(&mut self, way: usize) -> bool {
-        let bit = u32::try_from(way)
-            .ok()
-            .and_then(|way| 1_u8.checked_shl(way));
-        let bit = bit.unwrap_or(0) & !self.closed;
-        self.closed |= bit;
-        bit != 0
+    pub(super) fn note_closed(&mut self, way: usize) -> bool {
+        let at = self.ways.get_mut(way);
+        at.is_some_and(|at| !core::mem::replace(&mut at.is_closed, true))
     }
 
-    /// Strikes an address off, and all where this nonce was seen: whoever is there does not want
+    /// Strikes an address off, and all where this nonce was seen: the host that is there does not want
     /// us. Whether none is left.
-    pub(crate) fn strike(&mut self, way: usize, nonce: Option<u64>) -> bool {
-        for (n, at) in self.ways_mut().enumerate() {
+    pub(super) fn strike(&mut self, way: usize, nonce: Option<u64>) -> bool {
+        for (n, at) in self.ways.iter_mut().enumerate() {
             if n == way || nonce.is_some_and(|nonce| at.has_seen(nonce)) {
-                *at = Way::new();
-                at.request_due = false;
-                at.is_struck = true;
+                *at = Way {
+                    request_due: false,
+                    is_struck: true,
+                    is_closed: at.is_closed,
+                    ..Way::new()
+                };
             }
         }
-        let struck = |(favourite, _)| self.way(favourite).is_none_or(|at| at.is_struck);
+        let struck = |(favourite, _): (usize, _)| self.ways[favourite].is_struck;
         if self.favourite.is_some_and(struck) {
             self.favourite = None;
         }
-        self.ways().all(|at| at.is_struck)
+        self.ways.iter().all(|at| at.is_struck)
     }
 }
 

@@ -1,179 +1,67 @@
 //! §2.2: a peer object. It holds no address, no random source and no reference to another peer.
 
 mod agreement;
-#[cfg(any(test, feature = "audit"))]
-mod audit;
-mod connect;
-mod deadlines;
+mod application;
+mod connected;
 mod disconnect;
 mod effort;
 mod handshake;
-mod inspect;
-mod limits;
-mod packets;
-mod path;
-mod request;
-mod reset;
+mod outbox;
 mod session;
+mod settings;
 mod state;
-mod tick;
-mod transmit;
 
 use alloc::boxed::Box;
-use core::time::Duration;
 
 pub(crate) use self::agreement::Agreement;
-use self::deadlines::{Deadline, Deadlines};
-use self::disconnect::Closing;
+use self::application::Books;
+use self::connected::{Connected, Flush};
+pub(crate) use self::disconnect::LINGER;
+use self::disconnect::{Answer, Disconnecting};
 pub(crate) use self::handshake::Handshake;
-pub(crate) use self::limits::Identity;
-use self::limits::Limits;
-use self::reset::Doubt;
+pub(crate) use self::outbox::News;
+use self::outbox::Outbox;
 use self::session::Session;
+use self::settings::{Excuses, Role, Settings};
+pub(crate) use self::settings::{Identity, Tick};
 pub(crate) use self::state::Cause;
 pub use self::state::PeerState;
-pub(crate) use self::tick::Tick;
+use self::state::Phase;
 use crate::config::Config;
-use crate::event::{DisconnectReason, Ecn, Ignored};
-use crate::frame::{ConnectionId, Offer, RefusalData, Request, Short};
-use crate::sequencing::{Receipt, Receipts};
-use crate::stats::{PeerStats, Rate};
+use crate::event::{Disconnect, DisconnectReason, Ecn, Ignored, Refusal};
+use crate::frame::{Connect, Offer, RefusalData, Request, Short};
 use crate::time::Instant;
-use crate::transfer::PathWords;
-
-/// How long a disconnected peer answers for its connection: longer than a cookie lives, so that a
-/// delayed request of a dead connection creates nothing (`deviations.md` C7).
-pub(crate) const LINGER: Duration = Duration::from_secs(30);
-
-/// So many pauses in a row excuse the remote host (`docs/deviations.md` T23).
-const EXCUSES_MAX: u8 = 3;
-
-/// Who is at the other end.
-#[derive(Clone, Copy, Debug)]
-struct Remote {
-    nonce: u64,
-}
+use crate::transfer::{Narrowed, PathWords, Written};
+use crate::wire::NoRoom;
 
 /// A connection to a remote host (§2.2).
 #[derive(Debug)]
 pub struct Peer {
-    state: PeerState,
-    /// Our random id (§2.3). For a connection that came to us, the cookie.
-    nonce: u64,
-    /// What the remote host puts into its datagrams to us.
-    connection_id: ConnectionId,
-    /// It connected to us, and so counts against `max_peers`.
-    inbound: bool,
-    /// If the two hosts have come to different addresses of each other, this one gives way.
-    follows: bool,
-    limits: Limits,
-    remote: Option<Remote>,
-    handshake: Option<Box<Handshake>>,
-    session: Option<Box<Session>>,
-    /// What was known when the peer ended.
-    last_stats: Option<Box<PeerStats>>,
-    closing: Option<Closing>,
-    deadlines: Deadlines,
-    last_heard: Instant,
-    /// How many pauses of ours have put off the end since something was heard.
-    excuses: u8,
-    /// A reset came since.
-    doubt: Option<Doubt>,
-    /// The application has to say whether it wants the peer.
-    asked: bool,
+    phase: Phase,
+    identity: Identity,
+    role: Role,
+    settings: Settings,
     /// What the remote application said with its request.
     greeting: Box<[u8]>,
-    /// The application did not want it, and said this.
-    refusal: Option<Box<RefusalData>>,
-    /// Our acknowledgement of the remote's request is to be sent (again).
-    ack_due: bool,
-    /// The disconnection, or the refusal, is to be sent (again).
-    disconnect_due: bool,
-    disconnect_ack_due: bool,
-    traffic: Traffic,
+    /// The remote host's request is to be answered (again): by an acknowledgement while there is a
+    /// connection, by a goodbye or a refusal from then on.
+    answer_due: bool,
+    excuses: Excuses,
+    books: Books,
     outbox: Outbox,
 }
 
-/// Datagrams of this peer.
-#[derive(Clone, Copy, Debug, Default)]
-struct Traffic {
-    datagrams_sent: u64,
-    datagrams_received: u64,
-    bytes_sent: u64,
-    bytes_received: u64,
-    send_rate: Rate,
-    receive_rate: Rate,
-}
-
-/// What the host has to tell the application.
-#[derive(Debug, Default)]
-struct Outbox {
-    /// The application has to be asked.
-    asked: bool,
-    connected: bool,
-    /// The application knows of this peer: it called `connect`, or was told or asked about it.
-    told: bool,
-    /// `Readable` was told, and the peer was not read empty since.
-    readable_told: bool,
-    /// The event waits for the application, which has not taken it.
-    readable_waits: bool,
-    /// `Writable` waits for the application, which has not taken it.
-    writable_waits: bool,
-    /// What datagrams are limited to by a path that has been found to carry no more, until the
-    /// application takes the event.
-    narrowed: Option<u16>,
-    /// The event waits for it.
-    narrowed_waits: bool,
-    /// Packets with a receipt that the application has not taken.
-    open_receipts: u32,
-    /// What was open at the end.
-    last_receipts: Receipts,
-    ended: Option<(DisconnectReason, u32)>,
-}
-
-/// What the host has to tell the application, in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum News {
-    Request,
-    Connected,
-    Readable,
-    Writable,
-    /// The most bytes that datagrams have now.
-    PathNarrowed(u16),
-    Receipt(Receipt),
-    /// Why, and how many packets were not delivered. `told`: the application knows the peer.
-    Ended {
-        reason: DisconnectReason,
-        undelivered: u32,
-        told: bool,
-    },
-}
-
 impl Peer {
-    fn new(now: Instant, identity: Identity, config: &Config) -> Self {
+    fn new(phase: Phase, identity: Identity, settings: Settings, role: Role) -> Self {
         Self {
-            state: PeerState::Connecting,
-            nonce: identity.nonce,
-            connection_id: identity.connection_id,
-            inbound: false,
-            follows: false,
-            limits: Limits::new(config, identity.secret),
-            remote: None,
-            handshake: None,
-            session: None,
-            last_stats: None,
-            closing: None,
-            deadlines: Deadlines::new(),
-            last_heard: now,
-            excuses: 0,
-            doubt: None,
-            asked: false,
+            phase,
+            identity,
+            role,
+            settings,
             greeting: Box::default(),
-            refusal: None,
-            ack_due: false,
-            disconnect_due: false,
-            disconnect_ack_due: false,
-            traffic: Traffic::default(),
+            answer_due: false,
+            excuses: Excuses::default(),
+            books: Books::new(),
             outbox: Outbox::default(),
         }
     }
@@ -185,12 +73,15 @@ impl Peer {
         config: &Config,
         handshake: Handshake,
     ) -> Self {
-        let mut peer = Self::new(now, identity, config);
-        peer.outbox.told = true;
-        peer.handshake = Some(Box::new(handshake));
-        peer.deadlines
-            .set(Deadline::Attempt, now + config.connect_timeout);
-        peer
+        let phase = Phase::Attempt {
+            handshake: Box::new(handshake),
+            ends: now + config.connect_timeout,
+        };
+        let settings = Settings::new(config);
+        Self {
+            outbox: Outbox::known(),
+            ..Self::new(phase, identity, settings, Role::Leader)
+        }
     }
 
     /// A peer that connects to us, and has proved that it receives at its address. It is to be
@@ -202,28 +93,196 @@ impl Peer {
         agreement: Agreement,
         config: &Config,
     ) -> Self {
-        let mut peer = Self::new(now, identity, config);
-        peer.inbound = true;
-        peer.follows = true;
-        peer.greeting = request.greeting.into();
-        peer.adopt(&request.connect, agreement);
-        peer.deadlines
-            .set(Deadline::Attempt, now + config.connect_timeout);
-        peer
-    }
-
-    /// Every change of state, by Figure 1. False if the cause means nothing now.
-    fn enter(&mut self, cause: Cause) -> bool {
-        match self.state.after(cause) {
-            Some(state) => {
-                self.state = state;
-                true
-            }
-            None => false,
+        let settings = Settings::new(config);
+        let phase = Phase::Newcomer {
+            session: Session::new(&identity, &request.connect, agreement, &settings),
+            asked: true,
+            ends: now + config.connect_timeout,
+        };
+        Self {
+            greeting: request.greeting.into(),
+            ..Self::new(phase, identity, settings, Role::Listener)
         }
     }
 
-    // Datagrams of the connection.
+    /// Every change of state, by Figure 1: `next` makes the new state of the old one. False if the
+    /// cause means nothing now.
+    fn enter(&mut self, cause: Cause, next: impl FnOnce(Phase) -> Phase) -> bool {
+        let Some(state) = self.state().after(cause) else {
+            return false;
+        };
+        self.phase = next(core::mem::take(&mut self.phase));
+        debug_assert_eq!(self.state(), state, "{cause:?}");
+        if state == PeerState::Connected {
+            self.outbox.on_connected();
+        }
+        true
+    }
+
+    // Getting connected (§2.3).
+
+    /// The application is asked whether it wants this peer.
+    pub(crate) const fn ask(&mut self) {
+        self.outbox.on_request();
+    }
+
+    /// The request is granted. A `pending` peer waits for the first datagram of the new connection,
+    /// because another one has its address.
+    pub(crate) fn admit(&mut self, pending: bool, now: Instant) {
+        if let Phase::Newcomer { asked, ends, .. } = &mut self.phase {
+            (*asked, self.answer_due) = (false, true);
+            *ends = now + self.settings.connect_timeout;
+        }
+        if !pending {
+            self.establish(None, now);
+        }
+    }
+
+    /// A newcomer has proved itself or need not, or an attempt has come to the host of this session.
+    fn establish(&mut self, found: Option<Box<Session>>, now: Instant) {
+        let timeout = self.settings.timeout;
+        self.enter(Cause::Established, |phase| {
+            let (session, attempt) = match (phase, found) {
+                (Phase::Newcomer { session, .. }, _) => (session, None),
+                (Phase::Attempt { handshake, .. }, Some(session)) => (session, Some(handshake)),
+                (other, _) => return other,
+            };
+            let ways = attempt.filter(|attempt| attempt.is_choice());
+            Phase::Connected(Connected::new(session, ways, now, timeout))
+        });
+    }
+
+    /// The request is not granted. The peer lingers, so that a repeated request is refused again.
+    pub(crate) fn refuse(&mut self, said: RefusalData, now: Instant) {
+        let refusal = Refusal::Application(said);
+        self.turn_away(said, DisconnectReason::Refused(refusal), now);
+    }
+
+    /// As [`refuse`](Self::refuse), for whatever reason our own application is told.
+    fn turn_away(&mut self, said: RefusalData, reason: DisconnectReason, now: Instant) {
+        self.end(Cause::Refused, reason, now);
+        if let Phase::Disconnected(ended) = &mut self.phase {
+            ended.answer = Answer::Refusal(Box::new(said));
+            self.answer_due = true;
+        }
+    }
+
+    /// The attempt, as long as nothing has come of it.
+    fn attempt(&mut self) -> Option<&mut Handshake> {
+        let Phase::Attempt { handshake, .. } = &mut self.phase else {
+            return None;
+        };
+        Some(handshake)
+    }
+
+    /// A request came from an address of this peer, which is connecting.
+    pub(crate) fn on_request(
+        &mut self,
+        way: usize,
+        request: &Request<'_>,
+        ours: &Offer,
+        now: Instant,
+    ) {
+        let own = self.identity.nonce;
+        if let Some(handshake) = self.attempt() {
+            handshake.on_request(way, request, own, now);
+            self.try_establish(ours, now);
+        }
+    }
+
+    /// An acknowledgement of our nonce came. A mismatch of the other one is ignored
+    /// (`deviations.md` C3).
+    pub(crate) fn on_acknowledge(&mut self, way: usize, ack: &Connect, ours: &Offer, now: Instant) {
+        if let Some(handshake) = self.attempt() {
+            handshake.on_acknowledge(way, ack);
+            self.try_establish(ours, now);
+        }
+    }
+
+    fn try_establish(&mut self, ours: &Offer, now: Instant) {
+        let Some((way, remote)) = self.attempt().and_then(|it| it.established()) else {
+            return;
+        };
+        match self.session_with(&remote, ours) {
+            Some(session) => self.accept_remote(way, &remote, session, now),
+            None => {
+                let application_id = remote.offer.application;
+                self.on_refused(way, Refusal::Incompatible { application_id }, now);
+            }
+        }
+    }
+
+    /// A session with this host, if the two applications are the same.
+    fn session_with(&self, remote: &Connect, ours: &Offer) -> Option<Box<Session>> {
+        let agreement = Agreement::new(ours, &remote.offer)?;
+        let (own, settings) = (&self.identity, &self.settings);
+        Some(Session::new(own, remote, agreement, settings))
+    }
+
+    /// The attempt has come to this host, at this address.
+    fn accept_remote(&mut self, way: usize, remote: &Connect, session: Box<Session>, now: Instant) {
+        let Phase::Attempt { handshake, .. } = &mut self.phase else {
+            return;
+        };
+        handshake.winner = way;
+        // Of a listener and the host that connects to it, the listener follows.
+        let nonce = remote.nonce_self;
+        if self.identity.nonce < nonce && !handshake.is_cookie(nonce) {
+            self.role = Role::Follower;
+        }
+        self.greeting = handshake.take_greeting(nonce);
+        // Requests that were seen and not yet acknowledged: one acknowledgement serves.
+        self.answer_due |= handshake.owes_ack();
+        self.establish(Some(session), now);
+    }
+
+    /// Which of several addresses the connection has come to, and who else was met: once, when it
+    /// is established.
+    pub(crate) const fn take_ways(&mut self) -> Option<Box<Handshake>> {
+        let Phase::Connected(connected) = &mut self.phase else {
+            return None;
+        };
+        connected.ways.take()
+    }
+
+    /// The remote host repeats the request of this connection: our acknowledgement was lost, or we
+    /// are on the way out, or have refused it.
+    pub(crate) fn on_repeated_request(&mut self) {
+        self.answer_due |= !self.is_asked(); // the application may be deciding
+    }
+
+    /// The host at this address refused, and named our nonce. The attempt ends when all have.
+    pub(crate) fn on_refused(&mut self, way: usize, refusal: Refusal, now: Instant) {
+        let Some(handshake) = self.attempt() else {
+            return;
+        };
+        handshake.refusal = Some(refusal);
+        if handshake.strike(way, None) {
+            self.end(Cause::Refused, DisconnectReason::Refused(refusal), now);
+        }
+    }
+
+    /// The system cannot send to this address. The attempt ends when that holds for all that have not
+    /// refused.
+    pub(crate) fn on_unreachable(&mut self, way: usize, now: Instant) {
+        let Some(handshake) = self.attempt() else {
+            return;
+        };
+        if handshake.strike(way, None) {
+            let refused = handshake.refusal.map(DisconnectReason::Refused);
+            let reason = refused.unwrap_or(DisconnectReason::Unreachable);
+            self.end(Cause::Cancelled, reason, now);
+        }
+    }
+
+    /// Nobody is bound to the port of this address, says its machine. Whether the application has to
+    /// be told: once an address.
+    pub(crate) fn on_port_closed(&mut self, way: usize) -> bool {
+        self.attempt()
+            .is_some_and(|handshake| handshake.note_closed(way))
+    }
+
+    // Being connected (§2.4).
 
     /// A short datagram with our connection id, from one of its addresses: what it says of the path
     /// that it came on.
@@ -235,184 +294,289 @@ impl Peer {
         ours: &Offer,
         tick: Tick,
     ) -> Result<PathWords, Ignored> {
-        match self.state {
-            PeerState::Connected => {}
-            PeerState::Connecting if self.asked => return Err(Ignored::WrongState),
-            PeerState::Connecting => self.take_for_acknowledgement(way, short, ours, tick)?,
-            PeerState::Disconnecting | PeerState::Disconnected | PeerState::Zombie => {
-                return Err(Ignored::WrongState);
-            }
-        }
-        let session = self.session.as_mut().ok_or(Ignored::WrongState)?;
-        let result = session.handle_short(short, ecn, tick);
+        let is_asked = self.is_asked();
+        let result = match &mut self.phase {
+            Phase::Attempt { .. } => self.take_for_acknowledgement(way, short, ecn, ours, tick),
+            Phase::Newcomer { session, .. } if !is_asked => session.handle_short(short, ecn, tick),
+            Phase::Connected(connected) => connected.session.handle_short(short, ecn, tick),
+            Phase::Newcomer { .. }
+            | Phase::Disconnecting(_)
+            | Phase::Disconnected(_)
+            | Phase::Zombie(_) => Err(Ignored::WrongState),
+        };
         match result {
-            Ok(_) => {
-                if self.state == PeerState::Connecting {
-                    self.establish(tick.now); // a newcomer has proved itself
-                }
-                self.heard(tick);
-            }
+            Ok(_) => self.heard(tick.now),
             // Anybody can repeat what a peer once sent, long after it is gone.
             Err(Ignored::Duplicate) => {}
             Err(_) => return result,
         }
-        self.refresh_session_deadline();
         self.check_flushed(tick.now);
         result
     }
 
-    /// In the connecting state a valid datagram stands for the acknowledgement, if the remote's
-    /// request has told who it is (`deviations.md` C9).
+    /// A valid datagram came: by that a newcomer has proved itself.
+    fn heard(&mut self, now: Instant) {
+        self.excuses = Excuses::default();
+        if let Phase::Connected(connected) = &mut self.phase {
+            connected.heard(now, self.settings.timeout);
+        } else {
+            self.establish(None, now);
+        }
+    }
+
+    /// In an attempt a valid datagram stands for the acknowledgement, if the remote's request has told
+    /// who it is (`deviations.md` C9).
     fn take_for_acknowledgement(
         &mut self,
         way: usize,
         short: &Short<'_>,
+        ecn: Ecn,
         ours: &Offer,
         tick: Tick,
-    ) -> Result<(), Ignored> {
-        if self.session.is_some() {
-            return Ok(());
-        }
-        let sole = self
-            .handshake
-            .as_ref()
-            .and_then(|handshake| handshake.sole_candidate(way));
+    ) -> Result<PathWords, Ignored> {
+        let sole = self.attempt().and_then(|it| it.sole_candidate(way));
         let remote = sole.cloned().ok_or(Ignored::WrongState)?;
-        let agreement = Agreement::new(ours, &remote.offer).ok_or(Ignored::WrongState)?;
-        let nonces = [self.nonce, remote.nonce_self];
         // The request may be forged, and the connection id guessed: what proves that the sender knows
         // our nonce is the check over both, which is looked at before anything else of the datagram.
-        // This session only tries that, and is gone before the real one is made.
-        let id = remote.connection_id;
-        Session::new(agreement, nonces, id, &self.limits).handle_short(short, Ecn::NotEct, tick)?;
-        self.accept_remote(way, &remote, ours, tick.now);
-        Ok(())
+        let session = self.session_with(&remote, ours);
+        let mut session = session.ok_or(Ignored::WrongState)?;
+        let words = session.handle_short(short, ecn, tick)?;
+        self.accept_remote(way, &remote, session, tick.now);
+        Ok(words)
     }
 
-    fn heard(&mut self, tick: Tick) {
-        self.last_heard = tick.now;
-        self.excuses = 0;
-        self.doubt = None;
-        self.deadlines
-            .set(Deadline::Silence, tick.now + self.limits.timeout);
+    /// A reset with the id that we send came from the remote host's address.
+    pub(crate) fn on_reset(&mut self, tick: Tick) {
+        if let Phase::Connected(connected) = &mut self.phase {
+            connected.on_reset(tick, self.settings.timeout);
+        }
     }
 
-    fn refresh_session_deadline(&mut self) {
-        let at = match (&self.session, self.state) {
-            (Some(session), PeerState::Connected) => session.deadline(),
-            _ => Instant::NEVER,
-        };
-        self.deadlines.set(Deadline::Session, at);
+    // Disconnection (§2.5).
+
+    /// Begins to disconnect. A peer that is still connecting is given up: its
+    /// [remotes](Self::remotes) ought to be told.
+    pub(crate) fn disconnect(&mut self, how: Disconnect, now: Instant) {
+        let (Disconnect::Flush { reason, .. } | Disconnect::Now { reason }) = how;
+        let by_us = DisconnectReason::ByUs(reason);
+        if self.is_asked() {
+            self.turn_away(RefusalData::default(), by_us, now);
+        } else if let Phase::Connected(connected) = &mut self.phase {
+            let Disconnect::Flush { deadline, .. } = how else {
+                return self.close(reason, now);
+            };
+            let ends = now + deadline;
+            connected.flush = Some(Flush { reason, ends });
+            self.check_flushed(now);
+        } else {
+            self.end(Cause::Cancelled, by_us, now); // means nothing unless it is still connecting
+        }
+    }
+
+    /// Goes on to disconnect once everything is flushed.
+    fn check_flushed(&mut self, now: Instant) {
+        if let Phase::Connected(connected) = &mut self.phase {
+            if let Some(reason) = connected.flushed() {
+                self.close(reason, now);
+            }
+        }
+    }
+
+    /// Asks the remote host to disconnect, now and until it acknowledges.
+    fn close(&mut self, reason: u32, now: Instant) {
+        let ends = now + self.settings.disconnect_timeout;
+        self.answer_due |= self.enter(Cause::Close, |phase| {
+            let Phase::Connected(connected) = phase else {
+                return phase;
+            };
+            Phase::Disconnecting(Disconnecting::new(connected, reason, ends))
+        });
+    }
+
+    /// A disconnection request that carries our nonce came. False if it is not from the remote
+    /// host of this peer. While several addresses are tried it strikes off those of its sender,
+    /// which may be another host than the one that is sought.
+    pub(crate) fn on_disconnect(
+        &mut self,
+        way: usize,
+        remote_nonce: u64,
+        reason: u32,
+        now: Instant,
+    ) -> bool {
+        let remote = Some(remote_nonce);
+        let mut said = DisconnectReason::ByPeer(reason);
+        if let Some(handshake) = self.attempt() {
+            if !handshake.has_seen(remote_nonce) {
+                return false;
+            }
+            if !handshake.strike(way, remote) {
+                return true;
+            }
+        } else if self.remote_nonce() != remote {
+            return false;
+        } else if let Phase::Disconnecting(disconnecting) = &self.phase {
+            // Both want to disconnect: each gets what it asked for.
+            said = DisconnectReason::ByUs(disconnecting.reason);
+        }
+        self.end(Cause::ClosedByPeer, said, now);
+        if let Phase::Disconnected(ended) | Phase::Zombie(ended) = &mut self.phase {
+            (ended.remote, ended.ack_due) = (remote, true);
+        }
+        true
+    }
+
+    /// Our disconnection request was acknowledged. False if it is not by the remote host.
+    pub(crate) fn on_disconnect_ack(&mut self, remote_nonce: u64, now: Instant) -> bool {
+        let known = self.remote_nonce() == Some(remote_nonce);
+        if let (true, Phase::Disconnecting(disconnecting)) = (known, &self.phase) {
+            let reason = DisconnectReason::ByUs(disconnecting.reason);
+            self.end(Cause::CloseAcknowledged, reason, now);
+        }
+        known
+    }
+
+    /// A new connection of the same remote host took the place of this one.
+    pub(crate) fn replace(&mut self, now: Instant) {
+        self.end(Cause::Replaced, DisconnectReason::Restarted, now);
+    }
+
+    /// Ends the peer: exactly one terminal event (`deviations.md` C10, C11).
+    fn end(&mut self, cause: Cause, reason: DisconnectReason, now: Instant) {
+        let stats = self.stats();
+        let ends = self.enter(cause, |phase| phase.end(cause, now));
+        if let (true, Phase::Disconnected(ended) | Phase::Zombie(ended)) = (ends, &mut self.phase) {
+            self.answer_due = false;
+            self.books = Books::Closed(Box::new(stats));
+            self.outbox.on_ended(reason, ended.unread.as_deref_mut());
+            ended.forget_if_read();
+        }
     }
 
     // Time.
 
+    /// When [`handle_timeout`](Self::handle_timeout) has something to do.
     pub(crate) fn next_deadline(&self) -> Instant {
-        self.deadlines.next()
+        self.phase.deadline()
     }
 
+    /// Does what is due by itself.
     pub(crate) fn handle_timeout(&mut self, tick: Tick) {
-        let now = tick.now;
-        if self.deadlines.expired(Deadline::Session, now) {
-            if let Some(session) = &mut self.session {
-                session.handle_timeout(tick);
-            }
-            self.refresh_session_deadline();
-        }
-        if self.deadlines.expired(Deadline::Silence, now) {
-            self.on_silence(tick);
-        }
-        if self.deadlines.expired(Deadline::Retry, now) {
-            self.on_retry();
-        }
-        if self.deadlines.expired(Deadline::Attempt, now) {
-            self.on_attempt_over(tick);
-        }
-        if self.deadlines.expired(Deadline::Linger, now) {
-            self.enter(Cause::Expired);
-            self.session = None;
-        }
-    }
-
-    /// When the connection ends if nothing more is heard (§2.2).
-    fn silence_ends(&self, tick: Tick) -> Instant {
-        let ends = self.last_heard.max(tick.back_since) + self.limits.timeout;
-        match self.doubt {
-            Some(doubt) => ends.min(doubt.ends(tick)),
-            None => ends,
-        }
-    }
-
-    fn on_silence(&mut self, tick: Tick) {
-        let ends = self.silence_ends(tick);
-        if self.is_excused(ends, tick) {
-            self.deadlines.set(Deadline::Silence, ends);
-        } else {
-            let reason = match self.doubt {
-                Some(_) => DisconnectReason::LostByPeer,
-                None => DisconnectReason::Silent,
-            };
-            self.end(Cause::TimedOut, reason, tick.now);
-        }
-    }
-
-    /// Whether a pause of ours put off the end. Only a few in a row do, or the end would never come
-    /// to a host that is always stepped so seldom.
-    fn is_excused(&mut self, ends: Instant, tick: Tick) -> bool {
-        let excused = ends > tick.now && self.excuses < EXCUSES_MAX;
-        self.excuses += u8::from(excused);
-        excused
-    }
-
-    /// Nothing came of the handshake or the disconnection in this time.
-    fn give_up(&mut self, timeout: Duration, tick: Tick) {
-        let ends = tick.back_since + timeout;
-        if self.is_excused(ends, tick) {
-            self.deadlines.set(Deadline::Attempt, ends);
-        } else {
-            self.end(Cause::TimedOut, self.why_nothing_came_of_it(), tick.now);
-        }
-    }
-
-    /// Of a handshake or a disconnection that took too long.
-    fn why_nothing_came_of_it(&self) -> DisconnectReason {
-        if self.state == PeerState::Disconnecting {
-            return DisconnectReason::GoodbyeUnanswered;
-        }
-        match self.handshake.as_deref() {
-            // One of several addresses may have said why not.
-            Some(&Handshake {
-                refusal: Some(refusal),
-                ..
-            }) => DisconnectReason::Refused(refusal),
-            Some(handshake) if handshake.was_heard() => DisconnectReason::Unfinished,
-            Some(_) | None => DisconnectReason::NeverAnswered,
-        }
-    }
-
-    fn on_retry(&mut self) {
-        match self.state {
-            PeerState::Connecting => {
-                if let Some(handshake) = &mut self.handshake {
-                    handshake.begin_round();
+        let (now, back, is_asked) = (tick.now, tick.back_since, self.is_asked());
+        let (settings, excuses) = (&self.settings, &mut self.excuses);
+        match &mut self.phase {
+            Phase::Attempt { handshake, ends } => {
+                handshake.handle_timeout(now);
+                if excuses.is_over(ends, back + settings.connect_timeout, now) {
+                    let reason = handshake.why_nothing_came();
+                    self.end(Cause::TimedOut, reason, now);
                 }
             }
-            PeerState::Disconnecting => self.disconnect_due = true,
-            PeerState::Connected | PeerState::Disconnected | PeerState::Zombie => {}
+            Phase::Newcomer { ends, .. } if is_asked => {
+                if *ends <= now {
+                    let said = RefusalData::default();
+                    self.turn_away(said, DisconnectReason::Unfinished, now);
+                }
+            }
+            Phase::Newcomer { ends, .. } => {
+                if excuses.is_over(ends, back + settings.connect_timeout, now) {
+                    self.end(Cause::TimedOut, DisconnectReason::NeverAnswered, now);
+                }
+            }
+            Phase::Connected(connected) => {
+                if connected.session.deadline() <= now {
+                    connected.session.handle_timeout(tick);
+                }
+                let later = connected.silence_ends(tick, settings.timeout);
+                if excuses.is_over(&mut connected.silence, later, now) {
+                    let reason = connected.why_silent();
+                    self.end(Cause::TimedOut, reason, now);
+                } else if let Some(flush) = connected.flush.filter(|flush| flush.ends <= now) {
+                    self.close(flush.reason, now);
+                }
+            }
+            Phase::Disconnecting(disconnecting) => {
+                self.answer_due |= disconnecting.retries(now);
+                let later = back + settings.disconnect_timeout;
+                if excuses.is_over(&mut disconnecting.ends, later, now) {
+                    self.end(Cause::TimedOut, DisconnectReason::GoodbyeUnanswered, now);
+                }
+            }
+            Phase::Disconnected(ended) | Phase::Zombie(ended) => {
+                if ended.linger <= now {
+                    (ended.linger, ended.unread) = (Instant::NEVER, None);
+                    self.enter(Cause::Expired, |phase| phase.end(Cause::Expired, now));
+                }
+            }
         }
     }
 
-    /// The handshake, the flush or the disconnection took too long.
-    fn on_attempt_over(&mut self, tick: Tick) {
-        let now = tick.now;
-        match self.state {
-            PeerState::Connected => self.close(now), // the deadline of a flush
-            PeerState::Connecting if self.asked => {
-                self.turn_away(RefusalData::default(), DisconnectReason::Unfinished, now);
-            }
-            PeerState::Connecting => self.give_up(self.limits.connect_timeout, tick),
-            PeerState::Disconnecting => self.give_up(self.limits.disconnect_timeout, tick),
-            PeerState::Disconnected | PeerState::Zombie => {}
+    // Output: the handshake, the connection's own datagrams, the disconnection.
+
+    /// Writes the next datagram: to which address, and its length.
+    pub(crate) fn poll_transmit(
+        &mut self,
+        ours: &Offer,
+        tick: Tick,
+        buf: &mut [u8],
+    ) -> Option<(usize, Written)> {
+        let written = self.write_next(ours, tick, buf);
+        debug_assert!(
+            written.is_ok(),
+            "every datagram fits into max_datagram_size"
+        );
+        let written = written.unwrap_or_else(|NoRoom| {
+            let reason = DisconnectReason::InternalError;
+            self.end(Cause::InternalError, reason, tick.now);
+            None
+        });
+        if let Some((_, Written { len, .. })) = written {
+            self.books.on_sent(len, tick.now);
         }
+        written
+    }
+
+    fn write_next(
+        &mut self,
+        ours: &Offer,
+        tick: Tick,
+        buf: &mut [u8],
+    ) -> Result<Option<(usize, Written)>, NoRoom> {
+        let (own, due, now) = (&self.identity, &mut self.answer_due, tick.now);
+        let len = match &mut self.phase {
+            Phase::Attempt { handshake, .. } => {
+                return handshake.write(own, ours, self.settings.request_size, now, buf);
+            }
+            Phase::Newcomer { session, .. } => {
+                let due = core::mem::take(due);
+                let remote = session.remote_nonce();
+                due.then(|| own.acknowledge(remote, ours, self.role, buf))
+                    .transpose()?
+            }
+            Phase::Connected(connected) => {
+                let ack_due = core::mem::take(due);
+                let written = connected.write(ack_due, (own, self.role), ours, tick, buf)?;
+                match connected.session.transfer.outbound.path.mtu.take_narrowed() {
+                    Some(Narrowed::To(bytes)) => self.outbox.on_narrowed(bytes),
+                    Some(Narrowed::TooFar) => {
+                        self.end(Cause::TimedOut, DisconnectReason::PathTooNarrow, now);
+                    }
+                    None => {}
+                }
+                self.check_flushed(now);
+                if written.is_none() && self.state() == PeerState::Disconnecting {
+                    return self.write_next(ours, tick, buf); // the flush has just come to its end
+                }
+                return Ok(written.map(|written| (0, written)));
+            }
+            Phase::Disconnecting(disconnecting) => {
+                let due = core::mem::take(due);
+                due.then(|| disconnecting.write(own.nonce, now, buf))
+                    .transpose()?
+            }
+            Phase::Disconnected(ended) | Phase::Zombie(ended) => {
+                ended.write(own.nonce, due, buf)?
+            }
+        };
+        Ok(len.map(|len| (0, Written::plain(len))))
     }
 }

@@ -1,36 +1,35 @@
-//! A connection that is established: the two layers of §3, and what passes between them
-//! (Figure 4).
-
-mod check;
-mod upward;
+//! A connection: the two layers of §3, and what passes between them (Figure 4).
 
 use alloc::boxed::Box;
 
+use arrayvec::ArrayVec;
 use bytes::Bytes;
 
-use self::upward::Upward;
 use super::agreement::{self, Agreement};
 use super::effort::Effort;
-use super::limits::Limits;
-use super::tick::Tick;
+use super::settings::{Identity, Settings, Tick};
 use crate::canary::{Bug, strikes};
+use crate::config::Priority;
+use crate::error::SendError;
 use crate::event::{Ecn, Ignored};
 use crate::frame::{
-    Body, Check, ConnectionId, Context, Control, Ids, MAX_MESSAGES, Message, Mode, Short,
+    Body, Check, Connect, ConnectionId, Control, Ids, MAX_MESSAGES, Message, Mode, Packet, Short,
 };
 use crate::options::SendOptions;
-use crate::progress::{ReceiveProgress, SendProgress};
-use crate::sequencing::{Delivered, Receipt, Receipts, Sequencing, Totals, cost};
-use crate::stats::{ChannelStats, ModeCounts};
+use crate::sequencing::{Delivered, Sequencing, Verdict, cost};
+use crate::stats::ModeCounts;
 use crate::time::Instant;
-use crate::transfer::{Acked, Arrival, Narrowed, PathWords, Transfer, TransferParams, Written};
+use crate::transfer::{
+    Acked, Arrival, Delivery, Incoming, NextMessage, PathWords, Source, Transfer, TransferParams,
+    Written,
+};
 use crate::wire::NoRoom;
 
 /// Packets, and the bytes in them.
 #[derive(Debug, Default)]
-pub(crate) struct Counts {
-    pub(crate) packets: ModeCounts,
-    pub(crate) bytes: ModeCounts,
+pub(super) struct Counts {
+    pub(super) packets: ModeCounts,
+    pub(super) bytes: ModeCounts,
 }
 
 impl Counts {
@@ -40,43 +39,100 @@ impl Counts {
     }
 }
 
+/// What the transfer layer sees of the sequencing layer.
+impl Source for Sequencing {
+    fn next_signal(&mut self) -> Option<Control> {
+        Self::next_signal(self)
+    }
+
+    fn next_message(&mut self, priority: Priority, most: usize) -> Option<NextMessage> {
+        let (message, options) = Self::next_message(self, priority, most)?;
+        let delivery = if options.mode == Mode::Unreliable {
+            Delivery::Unreliable
+        } else {
+            Delivery::Reliable
+        };
+        Some(NextMessage {
+            message,
+            delivery,
+            copies: options.redundancy,
+        })
+    }
+
+    fn cut(&mut self, message: &Message<Bytes>) {
+        Self::cut(self, message);
+    }
+
+    fn is_current(&self, message: &Message<Bytes>) -> bool {
+        Self::is_current(self, message)
+    }
+
+    fn skipped(&mut self, message: &Message<Bytes>) {
+        Self::skipped(self, message);
+    }
+
+    fn sent(&mut self, message: &Message<Bytes>) {
+        Self::sent(self, message);
+    }
+
+    fn acknowledged(&mut self, message: &Message<Bytes>) {
+        Self::acknowledged(self, message);
+    }
+
+    fn lost(&mut self, message: &Message<Bytes>) -> bool {
+        Self::lost(self, message)
+    }
+}
+
+/// A datagram of which everything was checked, with its ids recovered: only a want of room refuses it
+/// now.
+struct Checked<'b, 'p> {
+    /// Its id.
+    frame: u64,
+    /// It did not come before.
+    is_new: bool,
+    acked: Option<Acked<'b>>,
+    messages: &'b [Message<&'p [u8]>],
+    /// What the messages take of the receive budget, in bytes.
+    needed: u64,
+}
+
 /// A connection.
 #[derive(Debug)]
-pub(crate) struct Session {
-    agreement: Agreement,
-    context: Context,
+pub(super) struct Session {
+    pub(super) agreement: Agreement,
     check: Check,
-    transfer: Transfer,
-    sequencing: Sequencing,
-    pub(crate) sent: Counts,
-    pub(crate) received: Counts,
+    pub(super) transfer: Transfer,
+    pub(super) sequencing: Sequencing,
+    /// Packets that were accepted by `send`.
+    pub(super) sent: Counts,
+    /// Packets that the application has received.
+    pub(super) received: Counts,
     effort: Effort,
 }
 
 impl Session {
-    /// With the connection id of the remote host. In its box at once: it is large, and a
-    /// microcontroller's stack is not.
-    pub(crate) fn new(
+    /// With the host that has sent this request or acknowledgement. In its box at once: it is large,
+    /// and a microcontroller's stack is not.
+    pub(super) fn new(
+        own: &Identity,
+        remote: &Connect,
         agreement: Agreement,
-        nonces: [u64; 2],
-        connection_id: ConnectionId,
-        limits: &Limits,
+        settings: &Settings,
     ) -> Box<Self> {
-        let [own, remote] = nonces;
+        let connection_id = remote.connection_id;
         let check = Check {
             integrity: agreement.integrity,
-            ours: own,
-            theirs: remote,
+            ours: own.nonce,
+            theirs: remote.nonce_self,
         };
-        let (first_id, age) = (limits.first_id, limits.unreliable_age);
-        let context = agreement.context();
         // Each host gives the other up after its own timeout: pings must satisfy the shorter one
         // (`deviations.md` D13).
         let remote_timeout = agreement.remote_timeout();
-        let timeout = remote_timeout.map_or(limits.timeout, |it| it.min(limits.timeout));
+        let timeout = remote_timeout.map_or(settings.timeout, |it| it.min(settings.timeout));
         let params = TransferParams {
             connection_id,
-            context,
+            context: agreement.context(),
             check,
             max_datagram: agreement.max_datagram,
             path_mtu: agreement.path_mtu,
@@ -86,34 +142,44 @@ impl Session {
             send_rate: agreement.send_rate,
             receive_rate: agreement.receive_rate,
             remote_rate: agreement.remote_rate,
-            bandwidth: agreement.bandwidth,
             timeout,
-            policy: limits.policy,
-            congestion: limits.congestion,
-            keepalive: limits.keepalive,
-            ecn: limits.ecn,
-            secret: limits.secret,
+            policy: settings.policy,
+            congestion: settings.congestion,
+            keepalive: settings.keepalive,
+            ecn: settings.ecn,
+            secret: own.secret,
         };
-        let sequencing = agreement.sequencing(limits.policy, limits.send_budget);
+        let (first_id, age) = (settings.first_id, settings.unreliable_age);
+        let sequencing = Sequencing::new(agreement.sequencing(settings), first_id, age);
         Box::new(Self {
             agreement,
-            context,
             check,
             transfer: Transfer::new(params, first_id),
-            sequencing: Sequencing::new(sequencing, first_id, age).with_channels(&limits.settings),
+            sequencing: sequencing.with_channels(&settings.channels),
             sent: Counts::default(),
             received: Counts::default(),
             effort: Effort::new(),
         })
     }
 
+    /// The random id of the remote host.
+    pub(super) const fn remote_nonce(&self) -> u64 {
+        self.check.theirs
+    }
+
     /// What we put into our datagrams.
-    pub(crate) const fn remote_connection_id(&self) -> ConnectionId {
+    pub(super) const fn remote_connection_id(&self) -> ConnectionId {
         self.transfer.remote_connection_id()
     }
 
-    pub(crate) const fn agreement(&self) -> &Agreement {
-        &self.agreement
+    /// The largest packet, in bytes.
+    pub(super) fn max_packet(&self) -> usize {
+        usize::try_from(self.agreement.max_packet).unwrap_or(usize::MAX)
+    }
+
+    /// The largest packet that leaves as one message now, in bytes.
+    pub(super) fn max_unfragmented(&self) -> usize {
+        self.transfer.most_of_packet().min(self.max_packet())
     }
 
     #[cfg(any(test, feature = "audit"))]
@@ -123,140 +189,52 @@ impl Session {
         self.sequencing.audit(audit, longest);
     }
 
-    /// The remote host may have forgotten the connection.
-    pub(crate) fn on_doubt(&mut self, now: Instant) {
-        self.transfer.on_doubt(now);
-    }
-
-    /// What has been found of the path that the application does not know yet.
-    pub(crate) const fn take_narrowed(&mut self) -> Option<Narrowed> {
-        self.transfer.take_narrowed()
-    }
-
-    pub(crate) const fn transfer(&self) -> &Transfer {
-        &self.transfer
-    }
-
-    pub(crate) const fn kept(&self) -> u64 {
-        self.sequencing.totals().kept
-    }
-
-    pub(crate) const fn queued(&self) -> u64 {
-        self.sequencing.totals().room.used()
-    }
-
-    /// Reliable and passive packets that are not acknowledged.
-    pub(crate) const fn undelivered(&self) -> u32 {
-        self.sequencing.totals().undelivered
-    }
-
-    /// The remote host asks whether we are where it sends to.
-    pub(crate) fn answer_challenge(&mut self, data: u64, now: Instant) {
-        self.transfer.answers.on_path_challenge(data, now);
-    }
-
-    /// Writes a datagram that goes elsewhere than the others: see [`Transfer::write_path_words`].
-    pub(crate) fn write_path_words(
+    /// Queues a packet, if the send budget has room (`deviations.md` T8) beside this number of bytes
+    /// for receipts that were not taken.
+    pub(super) fn send(
         &mut self,
-        words: &[Control],
         now: Instant,
-        buf: &mut [u8],
-    ) -> Result<Option<Written>, NoRoom> {
-        self.transfer.write_path_words(words, now, buf)
-    }
-
-    /// The remote host has moved: see [`Transfer::on_moved`].
-    pub(crate) fn on_moved(&mut self, same_host: bool, now: Instant) {
-        self.transfer
-            .on_moved(same_host, &mut Upward(&mut self.sequencing), now);
-    }
-
-    /// Whether everything was sent, and acknowledged if it must be, both ways: the remote host is to
-    /// know what it need not send again.
-    pub(crate) fn flush(&mut self) -> bool {
-        let totals = self.sequencing.totals();
-        totals.undelivered == 0 && totals.unsent == 0 && !self.transfer.hurry_ack()
-    }
-
-    /// See [`Sequencing::has_room`].
-    pub(crate) fn has_room(&mut self, channel: u8, mode: Mode, len: usize, receipts: u64) -> bool {
-        self.sequencing.has_room(channel, mode, len, receipts)
-    }
-
-    /// See [`Sequencing::has_new_room`].
-    pub(crate) fn has_new_room(&self, receipts: u64) -> bool {
-        self.sequencing.has_new_room(receipts)
-    }
-
-    /// The application is told that there is room.
-    pub(crate) fn forget_refusals(&mut self) {
-        self.sequencing.forget_refusals();
-    }
-
-    pub(crate) fn send(&mut self, channel: u8, payload: Bytes, options: SendOptions) {
-        self.sent.count(options.mode, payload.len());
-        self.sequencing.send(channel, payload, options);
-    }
-
-    pub(crate) fn channel_stats(&self, channel: u8) -> ChannelStats {
-        self.sequencing.channel_stats(channel)
-    }
-
-    /// See [`Sequencing::send_progress`].
-    pub(crate) fn send_progress(&self, channel: u8, token: u64) -> Option<SendProgress> {
-        self.sequencing.send_progress(channel, token)
-    }
-
-    /// See [`Sequencing::receive_progress`].
-    pub(crate) fn receive_progress(&self, channel: u8) -> Option<ReceiveProgress> {
-        self.sequencing.receive_progress(channel)
-    }
-
-    /// Changes the cap of a channel.
-    pub(crate) fn set_channel_rate(&mut self, channel: u8, rate: u32, now: Instant) {
-        self.sequencing.set_rate(channel, rate, now);
-    }
-
-    /// Changes the most that we want to send, in bytes a second.
-    pub(crate) fn set_send_rate(&mut self, rate: u32) {
-        self.transfer.set_send_rate(rate);
-    }
-
-    /// And to receive.
-    pub(crate) const fn set_receive_rate(&mut self, rate: u32) {
-        self.transfer.set_receive_rate(rate);
-    }
-
-    /// Drops unreliable packets that have waited too long.
-    pub(crate) fn drop_expired(&mut self, now: Instant) {
+        channel: u8,
+        packet: Bytes,
+        options: SendOptions,
+        receipts: u64,
+    ) -> Result<(), SendError> {
+        self.check_channel(channel)?;
+        if packet.len() > self.max_packet() {
+            return Err(SendError::TooLarge);
+        }
         self.sequencing.drop_expired(now);
+        let (mode, len) = (options.mode, packet.len());
+        if !self.sequencing.has_room(channel, mode, len, receipts) {
+            return Err(SendError::Full);
+        }
+        self.sent.count(mode, len);
+        self.sequencing.send(channel, packet, options);
+        Ok(())
     }
 
-    /// What is counted of all channels.
-    pub(crate) const fn totals(&self) -> &Totals {
-        self.sequencing.totals()
+    /// Changes the cap of a channel, in bytes a second.
+    pub(super) fn set_channel_rate(
+        &mut self,
+        now: Instant,
+        channel: u8,
+        rate: u32,
+    ) -> Result<(), SendError> {
+        self.check_channel(channel)?;
+        self.sequencing.set_rate(channel, rate, now);
+        Ok(())
     }
 
-    /// Cancels the packets with this receipt: whether there were any.
-    pub(crate) fn cancel(&mut self, channel: u8, token: u64) -> bool {
-        self.sequencing.cancel(channel, token)
+    const fn check_channel(&self, channel: u8) -> Result<(), SendError> {
+        if channel < self.agreement.channels {
+            Ok(())
+        } else {
+            Err(SendError::UnknownChannel)
+        }
     }
 
-    pub(crate) fn has_receipts(&self) -> bool {
-        !self.sequencing.totals().receipts.is_empty()
-    }
-
-    /// The next receipt that is to be told.
-    pub(crate) fn next_receipt(&mut self) -> Option<Receipt> {
-        self.sequencing.next_receipt()
-    }
-
-    /// The connection has ended: what is open is lost. All receipts that are to be told.
-    pub(crate) fn close(&mut self) -> Receipts {
-        self.sequencing.close()
-    }
-
-    pub(crate) fn receive(&mut self, now: Instant) -> Option<Delivered> {
+    /// Consumes the next packet that can be delivered (§3.2.3).
+    pub(super) fn receive(&mut self, now: Instant) -> Option<Delivered> {
         let delivered = self.sequencing.receive(now);
         if let Some((_, mode, payload)) = &delivered {
             self.received.count(*mode, payload.len());
@@ -264,33 +242,35 @@ impl Session {
         delivered
     }
 
-    pub(crate) fn is_readable(&self) -> bool {
-        self.sequencing.is_readable()
+    pub(super) fn has_receipts(&self) -> bool {
+        !self.sequencing.totals().receipts.is_empty()
     }
 
-    /// The next time at which something is due by itself.
-    pub(crate) fn deadline(&self) -> Instant {
-        self.transfer
-            .recovery_deadline()
-            .min(self.transfer.ack_deadline())
-            .min(self.transfer.ping_deadline())
-            .min(self.transfer.pace_deadline())
-            .min(self.sequencing.report_deadline())
-            .min(self.sequencing.give_up_deadline())
-            .min(self.sequencing.answer_deadline())
-            .min(self.sequencing.expiry_deadline())
-            .min(self.sequencing.lane_deadline())
+    /// The remote host has moved: see [`Transfer::on_moved`].
+    pub(super) fn on_moved(&mut self, same_host: bool, now: Instant) {
+        self.transfer.on_moved(same_host, &mut self.sequencing, now);
     }
 
-    pub(crate) fn handle_timeout(&mut self, tick: Tick) {
-        self.transfer.set_step(tick.step, tick.lag);
-        self.transfer
-            .handle_timeout(&mut Upward(&mut self.sequencing), tick.now);
+    /// Whether everything was sent, and acknowledged if it must be, both ways: the remote host is to
+    /// know what it need not send again.
+    pub(super) fn flush(&mut self) -> bool {
+        let totals = self.sequencing.totals();
+        totals.undelivered == 0 && totals.unsent == 0 && !self.transfer.inbound.ack_timer.hurry()
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) has something to do.
+    pub(super) fn deadline(&self) -> Instant {
+        self.transfer.deadline().min(self.sequencing.deadline())
+    }
+
+    pub(super) fn handle_timeout(&mut self, tick: Tick) {
+        self.transfer.outbound.path.set_steps(tick.step, tick.lag);
+        self.transfer.handle_timeout(&mut self.sequencing, tick.now);
         self.sequencing.handle_timeout(tick.now);
     }
 
     /// An error is a bug: see [`Transfer::poll_transmit`].
-    pub(crate) fn poll_transmit(
+    pub(super) fn poll_transmit(
         &mut self,
         tick: Tick,
         buf: &mut [u8],
@@ -298,12 +278,12 @@ impl Session {
         self.sequencing.look(tick.now);
         self.transfer.gate.set_shut(tick.is_full);
         self.transfer
-            .poll_transmit(&mut Upward(&mut self.sequencing), tick.now, buf)
+            .poll_transmit(&mut self.sequencing, tick.now, buf)
     }
 
     /// Takes a datagram in: what it says of the path that it came on. It is checked whole before
     /// anything changes.
-    pub(crate) fn handle_short(
+    pub(super) fn handle_short(
         &mut self,
         short: &Short<'_>,
         ecn: Ecn,
@@ -312,70 +292,25 @@ impl Session {
         let ids = self.ids(short)?;
         let checked = self.check.verify(short.bytes, ids);
         checked.map_err(Ignored::Malformed)?;
-        let mut messages = arrayvec::ArrayVec::<Message<&[u8]>, MAX_MESSAGES>::new();
         if self.effort.is_spent(tick.now) {
             return Err(Ignored::TooMuchWork);
         }
+        let mut messages = ArrayVec::<Message<&[u8]>, MAX_MESSAGES>::new();
         let body = short
-            .decode_body(self.context, &mut messages)
+            .decode_body(self.agreement.context(), &mut messages)
             .map_err(Ignored::Malformed)?;
         self.effort.decode(short.bytes.len(), messages.len());
-        let arrival = self.transfer.classify(ids.frame);
-        match arrival {
-            Arrival::New | Arrival::Duplicate => {}
-            // Never acknowledged (`deviations.md` T11).
-            Arrival::TooOld => return Err(Ignored::TooOld),
-            Arrival::TooFarAhead => {
-                self.transfer.note_beyond(ids.frame);
-                return Err(Ignored::TooFarAhead);
-            }
-        }
-        let acked = self.check_ack(&body, arrival, tick)?;
-        let needed = match self.needed(&messages) {
-            Ok(needed) => needed,
-            Err(cause) => {
-                self.sequencing.on_refused(ids.frame, &messages);
-                return Err(cause);
-            }
-        };
-        // A violation, but the last one to be found: it needs a frame that is new.
-        if acked.is_some_and(|acked| !self.transfer.believes(&acked)) {
-            return Err(Ignored::BadAck);
-        }
-        self.make_room(&messages, needed, tick.may_keep)?;
-        // From here on the datagram is taken.
-        let mut words = self.transfer.path_words(ids.frame);
-        self.transfer.set_step(tick.step, tick.lag);
-        self.transfer
-            .on_frame((ids.frame, ecn), short, !messages.is_empty(), tick.now);
-        if strikes(Bug::AcksWhatItDropped) {
-            return Err(Ignored::Duplicate);
-        }
-        if let Some(acked) = &acked {
-            self.transfer
-                .on_ack(acked, &mut Upward(&mut self.sequencing), tick.now);
-        }
-        self.sequencing.begin_frame(ids.frame);
-        // Those of a duplicate, too, or a forgery would take the place of the frame whose id it has.
-        // What has come before is told from what is new by the ids of the packets.
-        let ids_before = self.sequencing.totals().ring_ids;
-        for message in &messages {
-            self.take(message, &mut words, tick);
-        }
-        self.effort
-            .look_through(self.sequencing.totals().ring_ids - ids_before);
-        match arrival {
-            Arrival::Duplicate => Err(Ignored::Duplicate),
-            Arrival::New | Arrival::TooOld | Arrival::TooFarAhead => Ok(words),
-        }
+        let checked = self.check_body(ids.frame, &body, &messages, tick)?;
+        self.make_room(&checked, tick.may_keep)?;
+        self.take(short, ecn, &checked, tick)
     }
 
     /// The full ids in a datagram, as far as there are any that they can be.
     fn ids(&self, short: &Short<'_>) -> Result<Ids, Ignored> {
-        let frame = self.transfer.expand(short.id_low, short.id_width);
+        let frame = self.transfer.inbound.expand(short.id_low, short.id_width);
         let acked = short.newest_acked().map_err(Ignored::Malformed)?;
         let acked = acked.map(|(low, width)| {
-            let newest = self.transfer.expand_acked(low, width);
+            let newest = self.transfer.outbound.later_acks.expand(low, width);
             newest.ok_or(Ignored::BadAck)
         });
         Ok(Ids {
@@ -384,28 +319,152 @@ impl Session {
         })
     }
 
-    /// What the acknowledgement of a frame says, if it can be true. A duplicate's has been taken, or
-    /// those that came since say the same.
-    fn check_ack<'b>(
+    /// Checks a datagram that the remote host has sent.
+    fn check_body<'b, 'p>(
         &mut self,
+        frame: u64,
         body: &'b Body,
-        arrival: Arrival,
+        messages: &'b [Message<&'p [u8]>],
         tick: Tick,
-    ) -> Result<Option<Acked<'b>>, Ignored> {
-        let Some(block) = body.ack.as_ref().filter(|_| arrival == Arrival::New) else {
-            return Ok(None);
+    ) -> Result<Checked<'b, 'p>, Ignored> {
+        let is_new = match self.transfer.inbound.classify(frame) {
+            Arrival::New => true,
+            Arrival::Duplicate => false,
+            // Never acknowledged (`deviations.md` T11).
+            Arrival::TooOld => return Err(Ignored::TooOld),
+            Arrival::TooFarAhead => {
+                self.transfer.inbound.note_beyond(frame);
+                return Err(Ignored::TooFarAhead);
+            }
         };
-        if let Some(acked) = self.transfer.check_ack(block) {
-            return Ok(Some(acked));
+        // What a duplicate acknowledges has been taken, or those that came since say the same.
+        let block = body.ack.as_ref().filter(|_| is_new);
+        let acked = block.map(|block| {
+            if let Some(acked) = self.transfer.check_ack(block) {
+                return Ok(acked);
+            }
+            let newest =
+                (self.transfer.outbound.later_acks).expand(block.largest_low, block.largest_width);
+            if let Some(unsent) = newest {
+                self.transfer.on_ack_of_unsent(unsent, tick.now);
+            }
+            Err(Ignored::BadAck)
+        });
+        let acked = acked.transpose()?;
+        let needed = self
+            .needed(messages)
+            .inspect_err(|_| self.sequencing.on_refused(frame, messages))?;
+        // A violation, but the last one to be found: it needs a frame that is new.
+        if acked.is_some_and(|acked| !self.transfer.nonces.check(&acked)) {
+            return Err(Ignored::BadAck);
         }
-        let newest = (self.transfer).expand_acked(block.largest_low, block.largest_width);
-        if let Some(unsent) = newest {
-            self.transfer.on_ack_of_unsent(unsent, tick.now);
-        }
-        Err(Ignored::BadAck)
+        Ok(Checked {
+            frame,
+            is_new,
+            acked,
+            messages,
+            needed,
+        })
     }
 
-    fn take(&mut self, message: &Message<&[u8]>, words: &mut PathWords, tick: Tick) {
+    /// Checks the messages of a datagram: what they take of the receive budget, in bytes.
+    fn needed(&self, messages: &[Message<&[u8]>]) -> Result<u64, Ignored> {
+        let mut needed = 0;
+        for (n, message) in messages.iter().enumerate() {
+            let packet = packet_of(message);
+            let len = packet.map_or(0, |packet| packet.payload.len());
+            needed += match self.check_message(message) {
+                Verdict::Begin if follows(packet, &messages[..n]) => len as u64,
+                Verdict::Begin => cost(len),
+                Verdict::Join(news) => news as u64,
+                Verdict::Stale => 0,
+                Verdict::Violation => return Err(Ignored::BadMessage),
+            };
+        }
+        Ok(needed)
+    }
+
+    fn check_message(&self, message: &Message<&[u8]>) -> Verdict {
+        let channels = self.agreement.channels;
+        let is_valid = match *message {
+            Message::Packet(ref packet) => return self.sequencing.check_packet(packet),
+            Message::Control(Control::Sentinel { channel, id, .. }) => {
+                return self.sequencing.check_sentinel(channel, id);
+            }
+            Message::Control(Control::Tombstone { channel, id, .. }) => {
+                return self.sequencing.check_tombstone(channel, id);
+            }
+            Message::Control(
+                Control::Window { channel, id } | Control::Fates { channel, id, .. },
+            ) => channel < channels && self.sequencing.check_window(channel, id),
+            Message::Control(Control::Ask { channel, .. } | Control::Told { channel, .. }) => {
+                channel < channels
+            }
+            Message::Control(_) => true,
+        };
+        if is_valid {
+            Verdict::Stale
+        } else {
+            Verdict::Violation
+        }
+    }
+
+    /// Makes room in the receive budget for the messages of a datagram. `may_keep`: what the host has
+    /// for this peer.
+    fn make_room(&mut self, checked: &Checked<'_, '_>, may_keep: u64) -> Result<(), Ignored> {
+        let (mut needed, mut room) = (checked.needed, 0);
+        // What is thrown out may be the packet that one of the messages would have joined, which then
+        // begins it anew and needs more: each time around, at least one packet is gone.
+        while needed > room {
+            if !self.sequencing.make_room(needed, may_keep) {
+                return Err(Ignored::OverBudget);
+            }
+            room = needed;
+            needed = self.needed(checked.messages)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a datagram that was checked.
+    fn take(
+        &mut self,
+        short: &Short<'_>,
+        ecn: Ecn,
+        checked: &Checked<'_, '_>,
+        tick: Tick,
+    ) -> Result<PathWords, Ignored> {
+        let (frame, messages) = (checked.frame, checked.messages);
+        let mut words = self.transfer.inbound.path_words(frame);
+        self.transfer.outbound.path.set_steps(tick.step, tick.lag);
+        let incoming = Incoming {
+            id: frame,
+            ecn,
+            is_eliciting: !messages.is_empty(),
+        };
+        self.transfer.on_frame(&incoming, short, tick.now);
+        if strikes(Bug::AcksWhatItDropped) {
+            return Err(Ignored::Duplicate);
+        }
+        if let Some(acked) = &checked.acked {
+            self.transfer.on_ack(acked, &mut self.sequencing, tick.now);
+        }
+        self.sequencing.begin_frame(frame);
+        // Those of a duplicate, too, or a forgery would take the place of the frame whose id it has.
+        // What has come before is told from what is new by the ids of the packets.
+        let ids_before = self.sequencing.totals().ring_ids;
+        for message in messages {
+            self.take_message(message, &mut words, tick);
+        }
+        self.effort
+            .look_through(self.sequencing.totals().ring_ids - ids_before);
+        if checked.is_new {
+            Ok(words)
+        } else {
+            Err(Ignored::Duplicate)
+        }
+    }
+
+    fn take_message(&mut self, message: &Message<&[u8]>, words: &mut PathWords, tick: Tick) {
         match *message {
             Message::Packet(ref packet) => self.sequencing.on_packet(packet, tick.now),
             Message::Control(control) => match control {
@@ -449,9 +508,20 @@ impl Session {
     }
 }
 
-/// What a packet takes of the send budget.
-pub(crate) fn send_cost(len: usize) -> u64 {
-    cost(len)
+const fn packet_of<'m, 'p>(message: &'m Message<&'p [u8]>) -> Option<&'m Packet<&'p [u8]>> {
+    match message {
+        Message::Packet(packet) => Some(packet),
+        Message::Control(_) => None,
+    }
+}
+
+/// Whether a fragment follows another one of its packet in the same datagram. The packet is charged
+/// once, or the largest one that is allowed would not fit.
+fn follows(packet: Option<&Packet<&[u8]>>, before: &[Message<&[u8]>]) -> bool {
+    packet.is_some_and(|packet| {
+        let same = |other: &Packet<&[u8]>| (other.channel, other.id) == (packet.channel, packet.id);
+        packet.fragment.is_some() && before.iter().filter_map(packet_of).any(same)
+    })
 }
 
 #[cfg(test)]

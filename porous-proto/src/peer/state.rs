@@ -1,5 +1,14 @@
-//! §2.2, Figure 1: the five states of a peer and every transition between them. Nothing else
-//! changes a state.
+//! §2.2, Figure 1: the five states of a peer, every transition between them, and what a peer has in
+//! each of them.
+
+use alloc::boxed::Box;
+
+use super::connected::Connected;
+use super::disconnect::{Disconnecting, Ended};
+use super::handshake::Handshake;
+
+use super::session::Session;
+use crate::time::Instant;
 
 /// The state of a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -48,9 +57,10 @@ impl PeerState {
         match (self, cause) {
             (Self::Connecting, Cause::Established) => Some(Self::Connected),
             (Self::Connecting, Cause::Refused | Cause::ClosedByPeer) => Some(Self::Disconnected),
-            (Self::Connecting, Cause::Cancelled | Cause::TimedOut | Cause::InternalError) => {
-                Some(Self::Zombie)
-            }
+            (
+                Self::Connecting,
+                Cause::Cancelled | Cause::Replaced | Cause::TimedOut | Cause::InternalError,
+            ) => Some(Self::Zombie),
             (Self::Connected, Cause::Close) => Some(Self::Disconnecting),
             (Self::Connected, Cause::ClosedByPeer | Cause::Replaced) => Some(Self::Disconnected),
             (Self::Connected, Cause::TimedOut | Cause::InternalError) => Some(Self::Zombie),
@@ -76,6 +86,102 @@ impl PeerState {
             self,
             Self::Connecting | Self::Connected | Self::Disconnecting
         )
+    }
+}
+
+/// A state, with what a peer has in it alone.
+#[derive(Debug)]
+pub(super) enum Phase {
+    /// Connecting: we ask a host, at one address or at several.
+    Attempt {
+        handshake: Box<Handshake>,
+        /// When the attempt is given up.
+        ends: Instant,
+    },
+    /// Connecting: a host asks us, and has proved that it receives at its address (§2.3).
+    Newcomer {
+        session: Box<Session>,
+        /// The application has to say whether it wants the peer. Until then the remote host hears
+        /// nothing (`docs/wire.md`, "Handshake"); from then on it has to prove itself by a datagram
+        /// of the connection.
+        asked: bool,
+        /// When it is given up, or turned away.
+        ends: Instant,
+    },
+    Connected(Connected),
+    Disconnecting(Disconnecting),
+    Disconnected(Ended),
+    Zombie(Ended),
+}
+
+/// What is left while a state moves into the next one.
+impl Default for Phase {
+    fn default() -> Self {
+        Self::Zombie(Ended::default())
+    }
+}
+
+impl Phase {
+    pub(super) const fn state(&self) -> PeerState {
+        match self {
+            Self::Attempt { .. } | Self::Newcomer { .. } => PeerState::Connecting,
+            Self::Connected(_) => PeerState::Connected,
+            Self::Disconnecting(_) => PeerState::Disconnecting,
+            Self::Disconnected(_) => PeerState::Disconnected,
+            Self::Zombie(_) => PeerState::Zombie,
+        }
+    }
+
+    /// The connection: from when it is known who the remote host is, and after the end until what had
+    /// arrived was read.
+    pub(super) fn session(&self) -> Option<&Session> {
+        match self {
+            Self::Attempt { .. } => None,
+            Self::Newcomer { session, .. } => Some(session),
+            Self::Connected(connected) => Some(&connected.session),
+            Self::Disconnecting(disconnecting) => Some(&disconnecting.session),
+            Self::Disconnected(ended) | Self::Zombie(ended) => ended.unread.as_deref(),
+        }
+    }
+
+    pub(super) fn session_mut(&mut self) -> Option<&mut Session> {
+        match self {
+            Self::Attempt { .. } => None,
+            Self::Newcomer { session, .. } => Some(session),
+            Self::Connected(connected) => Some(&mut connected.session),
+            Self::Disconnecting(disconnecting) => Some(&mut disconnecting.session),
+            Self::Disconnected(ended) | Self::Zombie(ended) => ended.unread.as_deref_mut(),
+        }
+    }
+
+    /// The random id of the remote host, once it is fixed.
+    pub(super) fn remote_nonce(&self) -> Option<u64> {
+        if let Self::Disconnected(ended) | Self::Zombie(ended) = self {
+            return ended.remote;
+        }
+        self.session().map(Session::remote_nonce)
+    }
+
+    /// What is left of it when this has ended it.
+    pub(super) fn end(self, cause: Cause, now: Instant) -> Self {
+        let next = self.state().after(cause);
+        let ended = Ended::of(self, now);
+        if next == Some(PeerState::Zombie) {
+            Self::Zombie(ended)
+        } else {
+            Self::Disconnected(ended)
+        }
+    }
+
+    /// When something is due.
+    pub(super) fn deadline(&self) -> Instant {
+        match self {
+            Self::Attempt { handshake, ends } => handshake.retry.min(*ends),
+            Self::Newcomer { ends, .. } => *ends,
+            Self::Connected(connected) => connected.deadline(),
+            Self::Disconnecting(disconnecting) => disconnecting.retry.min(disconnecting.ends),
+            Self::Disconnected(ended) | Self::Zombie(ended) => ended.linger,
+        }
     }
 }
 

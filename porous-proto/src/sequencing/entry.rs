@@ -1,12 +1,14 @@
 //! What the receive queue holds of a packet: nothing but its sentinel, some of its fragments, or all
-//! of it.
+//! of it. Memory is taken for what arrived, never for what a fragment announces
+//! (`docs/deviations.md` Q1, Q3).
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::ops::Range;
 
 use bytes::Bytes;
 
 use super::cost;
-use super::fragment::Reassembly;
 use crate::frame::{Mode, Packet};
 
 /// What is there of a packet.
@@ -35,6 +37,15 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
+    pub(crate) const fn new(mode: Mode, dependency: u32, content: Content) -> Self {
+        Self {
+            mode,
+            dependency,
+            sentinel: false,
+            content,
+        }
+    }
+
     /// Bytes of the packet that are there.
     pub(crate) fn len(&self) -> usize {
         match &self.content {
@@ -81,5 +92,275 @@ impl Entry {
     /// Whether it waits for nothing but its turn.
     pub(crate) const fn is_complete(&self) -> bool {
         matches!(self.content, Content::Complete(_) | Content::Tombstone)
+    }
+}
+
+/// Bytes of a packet that came one after the other, so that they lie together.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    /// Where it begins and ends in the packet.
+    start: u32,
+    end: u32,
+    /// Where it begins among the bytes that arrived.
+    at: u32,
+}
+
+impl Piece {
+    /// Where these of its bytes lie among those that arrived.
+    const fn place(&self, start: u32, end: u32) -> Range<usize> {
+        let at = (self.at + (start - self.start)) as usize;
+        at..at + (end - start) as usize
+    }
+}
+
+/// Beside one for this many bytes that arrived, a packet may have a few pieces more.
+const BYTES_A_PIECE: usize = 128;
+const FEW: usize = 8;
+
+/// A packet of which some bytes have arrived.
+#[derive(Debug)]
+pub(crate) struct Reassembly {
+    /// The packet's length.
+    whole: u32,
+    /// What has arrived, in the order of the packet: no two overlap.
+    pieces: Vec<Piece>,
+    /// The bytes, in the order in which they arrived.
+    data: Vec<u8>,
+}
+
+impl Reassembly {
+    pub(crate) const fn new(whole: u32) -> Self {
+        Self {
+            whole,
+            pieces: Vec::new(),
+            data: Vec::new(),
+        }
+    }
+
+    /// The packet's length.
+    pub(crate) const fn whole(&self) -> u32 {
+        self.whole
+    }
+
+    /// Bytes that arrived.
+    pub(crate) fn len(&self) -> usize {
+        self.data.len()
+    }
+
+    /// The first piece that ends behind this byte.
+    fn first(&self, byte: u32) -> usize {
+        self.pieces.partition_point(|piece| piece.end <= byte)
+    }
+
+    /// How many of these bytes of the packet are new; None if those that are not differ from what
+    /// arrived before.
+    pub(crate) fn news(&self, offset: u32, bytes: &[u8]) -> Option<usize> {
+        let end = end(offset, bytes);
+        let mut new = bytes.len();
+        let rest = self.pieces.get(self.first(offset)..)?;
+        for piece in rest.iter().take_while(|piece| piece.start < end) {
+            let (from, to) = (piece.start.max(offset), piece.end.min(end));
+            let known = &self.data[piece.place(from, to)];
+            if known != part(offset, bytes, from, to) {
+                return None;
+            }
+            new -= known.len();
+        }
+        Some(new)
+    }
+
+    /// Adds bytes of the packet, of which [`news`](Self::news) are new. True if the packet is
+    /// complete now.
+    pub(crate) fn add(&mut self, offset: u32, bytes: &[u8], news: usize) -> bool {
+        self.reserve(news);
+        let end = end(offset, bytes);
+        let (mut from, mut index) = (offset, self.first(offset));
+        while from < end {
+            let next = self.pieces.get(index).map(|piece| (piece.start, piece.end));
+            match next.filter(|&(start, _)| start <= from) {
+                Some((_, known)) => {
+                    from = known;
+                    index += 1;
+                }
+                None => {
+                    let to = next.map_or(end, |(start, _)| start.min(end));
+                    index = self.append(index, from, part(offset, bytes, from, to));
+                    from = to;
+                }
+            }
+        }
+        // Fragments that overlap others can be made to bring a byte each: what is known of the bytes
+        // must not take more than the bytes.
+        if self.pieces.len() > self.data.len() / BYTES_A_PIECE + FEW {
+            self.sort();
+        }
+        self.data.len() == self.whole as usize
+    }
+
+    /// Makes room: at most for twice what arrived, and never for more than the packet needs.
+    fn reserve(&mut self, more: usize) {
+        let needed = self.data.len() + more;
+        if needed > self.data.capacity() {
+            let room = (2 * self.data.len()).min(self.whole as usize);
+            self.data.reserve_exact(room.max(needed) - self.data.len());
+        }
+    }
+
+    /// Adds bytes that are new, before the piece with this index. The index of the next one.
+    fn append(&mut self, index: usize, start: u32, bytes: &[u8]) -> usize {
+        let at = last(self.data.len());
+        self.data.extend_from_slice(bytes);
+        let end = end(start, bytes);
+        let before = index.checked_sub(1).and_then(|i| self.pieces.get_mut(i));
+        let follows =
+            |piece: &&mut Piece| piece.end == start && piece.at + (piece.end - piece.start) == at;
+        if let Some(before) = before.filter(follows) {
+            before.end = end;
+            return index;
+        }
+        self.pieces.insert(index, Piece { start, end, at });
+        index + 1
+    }
+
+    /// Brings the bytes into the order of the packet.
+    fn sort(&mut self) {
+        let mut sorted = Self {
+            whole: self.whole,
+            pieces: Vec::new(),
+            data: Vec::with_capacity(self.data.len()),
+        };
+        for piece in &self.pieces {
+            let bytes = &self.data[piece.place(piece.start, piece.end)];
+            sorted.append(sorted.pieces.len(), piece.start, bytes);
+        }
+        *self = sorted;
+    }
+
+    /// The complete packet.
+    pub(crate) fn finish(mut self) -> Bytes {
+        if self.pieces.len() > 1 {
+            self.sort();
+        }
+        Bytes::from(self.data)
+    }
+}
+
+/// Of `bytes`, which begin at `offset`, those from `start` to `end`.
+fn part(offset: u32, bytes: &[u8], start: u32, end: u32) -> &[u8] {
+    &bytes[(start - offset) as usize..(end - offset) as usize]
+}
+
+/// Where these bytes end, which begin at `offset`. No packet is longer than 2^32 - 1 bytes.
+fn end(offset: u32, bytes: &[u8]) -> u32 {
+    offset.saturating_add(last(bytes.len()))
+}
+
+fn last(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// As a receiver adds what has come.
+    fn take(reassembly: &mut Reassembly, offset: usize, bytes: &[u8]) -> bool {
+        let offset = u32::try_from(offset).unwrap();
+        let news = reassembly.news(offset, bytes).unwrap();
+        let before = reassembly.len();
+        let complete = reassembly.add(offset, bytes, news);
+        assert_eq!(reassembly.len(), before + news);
+        complete
+    }
+
+    /// `docs/deviations.md` Q1.
+    #[test]
+    fn memory_is_at_most_twice_what_arrived_and_never_more_than_the_packet() {
+        let mut reassembly = Reassembly::new(993);
+        for index in (0..100).rev() {
+            let len = if index == 99 { 3 } else { 10 };
+            take(&mut reassembly, 10 * index, &[7; 10][..len]);
+            let (room, arrived) = (reassembly.data.capacity(), reassembly.len());
+            assert!(room <= (2 * arrived).min(993), "{index}: {room}");
+        }
+    }
+
+    #[test]
+    fn memory_does_not_grow_with_every_fragment() {
+        let mut reassembly = Reassembly::new(10_000);
+        let mut rooms = 0;
+        for index in 0..1000 {
+            let before = reassembly.data.capacity();
+            take(&mut reassembly, 10 * index, &[7; 10]);
+            rooms += u32::from(reassembly.data.capacity() != before);
+            assert_eq!(reassembly.pieces.len(), 1);
+        }
+        assert!(rooms <= 11, "{rooms}");
+    }
+
+    /// Two regions by turns, a byte at a time: no two bytes that touch come one after the other.
+    #[test]
+    fn what_is_known_of_the_bytes_does_not_outgrow_them() {
+        const FAR: usize = 100_000;
+        let packet = vec![7; 2 * FAR];
+        let mut reassembly = Reassembly::new(u32::try_from(2 * FAR).unwrap());
+        for byte in 0..20_000 {
+            for offset in [byte, FAR + byte] {
+                take(&mut reassembly, offset, &packet[offset..offset + 256]);
+                let most = reassembly.len() / BYTES_A_PIECE + FEW;
+                assert!(reassembly.pieces.len() <= most, "{byte}");
+            }
+        }
+        assert_eq!(reassembly.len(), 2 * (19_999 + 256));
+    }
+
+    #[test]
+    fn what_overlaps_has_to_agree() {
+        let packet: [u8; 30] = core::array::from_fn(|n| u8::try_from(n).unwrap());
+        let mut reassembly = Reassembly::new(30);
+        assert!(!take(&mut reassembly, 20, &packet[20..25]));
+        assert!(!take(&mut reassembly, 5, &packet[5..15]));
+        for byte in 0..30 {
+            let mut other = packet;
+            other[byte] ^= 1;
+            let known = (5..15).contains(&byte) || (20..25).contains(&byte);
+            let expected = (!known).then_some(15);
+            assert_eq!(reassembly.news(0, &other), expected, "{byte}");
+        }
+        assert_eq!(reassembly.news(7, &packet[7..15]), Some(0));
+        assert!(take(&mut reassembly, 0, &packet));
+        assert_eq!(reassembly.finish(), packet[..]);
+    }
+
+    proptest! {
+        /// Cut anywhere, more than once, and in any order.
+        #[test]
+        fn any_order_of_fragments_gives_the_packet(
+            (packet, parts) in proptest::collection::vec(any::<u8>(), 1..500).prop_flat_map(|p| {
+                let len = p.len();
+                let part = (0..len, 1..=40_usize)
+                    .prop_map(move |(start, size)| (start, (start + size).min(len)));
+                let tiles = (0..len.div_ceil(10)).map(move |i| (10 * i, (10 * i + 10).min(len)));
+                let tiles: Vec<_> = tiles.collect();
+                let more = proptest::collection::vec(part, 0..20);
+                let all = more.prop_map(move |more| [tiles.clone(), more].concat());
+                (Just(p), all.prop_shuffle())
+            })
+        ) {
+            let mut reassembly = Reassembly::new(u32::try_from(packet.len()).unwrap());
+            let mut come = vec![false; packet.len()];
+            for (start, end) in parts {
+                let complete = take(&mut reassembly, start, &packet[start..end]);
+                come[start..end].fill(true);
+                prop_assert_eq!(complete, come.iter().all(|&byte| byte));
+                let count = come.iter().filter(|&&byte| byte).count();
+                prop_assert_eq!(reassembly.len(), count);
+            }
+            prop_assert_eq!(reassembly.finish(), packet);
+        }
     }
 }

@@ -1,57 +1,48 @@
 //! §3.2: the sequencing layer. Channel objects turn packets into messages and back, in order, and
 //! know nothing of frames.
 
-mod ageing;
-mod asking;
 #[cfg(any(test, feature = "audit"))]
 mod audit;
 mod backlog;
-mod channel;
-mod check;
-mod cuts;
-mod dependency;
-mod dispute;
+mod channels;
+mod delivery;
 mod entry;
-mod fates;
-mod fragment;
-mod lanes;
-mod partials;
 mod promises;
 mod receive_queue;
 mod receiver;
 mod reports;
-mod room;
+mod rules;
+mod scheduler;
 mod send_room;
 mod sender;
-mod sentinel;
 #[cfg(test)]
 mod tests;
+mod transfer_window;
 mod trust;
-mod turns;
-mod unordered;
-mod window_ack;
 
-use alloc::boxed::Box;
-use alloc::collections::VecDeque;
-use alloc::vec::Vec;
 use core::time::Duration;
 
 use bytes::Bytes;
 
-use self::ageing::Ageing;
-use self::asking::Asking;
-use self::channel::Channel;
-use self::fates::{Passed, Repeated};
-use self::lanes::Lanes;
+pub(crate) use self::channels::Totals;
+use self::channels::{ChannelTable, Shared};
+use self::promises::Passed;
 pub(crate) use self::promises::{Receipt, Receipts};
 pub(crate) use self::receiver::Verdict;
-use self::send_room::{Refusal, SendRoom};
+use self::reports::{FateLog, Signals};
+use self::rules::{expand_report, is_marked};
+use self::scheduler::Scheduler;
+use self::send_room::Refusal;
+use self::trust::forgeable;
+#[cfg(any(test, feature = "audit"))]
+use crate::audit::Audit;
 use crate::config::{Channel as Settings, Policy, Priority};
-use crate::frame::{Channels, Control, Message, Mode, PACKET_CHARGE, Packet};
+use crate::frame::{Channels, Control, Fates, Message, Mode, PACKET_CHARGE, Packet};
 use crate::options::SendOptions;
 use crate::progress::{ReceiveProgress, SendProgress};
+use crate::serial;
+use crate::stats::ChannelStats;
 use crate::time::Instant;
-use crate::work;
 
 /// What both hosts agreed on, as far as this layer needs it.
 #[derive(Clone, Copy, Debug)]
@@ -89,151 +80,167 @@ impl SequencingParams {
 /// A packet for the application: channel, mode, bytes.
 pub(crate) type Delivered = (u8, Mode, Bytes);
 
-/// Bytes and packets of all channels together.
-#[derive(Debug, Default)]
-pub(crate) struct Totals {
-    /// Charged to the remote's receive budget, until its window passes the packet.
-    pub(crate) charged: u64,
-    /// Accepted by `send`, neither sent for good nor acknowledged.
-    pub(crate) room: SendRoom,
-    /// Reliable and passive packets that are not acknowledged.
-    pub(crate) undelivered: u32,
-    /// Packets that wait for their first fragment to be sent, or are being sent.
-    pub(crate) unsent: u32,
-    /// Received and not yet consumed.
-    pub(crate) kept: u64,
-    /// Of those, what unreliable packets take.
-    pub(crate) kept_unreliable: u64,
-    /// Consumed or skipped since a window acknowledgement was last prompted.
-    pub(crate) passed: u64,
-    /// Packets that were passed, with receipts whose last word is not known yet.
-    pub(crate) unsettled: u32,
-    /// Packets that waited too long to be sent, or to be sent again.
-    pub(crate) expired: u64,
-    /// Packets that a newer one with the same key took the place of.
-    pub(crate) replaced: u64,
-    pub(crate) cancelled: u64,
-    /// Incomplete unreliable packets that were given up.
-    pub(crate) incomplete: u64,
-    /// Complete ones that made room for others.
-    pub(crate) evicted: u64,
-    /// The ids that rings of receive queues were made for, or that packets leapt over.
-    pub(crate) ring_ids: u64,
-    pub(crate) receipts: Receipts,
-}
-
-/// The sequencing layer of one peer.
+/// The sequencing layer of one peer: its channels, and what is due in them.
 #[derive(Debug)]
 pub(crate) struct Sequencing {
-    params: SequencingParams,
-    /// What this host wants of each channel; of those that have none here, the default.
-    settings: Box<[Settings]>,
-    /// Made on first use.
-    channels: Vec<Option<Box<Channel>>>,
-    totals: Totals,
-    /// Channels with something to send (`docs/deviations.md` T21, Q15).
-    lanes: Lanes,
-    /// Channels that wait for room in their window or in the remote's budget.
-    blocked: VecDeque<u8>,
-    /// Channels in which something arrived since they were last read empty.
-    arrived: VecDeque<u8>,
-    /// Channels whose window acknowledgement is due.
-    reports: VecDeque<u8>,
-    /// FATES that were lost.
-    repeated: Repeated,
-    /// Since when some channel has passed packets without reporting.
-    unreported_since: Option<Instant>,
-    /// No incomplete packet is to be given up before this.
-    give_up_at: Instant,
-    ageing: Ageing,
-    asking: Asking,
-    /// Packets that found no room, since the application was last told that there is some.
-    refusals: Vec<Refusal>,
-    first_id: u64,
+    table: ChannelTable,
+    scheduler: Scheduler,
+    signals: Signals,
+    /// The id of the frame whose messages are taken in.
+    frame: u64,
 }
 
 impl Sequencing {
     /// Both hosts' ids start at 0 (`docs/deviations.md` Q12); tests start elsewhere. Unreliable
     /// packets that are older than `age` are not sent.
     pub(crate) fn new(params: SequencingParams, first_id: u64, age: Duration) -> Self {
-        let mut channels = Vec::new();
-        channels.resize_with(usize::from(params.channels), || None);
         Self {
-            params,
-            settings: Box::default(),
-            channels,
-            totals: Totals {
-                room: SendRoom::new(params.send_budget, params.channels),
-                ..Totals::default()
-            },
-            lanes: Lanes::new(params.policy),
-            blocked: VecDeque::new(),
-            arrived: VecDeque::new(),
-            reports: VecDeque::new(),
-            repeated: Repeated::default(),
-            unreported_since: None,
-            give_up_at: Instant::NEVER,
-            ageing: Ageing::new(age),
-            asking: Asking::new(),
-            refusals: Vec::new(),
-            first_id,
+            table: ChannelTable::new(params, first_id, age),
+            scheduler: Scheduler::new(params.policy),
+            signals: Signals::new(),
+            frame: 0,
         }
     }
 
     /// With settings of each channel; those of the others are the default.
     pub(crate) fn with_channels(mut self, settings: &[Settings]) -> Self {
-        self.settings = settings.into();
+        self.table.settings = settings.into();
         self
     }
 
     pub(crate) const fn totals(&self) -> &Totals {
-        &self.totals
+        &self.table.totals
     }
 
-    fn get(&self, channel: u8) -> Option<&Channel> {
-        self.channels.get(usize::from(channel))?.as_deref()
+    /// The books of the layer. No message counts more than `longest`.
+    #[cfg(any(test, feature = "audit"))]
+    pub(crate) fn audit(&self, audit: &mut Audit, longest: u64) {
+        audit::check(&self.table, &self.scheduler, audit, longest);
     }
 
-    fn get_mut(&mut self, channel: u8) -> Option<(&mut Channel, &SequencingParams, &mut Totals)> {
-        let slot = self.channels.get_mut(usize::from(channel))?;
-        let (first, params, age) = (self.first_id, &self.params, self.ageing.age);
-        let settings = self.settings.get(usize::from(channel)).copied();
-        let make = || {
-            Box::new(Channel::new(
-                params,
-                settings.unwrap_or_default(),
-                first,
-                age,
-            ))
-        };
-        let made = slot.get_or_insert_with(make);
-        Some((made, params, &mut self.totals))
+    // Time.
+
+    /// The host looks what is to be done: see [`Scheduler::look`].
+    pub(crate) fn look(&mut self, now: Instant) {
+        self.scheduler.look(now, &mut self.table);
+    }
+
+    pub(crate) fn handle_timeout(&mut self, now: Instant) {
+        self.look(now);
+        self.signals.handle_timeout(now, &mut self.table);
+    }
+
+    /// Drops the packets that have expired.
+    pub(crate) fn drop_expired(&mut self, now: Instant) {
+        self.scheduler.drop_expired(now, &mut self.table);
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) has something to do: packets that were passed are
+    /// to be reported, incomplete ones given up or expired ones dropped, an answer may be sent, or a
+    /// channel that its cap holds back.
+    pub(crate) fn deadline(&self) -> Instant {
+        (self.signals.report_deadline())
+            .min(self.signals.answer_deadline())
+            .min(self.table.give_up_at)
+            .min(self.scheduler.expiry)
+            .min(self.scheduler.lanes.due())
     }
 
     // Sending.
 
+    /// Whether the send budget has room for a packet, beside `receipts` bytes for receipts that were
+    /// not taken. If not, that is remembered: see [`has_new_room`](Self::has_new_room).
+    pub(crate) fn has_room(&mut self, channel: u8, mode: Mode, len: usize, receipts: u64) -> bool {
+        let wanted = Refusal {
+            channel,
+            mode,
+            cost: cost(len),
+        };
+        let held = self.table.held(channel);
+        let receipts = self.table.totals.receipts_cost(receipts);
+        self.table.totals.room.has_room(wanted, held, receipts)
+    }
+
+    /// Whether a packet was refused that fits now, where half of the room is free again.
+    pub(crate) fn has_new_room(&self, receipts: u64) -> bool {
+        let totals = &self.table.totals;
+        let held = |channel| self.table.held(channel);
+        totals
+            .room
+            .has_new_room(held, totals.receipts_cost(receipts))
+    }
+
+    /// The application is told that there is room.
+    pub(crate) fn forget_refusals(&mut self) {
+        self.table.totals.room.forget_refusals();
+    }
+
     /// Queues a packet. The caller has checked the channel, the length and the send budget.
     pub(crate) fn send(&mut self, channel: u8, payload: Bytes, options: impl Into<SendOptions>) {
         let options = options.into();
-        let Some((made, _, totals)) = self.get_mut(channel) else {
+        let Some((made, shared)) = self.table.get_mut(channel) else {
             return;
         };
-        made.sender.queue(payload, options, totals);
-        self.ageing.fresh = true;
-        self.wants_turn(channel);
+        made.sender.queue(payload, options, shared.totals);
+        self.scheduler.queued(channel, &mut self.table);
     }
 
-    /// Whether a message that waits is still of use: its packet has not been passed by the receive
-    /// window (`docs/deviations.md` Q9), is not too old to be begun (T8), and was not given up (D1).
-    pub(crate) fn is_current(&self, message: &Message<Bytes>) -> bool {
-        match sent_packet(message) {
-            Some((channel, id)) => {
-                self.get(channel)
-                    .is_some_and(|made| made.sender.is_current(id, &self.params))
-                    && !self.is_given_up(message)
-            }
-            None => true,
+    /// Changes the cap of a channel.
+    pub(crate) fn set_rate(&mut self, channel: u8, rate: u32, now: Instant) {
+        self.scheduler.set_rate(channel, rate, now, &mut self.table);
+    }
+
+    /// Cancels the packets with this receipt: whether there were any.
+    pub(crate) fn cancel(&mut self, channel: u8, token: u64) -> bool {
+        let Some((made, mut shared)) = self.table.made(channel) else {
+            return false;
+        };
+        let any = made.sender.cancel(channel, token, &mut shared);
+        if any {
+            self.scheduler.wants_turn(channel, &mut self.table);
+            self.scheduler.unblock(&mut self.table);
         }
+        any
+    }
+
+    /// The next receipt that is to be told.
+    pub(crate) fn next_receipt(&mut self) -> Option<Receipt> {
+        self.table.totals.receipts.pop()
+    }
+
+    /// The connection has ended. All receipts that are to be told.
+    pub(crate) fn close(&mut self) -> Receipts {
+        self.table.close();
+        core::mem::take(&mut self.table.totals.receipts)
+    }
+
+    /// The next new message of this priority: see [`Scheduler::next_message`].
+    pub(crate) fn next_message(
+        &mut self,
+        priority: Priority,
+        most: usize,
+    ) -> Option<(Message<Bytes>, SendOptions)> {
+        self.scheduler.next_message(priority, most, &mut self.table)
+    }
+
+    /// The next signalling to be sent: a question, an answer, or a window acknowledgement.
+    pub(crate) fn next_signal(&mut self) -> Option<Control> {
+        self.signals.next(self.scheduler.now, &mut self.table)
+    }
+
+    /// Whether a message that waits is still of use: see [`Scheduler::is_current`].
+    pub(crate) fn is_current(&self, message: &Message<Bytes>) -> bool {
+        self.scheduler.is_current(message, &self.table)
+    }
+
+    /// A message that was no longer [current](Self::is_current) is not sent.
+    pub(crate) fn skipped(&mut self, message: &Message<Bytes>) {
+        self.scheduler.skipped(message, &mut self.table);
+    }
+
+    /// A message is in the next frame.
+    pub(crate) fn sent(&mut self, message: &Message<Bytes>) {
+        self.scheduler.sent(message, &mut self.table);
     }
 
     /// The message was cut off another one, which ends where it begins.
@@ -241,24 +248,9 @@ impl Sequencing {
         let Message::Packet(packet) = message else {
             return;
         };
-        if let Some((made, params, _)) = self.get_mut(packet.channel) {
-            made.sender.cut(packet.id, packet.part().0, params);
+        if let Some((made, shared)) = self.table.get_mut(packet.channel) {
+            made.sender.cut(packet.id, packet.part().0, shared.params);
         }
-    }
-
-    /// How far the oldest packet with this receipt has come, until that is told.
-    pub(crate) fn send_progress(&self, channel: u8, token: u64) -> Option<SendProgress> {
-        self.get(channel)?.sender.progress(token)
-    }
-
-    /// How much has come of the oldest packet that came in part, and is no suspect.
-    pub(crate) fn receive_progress(&self, channel: u8) -> Option<ReceiveProgress> {
-        let receiver = &self.get(channel)?.receiver;
-        let parts = receiver.queue.first_partial(receiver.believed_end())?;
-        Some(ReceiveProgress {
-            len: parts.whole(),
-            received: u32::try_from(parts.len()).unwrap_or(u32::MAX),
-        })
     }
 
     /// A message arrived at the remote host.
@@ -271,147 +263,221 @@ impl Sequencing {
                 fragment,
                 ..
             }) => {
-                if let Some((made, params, totals)) = self.get_mut(channel) {
-                    made.sender.acknowledged(id, fragment, params, totals);
+                if let Some((made, mut shared)) = self.table.get_mut(channel) {
+                    made.sender.acknowledged(id, fragment, &mut shared);
                 }
                 if mode == Mode::Unreliable {
-                    self.unblock_senders();
+                    self.scheduler.unblock(&mut self.table);
                 }
             }
             Message::Control(Control::Tombstone { channel, id, .. }) => {
-                if let Some((made, params, totals)) = self.get_mut(channel) {
-                    made.sender.buried(id, params, totals);
+                if let Some((made, mut shared)) = self.table.get_mut(channel) {
+                    made.sender.buried(id, &mut shared);
                 }
             }
-            Message::Control(Control::Window { channel, id }) => self.is_reported(channel, id),
+            Message::Control(Control::Window { channel, id }) => {
+                self.signals.is_reported(channel, id, &mut self.table);
+            }
             Message::Control(_) => {}
         }
     }
 
     /// A message that is not sent again was dropped. Whether it matters if it arrives nevertheless.
     pub(crate) fn lost(&mut self, message: &Message<Bytes>) -> bool {
-        let mut matters = false;
         match *message {
             Message::Packet(Packet { channel, id, .. }) => {
-                if let Some((made, params, totals)) = self.get_mut(channel) {
-                    matters = made.sender.lost(id, params, totals);
-                }
-                self.unblock_senders();
+                let made = self.table.get_mut(channel);
+                let matters =
+                    made.is_some_and(|(made, mut shared)| made.sender.lost(id, &mut shared));
+                self.scheduler.unblock(&mut self.table);
+                return matters;
             }
             Message::Control(Control::Window { channel, id }) => {
-                if let Some((made, ..)) = self.get_mut(channel) {
-                    matters = made.reports.is_newest(id);
-                    if matters {
-                        self.wants_report(channel);
-                    }
-                }
+                return self.signals.report_lost(channel, id, &mut self.table);
             }
-            Message::Control(Control::Ask { channel, number }) => self.ask_again(channel, number),
-            Message::Control(control @ Control::Fates { .. }) => self.repeated.push(control),
+            Message::Control(Control::Ask { channel, number }) => {
+                self.signals.ask_again(channel, number, &mut self.table);
+            }
+            Message::Control(control @ Control::Fates { .. }) => self.signals.repeat(control),
             // Nobody has heard the answer.
             Message::Control(Control::Told {
                 channel, number, ..
-            }) => self.on_ask(channel, number),
+            }) => self.signals.answer(channel, number),
             Message::Control(_) => {}
         }
-        matters
+        false
+    }
+
+    /// Checks a window acknowledgement: false if it names a packet that was never sent
+    /// (`docs/deviations.md` Q8), and that no single forged frame can have made the remote host believe in.
+    pub(crate) fn check_window(&self, channel: u8, id: u32) -> bool {
+        let (next, base) = self.table.next_and_base(channel);
+        let end = next + forgeable(self.table.params.window);
+        expand_report(id, base).is_none_or(|id| id < end)
     }
 
     /// The remote receive window passed the packet `id`: Q_t moves on (16).
     pub(crate) fn on_window(&mut self, channel: u8, id: u32) {
-        if let Some((made, _, totals)) = self.get_mut(channel) {
-            if let Some(id) = window_ack::expand(id, made.sender.base()) {
-                made.sender.advance_past(id, Passed::Unseen, totals);
+        if let Some((made, shared)) = self.table.get_mut(channel) {
+            if let Some(id) = expand_report(id, made.sender.window.base()) {
+                made.sender.advance_past(id, Passed::Unseen, shared.totals);
             }
         }
-        self.unblock_senders();
+        self.scheduler.unblock(&mut self.table);
     }
 
-    /// Room appeared in a window or in the remote's budget: whoever waited gets a turn.
-    fn unblock_senders(&mut self) {
-        while let Some(channel) = self.blocked.pop_front() {
-            work::count(1);
-            if let Some((made, ..)) = self.get_mut(channel) {
-                made.blocked = false;
+    /// The remote receive window passed the packet `id`: what became of those before it.
+    pub(crate) fn on_fates(&mut self, channel: u8, id: u32, fates: Fates) {
+        const HALF: u64 = 1 << 31;
+        if let Some((made, shared)) = self.table.get_mut(channel) {
+            if let Some(id) = serial::expand(id, 32, made.sender.window.base(), HALF) {
+                made.sender.on_fates(id, fates, shared.totals);
             }
-            self.wants_turn(channel);
         }
+        self.scheduler.unblock(&mut self.table);
+    }
+
+    /// The remote host asks how far we have come on a channel.
+    pub(crate) fn on_ask(&mut self, channel: u8, number: u16) {
+        self.signals.answer(channel, number);
+    }
+
+    /// How far the oldest packet with this receipt has come, until that is told.
+    pub(crate) fn send_progress(&self, channel: u8, token: u64) -> Option<SendProgress> {
+        self.table.get(channel)?.sender.progress(token)
+    }
+
+    pub(crate) fn channel_stats(&self, channel: u8) -> ChannelStats {
+        let made = self.table.get(channel);
+        made.map_or_else(ChannelStats::default, |made| ChannelStats {
+            queue_time: made.queue_time.smoothed(),
+            queue_time_longest: made.queue_time.longest(),
+            waiting: made.sender.waiting_count(),
+        })
     }
 
     // Receiving.
 
+    /// Checks a packet message against what is known, without changing anything.
+    pub(crate) fn check_packet(&self, packet: &Packet<&[u8]>) -> Verdict {
+        let params = &self.table.params;
+        if packet.channel >= params.channels || packet.part().1 > params.max_packet {
+            return Verdict::Violation;
+        }
+        match self.table.get(packet.channel) {
+            Some(made) => made.receiver.check(packet, params),
+            None => receiver::check_first(packet, params, self.table.first_id),
+        }
+    }
+
+    /// Checks a sentinel packet: only marked ids (18) have one.
+    pub(crate) fn check_sentinel(&self, channel: u8, id: u32) -> Verdict {
+        let params = &self.table.params;
+        if channel < params.channels && is_marked(u64::from(id), params.spacing) {
+            Verdict::Stale
+        } else {
+            Verdict::Violation
+        }
+    }
+
+    /// Checks a tombstone.
+    pub(crate) fn check_tombstone(&self, channel: u8, id: u32) -> Verdict {
+        if channel >= self.table.params.channels {
+            return Verdict::Violation;
+        }
+        match self.table.get(channel) {
+            Some(made) => made.receiver.check_tombstone(id, &self.table.params),
+            None => Verdict::Begin,
+        }
+    }
+
+    /// Whether `more` bytes can be kept: see [`ChannelTable::make_room`].
+    pub(crate) fn make_room(&mut self, more: u64, may_keep: u64) -> bool {
+        self.table.make_room(more, may_keep)
+    }
+
+    /// The messages that come next are those of this frame.
+    pub(crate) const fn begin_frame(&mut self, id: u64) {
+        self.frame = id;
+    }
+
     /// Takes in a packet message that was checked.
     pub(crate) fn on_packet(&mut self, packet: &Packet<&[u8]>, now: Instant) {
-        let (channel, frame) = (packet.channel, self.asking.frame);
-        if packet.receipt {
-            self.begin_fates(channel);
-        }
-        let Some((made, params, totals)) = self.get_mut(channel) else {
+        let (channel, frame) = (packet.channel, self.frame);
+        let Some((made, mut shared)) = self.table.get_mut(channel) else {
             return;
         };
-        let is_late = made.receiver.comes_too_late(packet.id, params);
-        made.receiver.insert(packet, frame, params, (totals, now));
-        let due = made.receiver.partials.due();
-        self.give_up_at = self.give_up_at.min(due);
+        if packet.receipt {
+            // The fates of this channel are told from now on.
+            let (reported, base) = (made.reports.reported, made.receiver.base());
+            let log = || FateLog::new(reported, base, shared.params).into();
+            made.receiver.delivery.fates.get_or_insert_with(log);
+        }
+        let is_late = made
+            .receiver
+            .delivery
+            .comes_too_late(packet.id, shared.params);
+        made.receiver.insert(packet, frame, now, &mut shared);
+        let due = made.receiver.delivery.partials.due();
+        self.table.give_up_at = self.table.give_up_at.min(due);
         if is_late {
             // The acknowledgement alone would say that it was delivered.
-            self.wants_report(channel);
+            self.signals.wants_report(channel, &mut self.table);
         }
         self.has_arrived(channel);
     }
 
     /// Takes in a sentinel packet (§3.2.2).
     pub(crate) fn on_sentinel(&mut self, channel: u8, id: u32, dependency: u32) {
-        let frame = self.asking.frame;
-        let Some((made, params, totals)) = self.get_mut(channel) else {
-            return;
-        };
-        made.receiver
-            .insert_sentinel((id, dependency), frame, params, totals);
-        self.has_arrived(channel);
+        if let Some((made, mut shared)) = self.table.get_mut(channel) {
+            (made.receiver).insert_sentinel((id, dependency), self.frame, &mut shared);
+            self.has_arrived(channel);
+        }
     }
 
     /// Takes in a tombstone: a reliable or passive packet that is consumed as empty.
     pub(crate) fn on_tombstone(&mut self, channel: u8, id: u32, dependency: u32) {
-        let frame = self.asking.frame;
-        let Some((made, params, totals)) = self.get_mut(channel) else {
-            return;
-        };
-        made.receiver
-            .insert_tombstone((id, dependency), frame, params, totals);
-        self.has_arrived(channel);
+        if let Some((made, mut shared)) = self.table.get_mut(channel) {
+            (made.receiver).insert_tombstone((id, dependency), self.frame, &mut shared);
+            self.has_arrived(channel);
+        }
+    }
+
+    /// The remote host tells how far it has come.
+    pub(crate) fn on_told(&mut self, channel: u8, number: u16, next: u32) {
+        if let Some((made, mut shared)) = self.table.made(channel) {
+            made.receiver.told(number, next, &mut shared);
+            self.has_arrived(channel);
+        }
+    }
+
+    /// A frame is refused, because a message of it cannot be: what has been contradicted by two frames is
+    /// forgotten, so that the next one is taken.
+    pub(crate) fn on_refused(&mut self, frame: u64, messages: &[Message<&[u8]>]) {
+        for message in messages {
+            let Message::Packet(packet) = message else {
+                continue;
+            };
+            let Some((made, mut shared)) = self.table.made(packet.channel) else {
+                continue;
+            };
+            if (made.receiver).on_contradiction(packet, frame, &mut shared) {
+                self.has_arrived(packet.channel);
+            }
+        }
     }
 
     fn has_arrived(&mut self, channel: u8) {
-        if let Some((made, params, _)) = self.get_mut(channel) {
-            made.ready = made.receiver.is_ready(params);
-            let asks = made.receiver.wants_to_ask();
-            if !core::mem::replace(&mut made.arrived, true) {
-                self.arrived.push_back(channel);
-            }
-            if asks {
-                self.asking.ask(channel);
-            }
+        if self.table.has_arrived(channel) {
+            self.signals.ask(channel);
         }
     }
 
     /// Consumes the next packet of any channel that can be delivered (§3.2.3). Channels take
     /// turns (`deviations.md` Q11).
     pub(crate) fn receive(&mut self, now: Instant) -> Option<Delivered> {
-        while let Some(channel) = self.arrived.pop_front() {
-            work::count(1);
-            let (made, params, totals) = self.get_mut(channel)?;
-            made.arrived = made.ready;
-            if !made.ready {
-                continue;
-            }
-            let consumed = made.receiver.consume(params, totals);
-            made.ready = made.receiver.is_ready(params);
-            made.arrived = consumed.is_some();
-            if made.arrived {
-                self.arrived.push_back(channel);
-            }
-            self.prompt_report(channel, now);
+        while let Some((channel, consumed)) = self.table.consume_next() {
+            self.signals.prompt_report(channel, now, &mut self.table);
             if let Some((mode, payload)) = consumed {
                 return Some((channel, mode, payload));
             }
@@ -421,9 +487,17 @@ impl Sequencing {
 
     /// Whether [`receive`](Self::receive) would deliver something.
     pub(crate) fn is_readable(&self) -> bool {
-        work::count(self.arrived.len() as u64);
-        let front = |&channel: &u8| self.get(channel).is_some_and(|made| made.ready);
-        self.arrived.iter().any(front)
+        self.table.is_readable()
+    }
+
+    /// How much has come of the oldest packet that came in part, and is no suspect.
+    pub(crate) fn receive_progress(&self, channel: u8) -> Option<ReceiveProgress> {
+        let receiver = &self.table.get(channel)?.receiver;
+        let parts = (receiver.delivery.queue).first_partial(receiver.believed_end())?;
+        Some(ReceiveProgress {
+            len: parts.whole(),
+            received: u32::try_from(parts.len()).unwrap_or(u32::MAX),
+        })
     }
 }
 

@@ -3,14 +3,10 @@
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::backlog::Waiting;
-use super::fates::Passed;
-use super::sender::Sender;
-use super::{Sequencing, SequencingParams, Totals, cost};
+use super::Totals;
 use crate::event::Outcome;
-use crate::frame::{Control, Mode};
+use crate::frame::Mode;
 use crate::options::SendOptions;
-use crate::serial;
 use crate::time::Instant;
 
 /// What became of a packet.
@@ -42,7 +38,7 @@ impl Receipts {
     }
 
     /// What is told of a packet that is over as soon as it begins.
-    fn tell_once(&mut self, token: Option<u64>, outcome: Outcome) {
+    pub(super) fn tell_once(&mut self, token: Option<u64>, outcome: Outcome) {
         if let Some(token) = token {
             self.tell(token, outcome, false);
         }
@@ -120,6 +116,15 @@ impl Promise {
     }
 }
 
+/// How the sender knows that the remote host has passed packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Passed {
+    /// WINDOW: none of those that a receipt was wanted of had come.
+    Unseen,
+    /// FATES: what became of them was or will be told.
+    Told,
+}
+
 /// The promises for packets that are not settled, by id: most packets have none. Those that the transfer
 /// window has passed wait for what the remote host tells of them.
 #[derive(Debug, Default)]
@@ -132,7 +137,7 @@ pub(crate) struct Promises {
 
 /// Why nothing of a packet is sent any more.
 #[derive(Clone, Copy, Debug)]
-enum Reason {
+pub(super) enum Reason {
     Expired,
     Cancelled,
     Outdated,
@@ -265,7 +270,7 @@ impl Promises {
     }
 
     /// It is given up: why, if it was not before.
-    fn give_up(&mut self, id: u64, receipts: &mut Receipts) -> Option<Reason> {
+    pub(super) fn give_up(&mut self, id: u64, receipts: &mut Receipts) -> Option<Reason> {
         let Some(promise) = self.by_id.get_mut(&id) else {
             return Some(Reason::Expired); // by its age alone
         };
@@ -284,8 +289,16 @@ impl Promises {
         Some(reason)
     }
 
+    /// The application wants it no more: whether it did, and it is not over.
+    pub(super) fn cancel(&mut self, id: u64) -> bool {
+        self.by_id.get_mut(&id).is_some_and(|promise| {
+            let is_over = promise.given_up.is_some() || promise.arrived;
+            !is_over && !core::mem::replace(&mut promise.cancelled, true)
+        })
+    }
+
     /// The next packet with this receipt, from this id on.
-    fn next(&self, token: u64, from: u64) -> Option<u64> {
+    pub(super) fn next(&self, token: u64, from: u64) -> Option<u64> {
         let those = self.receipts.range((token, from)..=(token, u64::MAX));
         those.map(|&(_, id)| id).next()
     }
@@ -301,7 +314,7 @@ impl Promises {
     }
 
     /// The connection has ended: what no receipt has told of is lost.
-    fn close(&mut self, receipts: &mut Receipts) {
+    pub(super) fn close(&mut self, receipts: &mut Receipts) {
         for mut promise in core::mem::take(&mut self.by_id).into_values() {
             if promise.told.is_none() {
                 promise.tell(Outcome::Lost, receipts);
@@ -321,200 +334,5 @@ impl Promises {
         let passed = u32::try_from(passed.count()).unwrap_or(u32::MAX);
         let open = self.by_id.iter().filter(|(_, promise)| !promise.passed);
         (open.map(|(&id, _)| id), passed)
-    }
-}
-
-impl Sender {
-    /// A packet that waited is not sent.
-    pub(super) fn drop_waiting(
-        &mut self,
-        dropped: &Waiting,
-        outcome: Outcome,
-        totals: &mut Totals,
-    ) {
-        let (mode, cost) = (dropped.options.mode, cost(dropped.payload.len()));
-        totals.room.give_back(&mut self.held, mode, cost);
-        totals.unsent -= 1;
-        totals.undelivered -= u32::from(mode != Mode::Unreliable);
-        let token = dropped.options.receipt;
-        totals.receipts.tell_once(token, outcome);
-    }
-
-    /// Drops what has expired.
-    pub(super) fn drop_expired(
-        &mut self,
-        channel: u8,
-        now: Instant,
-        params: &SequencingParams,
-        totals: &mut Totals,
-    ) {
-        while let Some(dropped) = self.waiting.pop_expired(now) {
-            self.drop_waiting(&dropped, Outcome::Expired, totals);
-            totals.expired += 1;
-        }
-        if let Some(current) = &self.current {
-            let (id, dependency) = (current.id, current.dependency);
-            if self.promises.ends(id) <= now {
-                self.give_up_id(channel, (id, dependency), params, totals);
-            }
-        }
-    }
-
-    /// When something expires that waits to be sent.
-    pub(super) fn next_expiry(&self) -> Instant {
-        let current = self.current.as_ref();
-        let current = current.map_or(Instant::NEVER, |current| self.promises.ends(current.id));
-        self.waiting.next_expiry().min(current)
-    }
-
-    /// Whether nothing of this packet is to be sent any more.
-    pub(super) fn is_given_up(&self, id: u32, now: Instant, params: &SequencingParams) -> bool {
-        let id = self.expand(id, params);
-        id.is_some_and(|id| self.promises.is_given_up(id, now))
-    }
-
-    /// Nothing of this packet is sent any more.
-    pub(super) fn give_up(
-        &mut self,
-        channel: u8,
-        (id, dependency): (u32, u32),
-        params: &SequencingParams,
-        totals: &mut Totals,
-    ) {
-        if let Some(id) = self.expand(id, params) {
-            self.give_up_id(channel, (id, dependency), params, totals);
-        }
-    }
-
-    /// A packet that others may wait for is replaced by a tombstone. An incomplete unreliable one
-    /// makes room for others anyway.
-    fn give_up_id(
-        &mut self,
-        channel: u8,
-        (id, dependency): (u64, u32),
-        params: &SequencingParams,
-        totals: &mut Totals,
-    ) {
-        let Some(reason) = self.promises.give_up(id, &mut totals.receipts) else {
-            return;
-        };
-        let Some(sent) = self.sent_mut(id) else {
-            return;
-        };
-        match sent.mode {
-            Mode::Unreliable => totals.charged -= sent.discharge(),
-            Mode::Reliable | Mode::Passive => self.controls.push_back(Control::Tombstone {
-                channel,
-                id: serial::truncate(id, params.id_bits),
-                dependency,
-            }),
-        }
-        self.give_back(id, totals);
-        match reason {
-            Reason::Expired => totals.expired += 1,
-            Reason::Cancelled => totals.cancelled += 1,
-            Reason::Outdated => totals.replaced += 1,
-        }
-        if id + 1 == self.next_id() {
-            self.unsent = false;
-        }
-        if self.current.take_if(|current| current.id == id).is_some() {
-            totals.unsent -= 1;
-        }
-    }
-
-    /// Cancels the packets with this receipt (`docs/deviations.md` D4). Whether there were any of
-    /// which something would be
-    /// sent, or sent again if it is lost.
-    pub(super) fn cancel(
-        &mut self,
-        channel: u8,
-        token: u64,
-        params: &SequencingParams,
-        totals: &mut Totals,
-    ) -> bool {
-        let mut any = false;
-        while let Some(dropped) = self.waiting.pop_receipt(token) {
-            self.drop_waiting(&dropped, Outcome::Cancelled, totals);
-            totals.cancelled += 1;
-            any = true;
-        }
-        let mut from = 0;
-        while let Some(id) = self.promises.next(token, from) {
-            from = id + 1;
-            let current = self.current.as_ref().filter(|current| current.id == id);
-            let dependency = current.map(|current| current.dependency);
-            let repeated = self
-                .sent_mut(id)
-                .is_some_and(|sent| sent.mode != Mode::Unreliable);
-            let Some(promise) = self.promises.by_id.get_mut(&id) else {
-                continue;
-            };
-            let is_over = promise.given_up.is_some() || promise.arrived || promise.cancelled;
-            if is_over || !(repeated || dependency.is_some()) {
-                continue;
-            }
-            promise.cancelled = true;
-            any = true;
-            if let Some(dependency) = dependency {
-                self.give_up_id(channel, (id, dependency), params, totals);
-            }
-        }
-        any
-    }
-
-    /// The tombstone of a packet arrived: it is settled.
-    pub(super) fn buried(&mut self, id: u32, params: &SequencingParams, totals: &mut Totals) {
-        let id = self.expand(id, params);
-        let Some(sent) = id.and_then(|id| self.sent_mut(id)) else {
-            return;
-        };
-        if core::mem::take(&mut sent.open) > 0 {
-            totals.undelivered -= 1;
-        }
-    }
-
-    /// The connection has ended: nothing else arrives.
-    pub(super) fn close(&mut self, totals: &mut Totals) {
-        for waiting in self.waiting.iter() {
-            let token = waiting.options.receipt;
-            totals.receipts.tell_once(token, Outcome::Lost);
-        }
-        self.promises.close(&mut totals.receipts);
-        totals.unsettled = 0;
-    }
-}
-
-impl Sequencing {
-    /// Cancels the packets with this receipt: whether there were any.
-    pub(crate) fn cancel(&mut self, channel: u8, token: u64) -> bool {
-        let Some(Some(made)) = self.channels.get_mut(usize::from(channel)) else {
-            return false;
-        };
-        let any = made
-            .sender
-            .cancel(channel, token, &self.params, &mut self.totals);
-        if any {
-            self.wants_turn(channel);
-            self.unblock_senders();
-        }
-        any
-    }
-
-    /// The next receipt that is to be told.
-    pub(crate) fn next_receipt(&mut self) -> Option<Receipt> {
-        self.totals.receipts.pop()
-    }
-
-    /// The connection has ended: what is open is lost, and what has come of packets is no longer held
-    /// back because others may come before them. All receipts that are to be told.
-    pub(crate) fn close(&mut self) -> Receipts {
-        for (channel, made) in (0..=u8::MAX).zip(&mut self.channels) {
-            let Some(made) = made else { continue };
-            made.sender.close(&mut self.totals);
-            made.receiver.believe_all();
-            made.look_again(channel, &self.params, &mut self.arrived);
-        }
-        core::mem::take(&mut self.totals.receipts)
     }
 }

@@ -6,9 +6,8 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::dependency::is_satisfied;
-use super::entry::{Content, Entry};
-use super::fragment::Reassembly;
+use super::entry::{Content, Entry, Reassembly};
+use super::rules::is_satisfied;
 use crate::frame::Mode;
 use crate::serial::Bits;
 use crate::work;

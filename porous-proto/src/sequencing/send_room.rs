@@ -1,12 +1,13 @@
 //! Room for what the application sends: the send budget of a peer, which its channels share without
 //! keeping each other out (`docs/design.md`, "Why has each channel a reserve of the send budget?").
 
-use super::{Sequencing, cost};
+use alloc::vec::Vec;
+
 use crate::frame::Mode;
 
 /// What a packet takes of the send budget that was passed and whose last word is not known: what is
 /// remembered of it, and the event to come.
-const UNSETTLED: u64 = 192;
+pub(super) const UNSETTLED: u64 = 192;
 
 /// What waits on one channel to be sent or acknowledged, 64 bytes a packet included.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,7 +34,7 @@ impl Held {
 }
 
 /// What waits on all channels of a peer.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct SendRoom {
     budget: u64,
     /// The unreliable packets of each channel, and its other ones, find so much room at any time.
@@ -43,15 +44,17 @@ pub(crate) struct SendRoom {
     used: u64,
     /// What is used beyond reserves.
     borrowed: u64,
+    /// Packets that found no room, since the application was last told that there is some.
+    refusals: Vec<Refusal>,
 }
 
-/// Room that was asked for in vain.
+/// Room that is asked for, or was and was not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Refusal {
-    channel: u8,
-    mode: Mode,
+    pub(super) channel: u8,
+    pub(super) mode: Mode,
     /// What the smallest packet takes that was refused.
-    cost: u64,
+    pub(super) cost: u64,
 }
 
 impl SendRoom {
@@ -64,6 +67,7 @@ impl SendRoom {
             common: budget - reserves * reserve,
             used: 0,
             borrowed: 0,
+            refusals: Vec::new(),
         }
     }
 
@@ -107,33 +111,15 @@ impl SendRoom {
         held <= (self.reserve + self.common.saturating_sub(others)) / 2
             && receipts <= self.budget / 2
     }
-}
 
-impl Sequencing {
-    /// Whether the send budget has room for a packet, beside `receipts` bytes for receipts that were
-    /// not taken. If not, that is remembered: see [`has_new_room`](Self::has_new_room).
-    pub(crate) fn has_room(&mut self, channel: u8, mode: Mode, len: usize, receipts: u64) -> bool {
-        let refusal = Refusal {
-            channel,
-            mode,
-            cost: cost(len),
-        };
-        let receipts = receipts + self.unsettled_cost();
-        let fits = (self.totals.room).fits(self.held(refusal), refusal.cost, receipts);
+    /// Whether there is room for such a packet, where the channel holds so much already. If not, that is
+    /// remembered: see [`has_new_room`](Self::has_new_room).
+    pub(super) fn has_room(&mut self, wanted: Refusal, held: Held, receipts: u64) -> bool {
+        let fits = self.fits(held.of(wanted.mode), wanted.cost, receipts);
         if !fits {
-            self.refuse(refusal);
+            self.refuse(wanted);
         }
         fits
-    }
-
-    /// What is remembered of packets whose last word is not known.
-    fn unsettled_cost(&self) -> u64 {
-        u64::from(self.totals.unsettled) * UNSETTLED
-    }
-
-    fn held(&self, refusal: Refusal) -> u64 {
-        let made = self.get(refusal.channel);
-        made.map_or(0, |made| made.sender.held.of(refusal.mode))
     }
 
     fn refuse(&mut self, refusal: Refusal) {
@@ -148,18 +134,17 @@ impl Sequencing {
         }
     }
 
-    /// Whether a packet was refused that fits now, where half of the room is free again.
-    pub(crate) fn has_new_room(&self, receipts: u64) -> bool {
-        let receipts = receipts + self.unsettled_cost();
-        self.refusals.iter().any(|&refusal| {
-            let held = self.held(refusal);
-            self.totals.room.fits(held, refusal.cost, receipts)
-                && self.totals.room.is_half_free(held, receipts)
+    /// Whether a packet was refused that fits now, where half of the room is free again. `held`: what
+    /// each channel holds.
+    pub(super) fn has_new_room(&self, held: impl Fn(u8) -> Held, receipts: u64) -> bool {
+        self.refusals.iter().any(|refusal| {
+            let held = held(refusal.channel).of(refusal.mode);
+            self.fits(held, refusal.cost, receipts) && self.is_half_free(held, receipts)
         })
     }
 
     /// The application is told that there is room: whoever finds none is refused anew.
-    pub(crate) fn forget_refusals(&mut self) {
+    pub(super) fn forget_refusals(&mut self) {
         self.refusals.clear();
     }
 }
@@ -175,9 +160,10 @@ impl SendRoom {
     }
 
     /// The same with nothing in it.
-    pub(super) const fn empty(mut self) -> Self {
-        (self.used, self.borrowed) = (0, 0);
-        self
+    pub(super) fn empty(&self) -> Self {
+        let mut empty = self.clone();
+        (empty.used, empty.borrowed) = (0, 0);
+        empty
     }
 
     pub(super) const fn sums(&self) -> [u64; 2] {

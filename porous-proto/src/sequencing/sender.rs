@@ -1,24 +1,21 @@
-//! The sending half of a channel: the transfer window Q_t (16), and packets becoming messages.
+//! The sending half of a channel: packets becoming messages, and what becomes of them.
 
-use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use core::time::Duration;
 
 use bytes::Bytes;
 
 use super::backlog::{Backlog, Waiting};
-use super::cuts::Cuts;
-use super::dependency::dependency;
-use super::fates::Passed;
-use super::promises::Promises;
+use super::promises::{Passed, Promises, Reason};
+use super::rules::{dependency, is_marked};
 use super::send_room::Held;
-use super::sentinel::is_marked;
-use super::{SequencingParams, Totals, cost};
+use super::transfer_window::{Sent, TransferWindow};
+use super::{SequencingParams, Shared, Totals, cost};
 use crate::event::Outcome;
-use crate::frame::{Control, Fragment, Message, Mode, Packet};
+use crate::frame::{Control, Fates, Fragment, Message, Mode, Packet};
 use crate::options::SendOptions;
 use crate::progress::SendProgress;
-use crate::serial::{self, SendWindow};
+use crate::serial;
 use crate::time::Instant;
 
 /// The packet whose fragments are being sent.
@@ -26,42 +23,10 @@ use crate::time::Instant;
 pub(super) struct Current {
     payload: Bytes,
     options: SendOptions,
-    pub(super) id: u64,
-    pub(super) dependency: u32,
-    /// So many bytes of it were cut off.
+    id: u64,
+    dependency: u32,
+    /// Bytes of it that were cut off and sent.
     offset: u32,
-}
-
-/// A packet in the transfer window, sent in part at least.
-#[derive(Debug)]
-pub(super) struct Sent {
-    pub(super) mode: Mode,
-    /// It is charged to the remote's budget. Unreliable packets are charged while they are on their
-    /// way only: the remote may throw them out for others, and never says so.
-    is_charged: bool,
-    /// It counts in our own send budget.
-    is_queued: bool,
-    len: u32,
-    /// Bytes that are not acknowledged yet; of a packet of none (`deviations.md` Q14), 1.
-    pub(super) open: u32,
-}
-
-impl Sent {
-    fn cost(&self) -> u64 {
-        cost(self.len as usize)
-    }
-
-    /// It is not charged to the remote's budget any more: what it was.
-    pub(super) fn discharge(&mut self) -> u64 {
-        let was_charged = core::mem::take(&mut self.is_charged);
-        if was_charged { self.cost() } else { 0 }
-    }
-
-    /// It does not count in our own budget any more: what it did.
-    fn give_back(&mut self) -> u64 {
-        let was_queued = core::mem::take(&mut self.is_queued);
-        if was_queued { self.cost() } else { 0 }
-    }
 }
 
 /// The newest reliable packet that was begun.
@@ -83,41 +48,36 @@ impl LastReliable {
     }
 }
 
-/// The sender.
+/// The sending half of a channel.
 #[derive(Debug)]
 pub(crate) struct Sender {
-    /// Q_t (16).
-    window: SendWindow,
+    /// Packets that have an id.
+    pub(super) window: TransferWindow,
+    /// Packets that have none yet.
     pub(super) waiting: Backlog,
     pub(super) current: Option<Current>,
     /// What goes out next: sentinel packets (§3.2.2) and tombstones.
     pub(super) controls: VecDeque<Control>,
-    /// The packets from n_b to the newest that was begun.
-    sent: VecDeque<Sent>,
-    /// Which bytes of them are acknowledged, of those in fragments that are not acknowledged whole.
-    cuts: Option<Box<Cuts>>,
     pub(super) promises: Promises,
     /// What it takes of the send budget.
     pub(super) held: Held,
     last_reliable: Option<LastReliable>,
-    /// Since when the newest of them had waited.
+    /// When the newest packet that has an id entered the queue.
     begun: Instant,
-    /// Nothing of that was sent yet.
-    pub(super) unsent: bool,
-    /// The remote host tells what becomes of packets: it need not be asked.
-    pub(super) fates_told: bool,
+    /// True while nothing of that packet was sent.
+    unsent: bool,
+    /// True once the remote host has told what became of packets: it need not be asked any more.
+    fates_told: bool,
 }
 
 impl Sender {
     /// Unreliable packets that are older than `age` are not begun.
     pub(crate) fn new(window: u64, first_id: u64, age: Duration) -> Self {
         Self {
-            window: SendWindow::new(first_id, window),
+            window: TransferWindow::new(first_id, window),
             waiting: Backlog::new(age),
             current: None,
             controls: VecDeque::new(),
-            sent: VecDeque::new(),
-            cuts: None,
             promises: Promises::default(),
             held: Held::default(),
             last_reliable: None,
@@ -125,16 +85,6 @@ impl Sender {
             unsent: false,
             fates_told: false,
         }
-    }
-
-    /// n_b.
-    pub(crate) const fn base(&self) -> u64 {
-        self.window.base()
-    }
-
-    /// The id that the next packet gets.
-    pub(crate) fn next_id(&self) -> u64 {
-        self.window.base() + self.sent.len() as u64
     }
 
     /// Whether anything waits, sendable or not.
@@ -163,30 +113,29 @@ impl Sender {
     pub(crate) fn next_message(
         &mut self,
         (channel, most): (u8, usize),
-        params: &SequencingParams,
-        totals: &mut Totals,
+        shared: &mut Shared<'_>,
     ) -> Option<(Message<Bytes>, SendOptions)> {
         if let Some(control) = self.controls.pop_front() {
             return Some((Message::Control(control), Mode::Reliable.into()));
         }
         if self.current.is_none() {
-            self.begin(channel, params, totals);
+            self.begin(channel, shared);
         }
         let current = self.current.as_mut()?;
         let receipt = current.options.receipt.is_some() && !self.fates_told;
-        let packet = next_part((channel, receipt), current, most, params);
+        let packet = next_part((channel, receipt), current, most, shared.params);
         let (id, options) = (current.id, current.options);
         let offset = current.offset;
         let is_over = offset as usize == current.payload.len();
         if packet.fragment.is_some() {
-            self.cut_at(id, offset);
+            self.window.cut(id, offset);
         }
         if is_over {
             self.current = None;
-            totals.unsent -= 1;
+            shared.totals.unsent -= 1;
             if options.mode == Mode::Unreliable {
                 // Sent once and forgotten.
-                self.give_back(id, totals);
+                self.give_back(id, shared.totals);
             }
         }
         Some((Message::Packet(packet), options))
@@ -194,13 +143,13 @@ impl Sender {
 
     /// Gives the next packet its id, if the transfer window (16) and the remote's budget allow
     /// (`deviations.md` Q2).
-    fn begin(&mut self, channel: u8, params: &SequencingParams, totals: &mut Totals) {
-        let id = self.next_id();
+    fn begin(&mut self, channel: u8, shared: &mut Shared<'_>) {
+        let id = self.window.next_id();
         let Some(front) = self.waiting.front() else {
             return;
         };
         let cost = cost(front.payload.len());
-        if !self.window.contains(id) || totals.charged + cost > params.remote_budget {
+        if !self.window.has_room() || shared.totals.charged + cost > shared.params.remote_budget {
             return;
         }
         let Some(next) = self.waiting.pop() else {
@@ -221,29 +170,21 @@ impl Sender {
             self.last_reliable = last.after.map(LastReliable::plain);
         }
         let after = self.last_reliable.map(|last| last.id);
-        let dependency = dependency(id, after, params.window);
+        let dependency = dependency(id, after, shared.params.window);
         if mode == Mode::Reliable {
             let key = options.key;
             self.last_reliable = Some(LastReliable { id, key, after });
         }
-        if mode == Mode::Unreliable && is_marked(id, params.spacing) {
-            let id = serial::truncate(id, params.id_bits);
+        if mode == Mode::Unreliable && is_marked(id, shared.params.spacing) {
+            let id = serial::truncate(id, shared.params.id_bits);
             self.controls.push_back(Control::Sentinel {
                 channel,
                 id,
                 dependency,
             });
         }
-        totals.charged += cost;
-        // A packet is at most 4 GiB long by `Config`.
-        let len = u32::try_from(payload.len()).unwrap_or(u32::MAX);
-        self.sent.push_back(Sent {
-            mode,
-            is_charged: true,
-            is_queued: true,
-            len,
-            open: len.max(1),
-        });
+        shared.totals.charged += cost;
+        self.window.begin(mode, payload.len());
         self.current = Some(Current {
             payload,
             options,
@@ -253,34 +194,29 @@ impl Sender {
         });
     }
 
-    pub(super) fn sent_mut(&mut self, id: u64) -> Option<&mut Sent> {
-        let index = id.checked_sub(self.window.base())?;
-        self.sent.get_mut(usize::try_from(index).ok()?)
+    /// The packet is not charged to the remote's budget any more.
+    fn discharge(&mut self, id: u64, totals: &mut Totals) {
+        let sent = self.window.get_mut(id);
+        totals.charged -= sent.map_or(0, Sent::discharge);
     }
 
     /// The packet does not count in the send budget any more.
     pub(super) fn give_back(&mut self, id: u64, totals: &mut Totals) {
-        if let Some(sent) = self.sent_mut(id) {
+        if let Some(sent) = self.window.get_mut(id) {
             let (mode, queued) = (sent.mode, sent.give_back());
             totals.room.give_back(&mut self.held, mode, queued);
         }
     }
 
-    /// The full id of a packet in the transfer window. None if the window has passed it.
-    pub(super) fn expand(&self, id: u32, params: &SequencingParams) -> Option<u64> {
-        let id = serial::expand(id, params.id_bits, self.window.base(), 0)?;
-        (id < self.next_id()).then_some(id)
-    }
-
     /// Whether the packet is still in the transfer window.
     pub(crate) fn is_current(&self, id: u32, params: &SequencingParams) -> bool {
-        self.expand(id, params).is_some()
+        self.window.expand(id, params).is_some()
     }
 
     /// Since when an unreliable packet had waited when it got its id: `NEVER` for any but the
     /// newest, which have been sent.
     pub(super) fn begun(&self, id: u32, params: &SequencingParams) -> Instant {
-        if self.expand(id, params) == self.next_id().checked_sub(1) {
+        if self.window.expand(id, params) == self.window.newest() {
             self.begun
         } else {
             Instant::NEVER
@@ -289,8 +225,8 @@ impl Sender {
 
     /// Something of the packet is sent: since when it had waited, if that is the first.
     pub(super) fn take_since(&mut self, id: u32, params: &SequencingParams) -> Option<Instant> {
-        let newest = self.next_id().checked_sub(1).filter(|_| self.unsent)?;
-        if self.expand(id, params) != Some(newest) {
+        let newest = self.window.newest().filter(|_| self.unsent)?;
+        if self.window.expand(id, params) != Some(newest) {
             return None;
         }
         self.unsent = false;
@@ -309,8 +245,7 @@ impl Sender {
                 acknowledged: 0,
             });
         };
-        let index = usize::try_from(id.checked_sub(self.window.base())?).ok()?;
-        let packet = self.sent.get(index)?;
+        let packet = self.window.get(id)?;
         let current = self.current.as_ref().filter(|current| current.id == id);
         Some(SendProgress {
             len: packet.len,
@@ -321,35 +256,14 @@ impl Sender {
 
     /// Packets of which nothing was sent.
     pub(super) fn waiting_count(&self) -> u32 {
-        let waiting = self.waiting.len() + usize::from(self.unsent && !self.sent.is_empty());
+        let waiting = self.waiting.len() + usize::from(self.unsent && !self.window.is_empty());
         u32::try_from(waiting).unwrap_or(u32::MAX)
-    }
-
-    /// A piece of a packet ends, and another one begins.
-    fn cut_at(&mut self, id: u64, start: u32) {
-        let Some(len) = self
-            .sent_mut(id)
-            .filter(|sent| sent.open > 0)
-            .map(|sent| sent.len)
-        else {
-            return;
-        };
-        let cuts = self.cuts.get_or_insert_default();
-        cuts.cut(id, len, start);
-    }
-
-    /// Nobody asks any more which bytes of the packet are acknowledged.
-    fn forget_cuts(&mut self, id: u64) {
-        if let Some(cuts) = &mut self.cuts {
-            cuts.forget(id);
-        }
-        self.cuts.take_if(|cuts| cuts.is_empty());
     }
 
     /// A message of the packet is sent in two, of which the second begins there.
     pub(super) fn cut(&mut self, id: u32, start: u32, params: &SequencingParams) {
-        if let Some(id) = self.expand(id, params) {
-            self.cut_at(id, start);
+        if let Some(id) = self.window.expand(id, params) {
+            self.window.cut(id, start);
         }
     }
 
@@ -358,45 +272,32 @@ impl Sender {
         &mut self,
         id: u32,
         fragment: Option<Fragment>,
-        params: &SequencingParams,
-        totals: &mut Totals,
+        shared: &mut Shared<'_>,
     ) {
-        let Some(id) = self.expand(id, params) else {
+        let Some(id) = self.window.expand(id, shared.params) else {
             return;
         };
-        let arrived = fragment.map_or(u32::MAX, |part| {
-            let cuts = self.cuts.as_mut();
-            cuts.map_or(0, |cuts| cuts.acknowledge(id, part.offset))
-        });
-        let Some(sent) = self.sent_mut(id).filter(|sent| sent.open > 0) else {
+        let Some(mode) = self.window.acknowledge(id, fragment) else {
             return;
         };
-        sent.open = sent.open.saturating_sub(arrived);
-        if sent.open > 0 {
-            return;
-        }
-        let mode = sent.mode;
         match mode {
-            Mode::Unreliable => totals.charged -= sent.discharge(),
+            Mode::Unreliable => self.discharge(id, shared.totals),
             Mode::Reliable | Mode::Passive => {
-                totals.undelivered -= 1;
-                self.give_back(id, totals);
+                shared.totals.undelivered -= 1;
+                self.give_back(id, shared.totals);
             }
         }
-        self.forget_cuts(id);
-        self.promises.arrived(id, mode, &mut totals.receipts);
+        self.promises.arrived(id, mode, &mut shared.totals.receipts);
     }
 
     /// A message of an unreliable packet was lost: it can never be complete, unless that proves
     /// wrong. Whether that matters.
-    pub(crate) fn lost(&mut self, id: u32, params: &SequencingParams, totals: &mut Totals) -> bool {
-        let Some(id) = self.expand(id, params) else {
+    pub(crate) fn lost(&mut self, id: u32, shared: &mut Shared<'_>) -> bool {
+        let Some(id) = self.window.expand(id, shared.params) else {
             return false;
         };
-        if let Some(sent) = self.sent_mut(id) {
-            totals.charged -= sent.discharge();
-        }
-        self.promises.lost(id, &mut totals.receipts)
+        self.discharge(id, shared.totals);
+        self.promises.lost(id, &mut shared.totals.receipts)
     }
 
     /// The receive window has passed the packet `id`: n_b ← id + 1 (§3.2.1). What it passed is
@@ -404,65 +305,168 @@ impl Sender {
     /// is not used, or what is sent under it would be stale.
     pub(crate) fn advance_past(&mut self, id: u64, how: Passed, totals: &mut Totals) {
         while self.window.base() <= id {
-            let Some(mut sent) = self.sent.pop_front() else {
-                self.window.advance_to(id + 1);
+            let passed = self.window.base();
+            let Some(mut sent) = self.window.pass() else {
+                self.window.skip_to(id + 1);
                 break;
             };
             totals.charged -= sent.discharge();
             let queued = sent.give_back();
             totals.room.give_back(&mut self.held, sent.mode, queued);
             totals.undelivered -= u32::from(sent.open > 0 && sent.mode != Mode::Unreliable);
-            let passed = self.window.base();
-            self.forget_cuts(passed);
             let receipts = &mut totals.receipts;
             let later = self.promises.passed(passed, (sent.mode, how), receipts);
             totals.unsettled += u32::from(later);
-            self.window.advance_to(self.window.base() + 1);
         }
-        self.abandon_current(totals);
+        // A passive packet that was skipped before all of it was sent is not sent any further.
+        let base = self.window.base();
+        let skipped = self.current.take_if(|current| current.id < base);
+        totals.unsent -= u32::from(skipped.is_some());
     }
 
-    /// A passive packet that was skipped before all of it was sent is not sent any further.
-    fn abandon_current(&mut self, totals: &mut Totals) {
-        if self
-            .current
-            .as_ref()
-            .is_some_and(|current| current.id < self.window.base())
-        {
-            self.current = None;
-            totals.unsent -= 1;
+    /// The remote host tells what became of the packets up to `id`.
+    pub(super) fn on_fates(&mut self, id: u64, fates: Fates, totals: &mut Totals) {
+        self.fates_told = true;
+        let count = u64::from(fates.count);
+        let from = (id + 1).saturating_sub(count);
+        if fates.first {
+            self.promises.settle_before(from, totals);
+        }
+        for place in 0..count {
+            let given = fates.skipped >> place & 1 == 0;
+            self.promises.settle(from + place, given, totals);
+        }
+        self.advance_past(id, Passed::Told, totals);
+    }
+
+    /// A packet that waited is not sent.
+    fn drop_waiting(&mut self, dropped: &Waiting, outcome: Outcome, totals: &mut Totals) {
+        let (mode, cost) = (dropped.options.mode, cost(dropped.payload.len()));
+        totals.room.give_back(&mut self.held, mode, cost);
+        totals.unsent -= 1;
+        totals.undelivered -= u32::from(mode != Mode::Unreliable);
+        let token = dropped.options.receipt;
+        totals.receipts.tell_once(token, outcome);
+    }
+
+    /// Drops what has expired.
+    pub(super) fn drop_expired(&mut self, channel: u8, now: Instant, shared: &mut Shared<'_>) {
+        while let Some(dropped) = self.waiting.pop_expired(now) {
+            self.drop_waiting(&dropped, Outcome::Expired, shared.totals);
+            shared.totals.expired += 1;
+        }
+        if let Some(current) = &self.current {
+            let (id, dependency) = (current.id, current.dependency);
+            if self.promises.ends(id) <= now {
+                self.give_up_id(channel, (id, dependency), shared);
+            }
         }
     }
-}
 
-/// For audits.
-#[cfg(any(test, feature = "audit"))]
-impl Sender {
-    pub(super) fn waiting(&self) -> impl Iterator<Item = (Mode, &Bytes)> {
-        self.waiting
-            .iter()
-            .map(|waiting| (waiting.options.mode, &waiting.payload))
+    /// When something expires that waits to be sent.
+    pub(super) fn next_expiry(&self) -> Instant {
+        let current = self.current.as_ref();
+        let current = current.map_or(Instant::NEVER, |current| self.promises.ends(current.id));
+        self.waiting.next_expiry().min(current)
     }
 
-    /// Of each packet in the transfer window: what it is charged, what it counts in the send
-    /// budget, and whether messages of it are not acknowledged.
-    pub(super) fn sent(&self) -> impl Iterator<Item = (Mode, u64, u64, bool)> {
-        let numbers = |sent: &Sent| {
-            let charged = if sent.is_charged { sent.cost() } else { 0 };
-            let queued = if sent.is_queued { sent.cost() } else { 0 };
-            (sent.mode, charged, queued, sent.open > 0)
+    /// Whether nothing of this packet is to be sent any more.
+    pub(super) fn is_given_up(&self, id: u32, now: Instant, params: &SequencingParams) -> bool {
+        let id = self.window.expand(id, params);
+        id.is_some_and(|id| self.promises.is_given_up(id, now))
+    }
+
+    /// Nothing of this packet is sent any more.
+    pub(super) fn give_up(
+        &mut self,
+        channel: u8,
+        (id, dependency): (u32, u32),
+        shared: &mut Shared<'_>,
+    ) {
+        if let Some(id) = self.window.expand(id, shared.params) {
+            self.give_up_id(channel, (id, dependency), shared);
+        }
+    }
+
+    /// A packet that others may wait for is replaced by a tombstone. An incomplete unreliable one
+    /// makes room for others anyway.
+    fn give_up_id(&mut self, channel: u8, (id, dependency): (u64, u32), shared: &mut Shared<'_>) {
+        let Some(reason) = self.promises.give_up(id, &mut shared.totals.receipts) else {
+            return;
         };
-        self.sent.iter().map(numbers)
+        let Some(sent) = self.window.get_mut(id) else {
+            return;
+        };
+        match sent.mode {
+            Mode::Unreliable => shared.totals.charged -= sent.discharge(),
+            Mode::Reliable | Mode::Passive => self.controls.push_back(Control::Tombstone {
+                channel,
+                id: serial::truncate(id, shared.params.id_bits),
+                dependency,
+            }),
+        }
+        self.give_back(id, shared.totals);
+        match reason {
+            Reason::Expired => shared.totals.expired += 1,
+            Reason::Cancelled => shared.totals.cancelled += 1,
+            Reason::Outdated => shared.totals.replaced += 1,
+        }
+        if id + 1 == self.window.next_id() {
+            self.unsent = false;
+        }
+        if self.current.take_if(|current| current.id == id).is_some() {
+            shared.totals.unsent -= 1;
+        }
     }
 
-    pub(super) const fn is_sending(&self) -> bool {
-        self.current.is_some()
+    /// Cancels the packets with this receipt (`docs/deviations.md` D4). Whether there were any of
+    /// which something would be sent, or sent again if it is lost.
+    pub(super) fn cancel(&mut self, channel: u8, token: u64, shared: &mut Shared<'_>) -> bool {
+        let mut any = false;
+        while let Some(dropped) = self.waiting.pop_receipt(token) {
+            self.drop_waiting(&dropped, Outcome::Cancelled, shared.totals);
+            shared.totals.cancelled += 1;
+            any = true;
+        }
+        let mut from = 0;
+        while let Some(id) = self.promises.next(token, from) {
+            from = id + 1;
+            let current = self.current.as_ref().filter(|current| current.id == id);
+            let dependency = current.map(|current| current.dependency);
+            let repeated = self
+                .window
+                .get(id)
+                .is_some_and(|sent| sent.mode != Mode::Unreliable);
+            if !(repeated || dependency.is_some()) || !self.promises.cancel(id) {
+                continue;
+            }
+            any = true;
+            if let Some(dependency) = dependency {
+                self.give_up_id(channel, (id, dependency), shared);
+            }
+        }
+        any
     }
 
-    /// The oldest packet for which something was promised and that was not passed, and how many were.
-    pub(super) fn promises(&self) -> (Option<u64>, u32) {
-        let (mut open, passed) = self.promises.ids();
-        (open.next(), passed)
+    /// The tombstone of a packet arrived: it is settled.
+    pub(super) fn buried(&mut self, id: u32, shared: &mut Shared<'_>) {
+        let id = self.window.expand(id, shared.params);
+        let Some(sent) = id.and_then(|id| self.window.get_mut(id)) else {
+            return;
+        };
+        if core::mem::take(&mut sent.open) > 0 {
+            shared.totals.undelivered -= 1;
+        }
+    }
+
+    /// The connection has ended: nothing else arrives.
+    pub(super) fn close(&mut self, totals: &mut Totals) {
+        for waiting in self.waiting.iter() {
+            let token = waiting.options.receipt;
+            totals.receipts.tell_once(token, Outcome::Lost);
+        }
+        self.promises.close(&mut totals.receipts);
+        totals.unsettled = 0;
     }
 }
 

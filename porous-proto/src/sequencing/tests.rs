@@ -46,8 +46,16 @@ pub(super) fn params(window: u64, spacing: u64) -> SequencingParams {
 impl Sequencing {
     /// What comes next is in a frame of its own.
     fn next_frame(&mut self) -> &mut Self {
-        self.asking.frame += 1;
+        self.frame += 1;
         self
+    }
+
+    fn next_question(&mut self) -> Option<Control> {
+        self.signals.next_question(&mut self.table)
+    }
+
+    fn next_window(&mut self) -> Option<Control> {
+        self.signals.next_window(&mut self.table)
     }
 }
 
@@ -160,20 +168,30 @@ impl Wire {
     /// The sender confirms at once whatever leaps.
     fn confirm(&mut self) {
         while let Some(Control::Ask { channel, number }) = self.receiver.next_question() {
-            let next = self.sender.get(channel).unwrap().sender.next_id();
-            let next = crate::serial::truncate(next, 32);
+            let next = self
+                .sender
+                .table
+                .get(channel)
+                .unwrap()
+                .sender
+                .window
+                .next_id();
+            let next = serial::truncate(next, 32);
             self.receiver.on_told(channel, number, next);
         }
     }
 
     /// m_b.
     fn m_b(&self) -> u64 {
-        self.receiver.get(0).map_or(0, |made| made.receiver.base())
+        self.receiver
+            .table
+            .get(0)
+            .map_or(0, |made| made.receiver.base())
     }
 
     /// n_b.
     fn n_b(&self) -> u64 {
-        self.sender.get(0).unwrap().sender.base()
+        self.sender.table.get(0).unwrap().sender.window.base()
     }
 }
 

@@ -1,6 +1,6 @@
-//! How far the remote host is believed to have come on a channel (`docs/wire.md`, "Leaps";
-//! `docs/deviations.md` P14). Who has forged a packet could otherwise make the receive window leap over
-//! all that is to come.
+//! What a channel believes of the remote host: how far it has come (`docs/wire.md`, "Leaps";
+//! `docs/deviations.md` P14), as a forged packet could otherwise make the receive window leap over all
+//! that is to come; and which of two messages that contradict each other.
 
 use crate::frame::MAX_MESSAGES;
 use crate::serial;
@@ -142,5 +142,44 @@ impl Trust {
         }
         // What came before the question had been sent before the answer was.
         !overtaken
+    }
+}
+
+/// The frames that have contradicted what a channel keeps (`docs/wire.md`, "Contradictions"). An honest
+/// host sends none: one of the two is forged, and no receiver can tell which. But what is real and
+/// reliable comes again until it is taken.
+#[derive(Debug, Default)]
+pub(crate) struct Dispute {
+    first: Option<u64>,
+    /// Another one, which was believed.
+    second: Option<u64>,
+}
+
+impl Dispute {
+    /// This frame contradicts: whether it is believed, because another one did so before.
+    pub(super) fn is_believed(&mut self, frame: u64) -> bool {
+        if self.second != Some(frame) {
+            if self.first.is_none() || self.second.is_some() {
+                (self.first, self.second) = (Some(frame), None);
+            } else if self.first != Some(frame) {
+                self.second = Some(frame);
+            }
+        }
+        self.second == Some(frame)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_frames_are_believed_and_one_is_not() {
+        let mut dispute = Dispute::default();
+        let asked = [1, 1, 7, 7, 1, 1, 8, 9, 9, 7, 10];
+        let expected = [
+            false, false, true, true, false, false, true, false, false, true, false,
+        ];
+        assert_eq!(asked.map(|frame| dispute.is_believed(frame)), expected);
     }
 }

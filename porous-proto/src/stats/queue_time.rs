@@ -2,32 +2,32 @@
 
 use core::time::Duration;
 
+use super::extremes::Halves;
 use crate::time::Instant;
 
-/// Half of the time that a maximum is remembered.
+/// Half of the time for which a maximum is remembered.
 const HALF: Duration = Duration::from_millis(2500);
 
-/// The times of one channel, in microseconds: an hour stands for all that is longer.
-#[derive(Clone, Copy, Debug, Default)]
+/// The times of one channel, in microseconds: 71 minutes stand for all that is longer.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct QueueTime {
     /// In eighths.
     smoothed: u64,
-    /// Of the half before, and of this one.
-    longest: [u32; 2],
-    began: Instant,
+    longest: Halves<u32>,
 }
 
 impl QueueTime {
+    pub(crate) const NONE: Self = Self {
+        smoothed: 0,
+        longest: Halves::new(0),
+    };
+
     /// A packet has waited this long.
     pub(crate) fn sample(&mut self, waited: Duration, now: Instant) {
         let waited = u32::try_from(waited.as_micros()).unwrap_or(u32::MAX);
         self.smoothed = self.smoothed - self.smoothed / 8 + u64::from(waited);
-        let age = now.saturating_duration_since(self.began);
-        if age >= HALF {
-            let before = if age < 2 * HALF { self.longest[1] } else { 0 };
-            (self.longest, self.began) = ([before, 0], now);
-        }
-        self.longest[1] = self.longest[1].max(waited);
+        self.longest.slide(HALF, 0, now);
+        self.longest.current = self.longest.current.max(waited);
     }
 
     pub(crate) const fn smoothed(&self) -> Duration {
@@ -35,8 +35,8 @@ impl QueueTime {
     }
 
     pub(crate) fn longest(&self) -> Duration {
-        let [before, current] = self.longest;
-        Duration::from_micros(before.max(current).into())
+        let longest = self.longest.before.max(self.longest.current);
+        Duration::from_micros(longest.into())
     }
 }
 
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn times_are_smoothed_and_the_longest_is_remembered_for_a_while() {
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);
-        let mut times = QueueTime::default();
+        let mut times = QueueTime::NONE;
         times.sample(80 * MS, at(1000));
         assert_eq!((times.smoothed(), times.longest()), (10 * MS, 80 * MS));
         for n in 0..40 {

@@ -1,12 +1,12 @@
 //! Copies of messages that are on their way, in the spare bytes of frames that are sent anyway
 //! (`docs/deviations.md` P8): a message that is lost is there a frame later, and not a round trip.
 
+use core::ops::Range;
 use core::time::Duration;
 
-use super::assembly::Plan;
+use super::Source;
+use super::plan::Plan;
 use super::store::{List, Store};
-use super::{Source, Transfer};
-use crate::frame::MAX_MESSAGES;
 use crate::time::Instant;
 
 /// No more messages wait for copies: those give way that have had the most chances.
@@ -44,10 +44,12 @@ pub(crate) struct Copies {
     levels: [Level; COPIES_MAX],
     /// New bytes that no copy was set against.
     news: usize,
+    /// The most bytes of copies in a datagram.
+    share: usize,
 }
 
 impl Copies {
-    pub(crate) const fn new() -> Self {
+    pub(crate) const fn new(max_datagram: u16) -> Self {
         const LEVEL: Level = Level {
             waiting: List::EMPTY,
             count: 0,
@@ -55,6 +57,7 @@ impl Copies {
         Self {
             levels: [LEVEL; COPIES_MAX],
             news: 0,
+            share: max_datagram as usize / SHARE,
         }
     }
 
@@ -94,108 +97,98 @@ impl Copies {
             level.count -= 1;
         }
     }
-}
 
-/// What copies may take of a datagram.
-#[derive(Clone, Copy, Debug)]
-struct Spare {
-    start: usize,
-    end: usize,
-}
-
-impl Transfer {
-    /// Fills what is spare of a datagram that is sent anyway, in which `news` bytes are new.
-    pub(super) fn plan_copies(
+    /// Fills what is spare of a datagram that is sent anyway.
+    pub(super) fn plan(
         &mut self,
         plan: &mut Plan,
+        store: &mut Store,
         source: &impl Source,
+        offer: &Offer,
         now: Instant,
-        (news, max): (usize, usize),
     ) {
-        let share = self.share();
-        self.copies.news = (self.copies.news + news).min(share * SHARE_OF_NEWS);
-        let is_held = self.gate.is_shut || self.budget.is_capped();
-        if !self.queue.has_room() || is_held {
+        self.news = (self.news + offer.news).min(self.share * SHARE_OF_NEWS);
+        let Some(room) = offer.room else {
             return;
+        };
+        let mut spare = room.saturating_sub(plan.len).min(self.share);
+        if offer.data_waits {
+            spare = spare.min(self.news / SHARE_OF_NEWS);
         }
-        let spare = self.room(max).saturating_sub(plan.len).min(share);
-        let spare = if self.send_queue.is_empty() {
-            spare
-        } else {
-            spare.min(self.copies.news / SHARE_OF_NEWS)
-        };
         let start = plan.len;
-        let spare = Spare {
-            start,
-            end: start + spare,
-        };
-        let counts = self.copies.levels.each_ref().map(|level| level.count);
+        let spare = start..start + spare;
+        let counts = self.levels.each_ref().map(|level| level.count);
         for (level, count) in counts.into_iter().enumerate() {
             for _ in 0..count {
-                if !self.plan_copy(plan, source, level, spare, now) {
+                if !self.plan_copy(plan, store, source, level, &spare, now) {
                     break;
                 }
             }
         }
         let used = (plan.len - start) * SHARE_OF_NEWS;
-        self.copies.news = self.copies.news.saturating_sub(used);
+        self.news = self.news.saturating_sub(used);
     }
 
     /// Looks at the first message of a level. False if the others are better left alone.
     fn plan_copy(
         &mut self,
         plan: &mut Plan,
+        store: &mut Store,
         source: &impl Source,
         level: usize,
-        spare: Spare,
+        spare: &Range<usize>,
         now: Instant,
     ) -> bool {
-        let Some(waiting) = self.copies.levels.get(level).map(|level| &level.waiting) else {
+        let Some(waiting) = self.levels.get(level).map(|level| &level.waiting) else {
             return false;
         };
-        let Some((outgoing, sent)) = self.store.first_waiting(waiting) else {
+        let Some((outgoing, sent)) = store.first_waiting(waiting) else {
             return false;
         };
         let current = outgoing.filter(|outgoing| source.is_current(&outgoing.message));
         let Some(outgoing) = current else {
-            self.copies.stop(&mut self.store, level);
+            self.stop(store, level);
             return true;
         };
-        if now.saturating_duration_since(sent) < APART {
+        let waited = now.saturating_duration_since(sent);
+        if waited < APART {
             return false;
         }
         let len = plan.layout.length(&outgoing.message);
-        let fits = plan.len + len <= spare.end && plan.messages < MAX_MESSAGES;
+        let fits = plan.fits(len, spare.end);
         // The next frame may have more room. But what finds it taken by other copies for long has had
         // its chance, or all copies would be late.
-        let waited = now.saturating_duration_since(sent);
         if !fits && (plan.len == spare.start || waited < LATE) {
             return false;
         }
         if fits {
-            plan.layout.push(&outgoing.message);
-            plan.len += len;
-            plan.messages += 1;
-            plan.data = true;
-            self.store.copy(waiting, &mut plan.contents, now);
+            plan.push(&outgoing.message, len);
+            plan.has_data = true;
+            store.copy(waiting, &mut plan.contents, now);
         }
-        self.copies.count_chance(&mut self.store, level, fits);
+        self.count_chance(store, level, fits);
         true
     }
 
     /// A frame with these messages is sent.
-    pub(super) fn await_copies(&mut self, contents: &List, now: Instant) {
-        let longest = self.share().saturating_sub(AROUND);
-        let [first, ..] = &mut self.copies.levels;
-        first.count += self.store.sent(contents, &mut first.waiting, longest, now);
-        while self.copies.count() > WAITING_MAX {
-            let last = self.copies.levels.iter().rposition(|level| level.count > 0);
-            self.copies.stop(&mut self.store, last.unwrap_or_default());
+    pub(super) fn on_sent(&mut self, store: &mut Store, contents: &List, now: Instant) {
+        let longest = self.share.saturating_sub(AROUND);
+        let [first, ..] = &mut self.levels;
+        first.count += store.sent(contents, &mut first.waiting, longest, now);
+        while self.count() > WAITING_MAX {
+            let last = self.levels.iter().rposition(|level| level.count > 0);
+            self.stop(store, last.unwrap_or_default());
         }
     }
+}
 
-    /// The most bytes of copies in a datagram.
-    fn share(&self) -> usize {
-        usize::from(self.params.max_datagram) / SHARE
-    }
+/// What a datagram offers to copies.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Offer {
+    /// Its bytes that are new.
+    pub(super) news: usize,
+    /// How long it may become by the congestion window. `None` if data is held back.
+    pub(super) room: Option<usize>,
+    /// New data waits to be sent.
+    pub(super) data_waits: bool,
 }

@@ -4,8 +4,6 @@
 use bytes::Bytes;
 
 use super::store::Outgoing;
-use super::{Source, Transfer};
-use crate::config::Priority;
 use crate::frame::{Fragment, LEAST_FRAGMENT, Message, Packet};
 
 /// Where to cut a part of a packet of which `most` bytes fit into a datagram: how long the first piece
@@ -29,7 +27,7 @@ fn cut(len: usize, is_end: bool, most: usize) -> Option<(usize, usize)> {
 }
 
 /// Cuts a message of which `most` bytes fit into a datagram: its second piece.
-fn split(outgoing: &mut Outgoing, most: usize) -> Option<Outgoing> {
+pub(super) fn split(outgoing: &mut Outgoing, most: usize) -> Option<Outgoing> {
     let Message::Packet(packet) = &mut outgoing.message else {
         return None;
     };
@@ -52,31 +50,13 @@ fn split(outgoing: &mut Outgoing, most: usize) -> Option<Outgoing> {
     })
 }
 
-impl Transfer {
-    /// How many bytes of a packet a datagram carries on the path as it is now, if there is nothing else
-    /// in it.
-    pub(crate) fn most_of_packet(&self) -> usize {
-        usize::from(self.path_mtu()) - self.params.reserve
-    }
-
-    /// Cuts the message that is to be sent next, if it is too long for the path.
-    pub(super) fn cut_front(&mut self, source: &mut impl Source, priority: Priority) {
-        let most = self.most_of_packet();
-        let list = self.send_queue.front_list(priority);
-        let front = self.store.front_mut(list);
-        if let Some(second) = front.and_then(|front| split(front, most)) {
-            source.cut(&second.message);
-            self.store.push_second(list, second);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use alloc::vec::Vec;
 
     use super::super::Delivery;
     use super::*;
+    use crate::config::Priority;
     use crate::frame::Mode;
 
     /// The pieces that a part of a packet is cut into on a path that carries so much: where they begin

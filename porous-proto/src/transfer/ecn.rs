@@ -1,11 +1,8 @@
 //! Marks of congestion (RFC 3168, RFC 9000 §13.4; `docs/deviations.md` D9): what the remote host's
 //! frames came with is told to it, and what it tells of ours is believed as far as it can be true.
 
-use super::{Transfer, TransferParams};
-use crate::config::Policy;
 use crate::event::Ecn;
 use crate::frame::Marks;
-use crate::time::Instant;
 
 /// So many marked frames lost, and none that came: the path drops what has a mark
 /// (RFC 9000 §13.4.2). Once some have come, an outage is no reason: frames without a mark must have
@@ -51,7 +48,7 @@ impl Heard {
 
 /// What our frames are sent with.
 #[derive(Debug)]
-pub(super) struct Marking {
+pub(crate) struct Marking {
     is_on: bool,
     /// Frames with ECT(0).
     sent: u64,
@@ -80,17 +77,16 @@ impl Marking {
         }
     }
 
-    /// Another path may treat marks otherwise. What was counted goes on.
-    pub(super) fn on_new_path(&mut self, params: &TransferParams) {
-        self.is_on = params.ecn && params.policy == Policy::Modern;
-        (self.has_passed, self.lost) = (false, 0);
+    /// The connection has moved here from a path that was marked like that. The remote host counts on.
+    pub(super) const fn inherit(&mut self, from: &Self) {
+        (self.sent, self.count) = (from.sent, from.count);
     }
 
-    pub(super) const fn is_on(&self) -> bool {
+    pub(crate) const fn is_on(&self) -> bool {
         self.is_on
     }
 
-    pub(super) const fn count(&self) -> u32 {
+    pub(crate) const fn count(&self) -> u32 {
         self.count
     }
 
@@ -125,7 +121,7 @@ impl Marking {
 
     /// An acknowledgement came. `was_marked`: its newest frame was sent with ECT(0), and is
     /// acknowledged for the first time. Whether routers have marked frames since the last one.
-    fn on_ack(&mut self, was_marked: bool, marks: Marks) -> bool {
+    pub(super) fn on_ack(&mut self, was_marked: bool, marks: Marks) -> bool {
         if was_marked && !marks.newest || u64::from(marks.count) > self.sent {
             // The mark was removed, or some were invented: they mean nothing here.
             self.is_on = false;
@@ -134,22 +130,6 @@ impl Marking {
         let is_news = marks.count > self.count;
         self.count = self.count.max(marks.count);
         is_news
-    }
-}
-
-impl Transfer {
-    /// Sees what an acknowledgement says of marks: its newest frame was sent with one or not, and
-    /// then. One that is new counts as one loss of an episode does.
-    pub(super) fn judge_marks(
-        &mut self,
-        (largest, was_marked): (u64, bool),
-        marks: Marks,
-        sent: Option<Instant>,
-        now: Instant,
-    ) {
-        if self.marking.on_ack(was_marked, marks) && largest >= self.path_began {
-            self.tell_marked(largest, sent.unwrap_or(now), now);
-        }
     }
 }
 

@@ -2,186 +2,76 @@
 //! transfer window and a congestion window, and knows nothing of channels.
 
 mod ack_timer;
-mod acknowledge;
-mod answers;
-mod assembly;
-#[cfg(any(test, feature = "audit"))]
-mod audit;
-mod budget;
+mod acked;
+mod congestion_control;
 mod copies;
 mod cut;
 mod ecn;
 mod figures;
-mod gate;
+mod inbound;
 mod late;
-mod limits;
-mod loss;
+mod messages;
 mod missing;
 mod nonces;
+mod outbound;
 mod pacer;
+mod params;
 mod path;
 mod path_mtu;
 mod ping;
+mod plan;
 mod probe;
 mod queue;
+mod rates;
 mod received;
 mod recovery;
 mod rtt;
 mod send_queue;
-mod sentinel;
+mod signals;
 mod source;
 mod store;
 #[cfg(test)]
 mod tests;
 mod width;
-mod written;
 
-use core::time::Duration;
-
-use self::ack_timer::AckTimer;
-use self::answers::Answers;
-use self::budget::Budget;
-use self::copies::Copies;
-use self::ecn::{Heard, Marking};
-pub(crate) use self::figures::Figures;
-pub(crate) use self::gate::Gate;
-use self::late::Dropped;
-use self::limits::Limits;
-use self::loss::LaterAcks;
+pub(crate) use self::acked::Acked;
+use self::congestion_control::Leaving;
+pub(crate) use self::inbound::{Inbound, Incoming, PathWords};
 use self::nonces::Nonces;
-pub(crate) use self::path::PathWords;
+use self::outbound::Outbound;
+pub(crate) use self::pacer::Gate;
+pub(crate) use self::params::TransferParams;
 pub(crate) use self::path_mtu::Narrowed;
-use self::path_mtu::PathMtu;
-use self::ping::Pings;
-use self::probe::{Asked, Probe};
-use self::queue::{Record, TransferQueue};
-pub(crate) use self::received::Arrival;
-use self::received::Received;
-use self::recovery::Recovery;
-use self::send_queue::SendQueue;
-use self::sentinel::SentinelFrames;
+pub(crate) use self::plan::Written;
+use self::plan::{Plan, Purpose};
+use self::probe::Way;
+use self::queue::Sent;
+pub(crate) use self::received::{Arrival, Report};
+use self::signals::Signals;
 pub(crate) use self::source::{NextMessage, Source};
 pub(crate) use self::store::Delivery;
-use self::store::Store;
+use self::store::List;
 use self::width::Widths;
-pub(crate) use self::written::Written;
-use crate::config::Policy;
-use crate::congestion::Congestion;
+use crate::config::{Policy, Priority};
 use crate::event::Ecn;
-use crate::frame::{AckBlock, Check, ConnectionId, Context, Short};
+use crate::frame::{AckBlock, ConnectionId, Control, Header, Message, Short};
 use crate::time::Instant;
+use crate::wire::NoRoom;
 
-/// A frame is full that has no more room than this: the reserve around a fragment.
-const FULL_SLACK: usize = 48;
-
-/// So many ids are left out at most because the remote host has acknowledged a later one.
+/// The most ids that are left out at once because the remote host has acknowledged a later one.
 const LEFT_OUT_MAX: u64 = 32;
-
-/// What both hosts agreed on, as far as this layer needs it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TransferParams {
-    /// What the remote host wants to see in our datagrams.
-    pub(crate) connection_id: ConnectionId,
-    pub(crate) context: Context,
-    pub(crate) check: Check,
-    /// MTU: the largest datagram.
-    pub(crate) max_datagram: u16,
-    /// What it may become, if the path carries it.
-    pub(crate) path_mtu: u16,
-    /// Bytes of a datagram that are kept free around a part of a packet.
-    pub(crate) reserve: usize,
-    /// N_P.
-    pub(crate) window: u64,
-    /// B_r: how far behind the newest a frame may come.
-    pub(crate) behind: u64,
-    /// The most we want to send, in bytes a second.
-    pub(crate) send_rate: u32,
-    /// The most that we want to receive, and that the remote host does.
-    pub(crate) receive_rate: u32,
-    pub(crate) remote_rate: u32,
-    /// B of (10), in bytes a second: the smaller of what we want to send and it to receive.
-    pub(crate) bandwidth: u32,
-    /// Silence for so long ends the connection.
-    pub(crate) timeout: Duration,
-    pub(crate) policy: Policy,
-    pub(crate) congestion: Congestion,
-    /// Under the modern policy a silent connection is heard of so often.
-    pub(crate) keepalive: Duration,
-    /// Data is marked as ECN-capable.
-    pub(crate) ecn: bool,
-    /// What nobody else knows.
-    pub(crate) secret: u64,
-}
-
-/// An acknowledgement block with its ids recovered.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Acked<'a> {
-    pub(crate) largest: u64,
-    pub(crate) block: &'a AckBlock,
-}
-
-impl Acked<'_> {
-    /// Calls `each` for the acknowledged ids, first to last of those that follow each other, from
-    /// the newest down.
-    pub(crate) fn for_each_range(&self, mut each: impl FnMut(u64, u64)) {
-        let mut run = (self.largest, self.largest);
-        for bit in 0..u64::from(u32::BITS).min(self.largest) {
-            let id = self.largest - 1 - bit;
-            if self.block.map >> bit & 1 == 0 {
-                continue;
-            }
-            if id + 1 < run.0 {
-                each(run.0, run.1);
-                run.1 = id;
-            }
-            run.0 = id;
-        }
-        each(run.0, run.1);
-        let mut top = self.largest.saturating_sub(33);
-        for range in &self.block.ranges {
-            let high = top - u64::from(range.gap);
-            let length = u64::from(range.length);
-            each(high + 1 - length, high);
-            top = (high + 1).saturating_sub(length + 1);
-        }
-    }
-}
 
 /// The transfer layer of one peer.
 #[derive(Debug)]
 pub(crate) struct Transfer {
     params: TransferParams,
-    store: Store,
-    send_queue: SendQueue,
-    queue: TransferQueue,
-    dropped: Dropped,
+    pub(crate) inbound: Inbound,
+    pub(crate) outbound: Outbound,
+    pub(crate) signals: Signals,
     widths: Widths,
-    nonces: Nonces,
-    received: Received,
-    later_acks: LaterAcks,
-    recovery: Recovery,
-    /// The newest frame that was considered dropped.
-    last_lost: u64,
-    /// The first frame on this path: what becomes of older ones tells nothing of it.
-    path_began: u64,
-    probe: Option<Probe>,
-    asked: Option<Asked>,
-    copies: Copies,
-    pings: Pings,
-    pub(crate) answers: Answers,
-    limits: Limits,
+    /// Whether the remote host can know what it acknowledges (`deviations.md` T26).
+    pub(crate) nonces: Nonces,
     pub(crate) gate: Gate,
-    sentinels: SentinelFrames,
-    budget: Budget,
-    path: PathMtu,
-    heard: Heard,
-    marking: Marking,
-    ack_timer: AckTimer,
-    /// T_step,avg of (7), as last told by the host.
-    step: Duration,
-    /// How late the host is stepped when something is due.
-    lag: Duration,
-    figures: Figures,
 }
 
 impl Transfer {
@@ -192,133 +82,106 @@ impl Transfer {
             Policy::Modern => Some(params.secret),
         };
         let mut new = Self {
-            params,
-            store: Store::new(),
-            send_queue: SendQueue::new(),
-            queue: TransferQueue::new(params.window, first),
-            dropped: Dropped::default(),
+            inbound: Inbound::new(&params, first),
+            outbound: Outbound::new(&params, first),
+            signals: Signals::new(&params),
             widths: Widths::new(params.policy, first),
             nonces: Nonces::new(secret),
-            received: Received::new(params.behind, params.window, first),
-            later_acks: LaterAcks::new(first),
-            recovery: Recovery::new(params.policy),
-            last_lost: first,
-            path_began: first,
-            probe: None,
-            asked: None,
-            copies: Copies::new(),
-            pings: Pings::new(
-                params.policy,
-                params.timeout,
-                params.keepalive,
-                params.check.ours > params.check.theirs,
-            ),
-            answers: Answers::default(),
-            limits: Limits::new(params.receive_rate),
             gate: Gate::default(),
-            sentinels: SentinelFrames::new(params.window),
-            budget: Budget::new(&params),
-            path: PathMtu::new(params.max_datagram, params.path_mtu),
-            heard: Heard::default(),
-            marking: Marking::new(params.ecn && params.policy == Policy::Modern),
-            ack_timer: AckTimer::new(params.policy),
-            step: Duration::ZERO,
-            lag: Duration::ZERO,
-            figures: Figures::new(first),
+            params,
         };
         new.leave_out();
         new
     }
 
-    /// The average time between steps (7).
-    pub(crate) const fn set_step(&mut self, step: Duration, lag: Duration) {
-        (self.step, self.lag) = (step, lag);
-    }
+    // What is asked of it.
 
     /// What leads the datagrams that are sent.
     pub(crate) const fn remote_connection_id(&self) -> ConnectionId {
         self.params.connection_id
     }
 
-    pub(crate) const fn recovery(&self) -> &Recovery {
-        &self.recovery
+    /// W_c.
+    pub(crate) fn window(&self) -> u32 {
+        self.outbound.path.window(self.nonces.is_trusted())
     }
 
-    pub(crate) fn resend_timeout(&self) -> Duration {
-        self.recovery.resend_timeout(self.step)
+    /// How many bytes of a packet a datagram carries on the path as it is now, if there is nothing else
+    /// in it.
+    pub(crate) fn most_of_packet(&self) -> usize {
+        usize::from(self.outbound.path.mtu.current()) - self.params.reserve
     }
 
-    pub(crate) const fn flight(&self) -> u32 {
-        self.queue.flight()
-    }
-
-    /// Whether data is marked as ECN-capable now, and how many frames routers have marked.
-    pub(crate) const fn marks(&self) -> (bool, u32) {
-        (self.marking.is_on(), self.marking.count())
-    }
-
-    /// How large datagrams may be now.
-    pub(crate) const fn path_mtu(&self) -> u16 {
-        self.path.current()
+    /// B of (10).
+    #[cfg(test)]
+    pub(crate) fn bandwidth_for_test(&self) -> u32 {
+        self.outbound.messages.rates.bandwidth()
     }
 
     /// Sets W_c, to draw a figure.
     #[cfg(test)]
     fn congestion_for_test(&mut self, window: u32) {
         let mtu = self.params.max_datagram.into();
-        self.budget
+        self.outbound
+            .path
+            .control
             .set_controller(crate::congestion::paper_with_window(mtu, window));
     }
 
-    /// The remote host may have forgotten the connection.
-    pub(crate) fn on_doubt(&mut self, now: Instant) {
-        self.pings.on_doubt(now);
+    // What it is told.
+
+    /// The application changed what it wants to send, in bytes a second.
+    pub(crate) fn set_send_rate(&mut self, rate: u32) {
+        self.outbound.messages.rates.set_send(rate);
+        self.outbound
+            .path
+            .set_bandwidth(self.outbound.messages.rates.bandwidth());
     }
 
-    /// When data may go that the pace holds back.
-    pub(crate) const fn pace_deadline(&self) -> Instant {
-        self.budget.held_until()
+    /// The application changed what it wants to receive, in bytes a second.
+    pub(crate) const fn set_receive_rate(&mut self, rate: u32) {
+        self.outbound.messages.rates.set_receive(rate);
     }
 
-    pub(crate) const fn ping_deadline(&self) -> Instant {
-        self.pings.due()
+    /// The remote host changed what it wants to receive.
+    pub(crate) fn on_limits(&mut self, serial: u16, receive_rate: u32) {
+        self.outbound.messages.rates.on_limits(serial, receive_rate);
+        self.outbound
+            .path
+            .set_bandwidth(self.outbound.messages.rates.bandwidth());
     }
 
-    /// B of (10).
-    #[cfg(test)]
-    pub(crate) const fn bandwidth_for_test(&self) -> u32 {
-        self.params.bandwidth
+    pub(crate) fn on_ping(&mut self, id: u16, now: Instant) {
+        self.signals.answers.on_ping(id, now);
+        self.signals.pings.on_pinged();
     }
 
-    pub(crate) const fn figures(&self) -> &Figures {
-        &self.figures
+    pub(crate) fn on_pong(&mut self, id: u16, now: Instant) {
+        if let Some(elapsed) = self.signals.pings.answered(id, now) {
+            self.outbound.path.rtt.on_pong(elapsed, now);
+        }
     }
 
-    pub(crate) const fn frames_sent(&self) -> u64 {
-        self.figures.sent
+    /// The remote host has moved: see [`Outbound::on_moved`].
+    pub(crate) fn on_moved(&mut self, same_host: bool, source: &mut impl Source, now: Instant) {
+        let params = (!same_host).then_some(&self.params);
+        self.outbound.on_moved(params, source, now);
     }
 
-    pub(crate) const fn frames_lost(&self) -> u64 {
-        self.figures.lost
-    }
+    // Frames that come.
 
-    /// The full id of a received frame, if there is one that it can be.
-    pub(crate) fn expand(&self, low: u32, width: u8) -> Option<u64> {
-        self.received.expand(low, width)
-    }
-
-    pub(crate) fn classify(&self, id: u64) -> Arrival {
-        self.received.classify(id)
-    }
-
-    /// A frame came from beyond the receive window.
-    pub(crate) const fn note_beyond(&mut self, id: u64) {
-        self.received.note_beyond(id);
-    }
-
-    /// The full id of a frame of ours that is acknowledged, if there is one that it can be.
-    pub(crate) fn expand_acked(&self, low: u32, width: u8) -> Option<u64> {
-        crate::serial::expand_frame(low, u32::from(width), self.later_acks.next())
+    /// Recovers and checks the ids of a block: see [`Acked::new`].
+    pub(crate) fn check_ack<'a>(&self, block: &'a AckBlock) -> Option<Acked<'a>> {
+        let largest = self
+            .outbound
+            .later_acks
+            .expand(block.largest_low, block.largest_width)?;
+        Acked::new(
+            block,
+            largest,
+            self.outbound.queue.next(),
+            self.params.window,
+        )
     }
 
     /// An acknowledgement that passed its check names a frame that was never sent: somebody has
@@ -326,102 +189,306 @@ impl Transfer {
     /// remote host says is true again as soon as it has come. The ids before it are left out, few at
     /// a time: work must not depend on what one datagram claims.
     pub(crate) fn on_ack_of_unsent(&mut self, id: u64, now: Instant) {
-        let next = self.queue.next();
+        let next = self.outbound.queue.next();
         if id < next || id - next >= received::AHEAD {
             return;
         }
         for _ in next..id.min(next + LEFT_OUT_MAX) {
-            if !self.queue.is_full() {
-                self.queue.leave_out();
+            if !self.outbound.queue.is_full() {
+                self.outbound.queue.leave_out();
             }
         }
-        self.pings.on_doubt(now);
+        self.signals.pings.on_doubt(now);
+    }
+
+    /// Notes a valid frame.
+    pub(crate) fn on_frame(&mut self, frame: &Incoming, short: &Short<'_>, now: Instant) {
+        self.inbound
+            .on_frame(frame, short, self.outbound.queue.next(), now);
+    }
+
+    /// Our frames were acknowledged: see [`Outbound::on_ack`].
+    pub(crate) fn on_ack(&mut self, acked: &Acked<'_>, source: &mut impl Source, now: Instant) {
+        self.nonces.trust();
+        let is_trusted = self.nonces.is_trusted();
+        let (outbound, inbound) = (&mut self.outbound, &mut self.inbound);
+        if outbound.on_ack(acked, is_trusted, inbound, source, now) {
+            self.signals.pings.on_sample(now);
+        }
+    }
+
+    // Time.
+
+    /// When something is due by itself.
+    pub(crate) fn deadline(&self) -> Instant {
+        self.outbound
+            .deadline()
+            .min(self.inbound.ack_timer.due())
+            .min(self.signals.pings.due())
+    }
+
+    /// What is due is done: see [`Outbound::handle_timeout`].
+    pub(crate) fn handle_timeout(&mut self, source: &mut impl Source, now: Instant) {
+        self.signals.pings.handle_timeout(now);
+        self.inbound.ack_timer.handle_timeout(now);
+        self.outbound.handle_timeout(source, now);
+    }
+
+    // Frames that leave.
+
+    /// Writes the next datagram, if there is one to be sent now, and its length. An error is a bug:
+    /// a planned frame did not fit. Its stack is not to be a part of its caller's.
+    #[inline(never)]
+    pub(crate) fn poll_transmit(
+        &mut self,
+        source: &mut impl Source,
+        now: Instant,
+        buf: &mut [u8],
+    ) -> Result<Option<Written>, NoRoom> {
+        self.gate.ask();
+        let max = self.largest().min(buf.len());
+        // It is large, and a microcontroller's stack is not: there is one of it.
+        let mut plan = Plan::new(self.header(now), self.params.context);
+        // A probe of the MTU is not held back, and is not to count as the data before it.
+        if !self.plan_mtu_probe(&mut plan, buf.len(), now)
+            && !self.plan(&mut plan, source, max, now)
+        {
+            return Ok(None);
+        }
+        self.outbound.forget_oldest_if_full(source);
+        let ecn = self
+            .outbound
+            .path
+            .marking
+            .mark(plan.has_data && !plan.is_repeat);
+        let len = self.write(&mut plan, ecn, now, buf)?;
+        debug_assert!(
+            len <= max || plan.purpose != Purpose::Ordinary,
+            "no longer than planned"
+        );
+        Ok(Some(Written {
+            len,
+            ecn,
+            dont_fragment: len > usize::from(self.params.max_datagram),
+        }))
+    }
+
+    /// Writes a frame with these words and nothing else, which goes elsewhere than the others: what it is
+    /// answered with is all that is wanted of the other path (RFC 9000 §8.2; `docs/wire.md`, "Roaming").
+    /// `None` if the buffer is too short for it, or too much is on its way.
+    pub(crate) fn write_path_words(
+        &mut self,
+        words: &[Control],
+        now: Instant,
+        buf: &mut [u8],
+    ) -> Result<Option<Written>, NoRoom> {
+        self.gate.ask();
+        let mut plan = Plan::new(self.header(now), self.params.context);
+        plan.purpose = Purpose::Aside;
+        for &word in words {
+            plan.say(word);
+        }
+        if plan.len > buf.len() || self.outbound.queue.is_full() {
+            return Ok(None);
+        }
+        let len = self.write(&mut plan, Ecn::NotEct, now, buf)?;
+        Ok(Some(Written::plain(len)))
+    }
+
+    /// The head of the next frame.
+    fn header(&mut self, now: Instant) -> Header {
+        let id = self.outbound.queue.next();
+        Header {
+            connection_id: self.params.connection_id,
+            id,
+            id_width: self.widths.choose(id, self.outbound.later_acks.next(), now),
+            nonce: self.nonces.bit(id),
+            ack_now: false,
+        }
+    }
+
+    /// How long the next datagram may be. One that has to be answered, since others are lost, perhaps
+    /// because they are too large, is no longer than what surely passes.
+    fn largest(&self) -> usize {
+        usize::from(if self.outbound.probes.insists() {
+            self.outbound.path.mtu.sure()
+        } else {
+            self.outbound.path.mtu.current()
+        })
+    }
+
+    /// A ping padded to the size that is to be tried; false if none is. It is outside both windows,
+    /// and its loss means nothing for them.
+    fn plan_mtu_probe(&mut self, plan: &mut Plan, room: usize, now: Instant) -> bool {
+        let size = self
+            .outbound
+            .path
+            .probe_mtu(self.outbound.queue.next(), now);
+        size.map(usize::from)
+            .is_some_and(|size| size <= room && plan.pad_to(size))
+    }
+
+    /// Plans a frame of at most `max` bytes. False if nothing is to be sent.
+    fn plan(
+        &mut self,
+        plan: &mut Plan,
+        source: &mut impl Source,
+        max: usize,
+        now: Instant,
+    ) -> bool {
+        let ack_due = self.inbound.ack_timer.pending;
+        if let Some(report) = self.inbound.report(now) {
+            plan.acknowledge(report);
+        }
+        let outbound = &mut self.outbound;
+        self.signals.plan(plan, outbound, source, max, now);
+        let mut way = Way {
+            queue: &outbound.queue,
+            store: &mut outbound.messages.store,
+            pings: &mut self.signals.pings,
+            rtt: outbound.path.rtt.smoothed(),
+        };
+        let sure = outbound.path.mtu.sure().into();
+        let max = outbound
+            .probes
+            .plan(plan, &mut way, source, [sure, max], now);
+        let (repeated, before) = (plan.messages, plan.len_beside_ack());
+        self.plan_data(plan, source, max, ack_due, now);
+        plan.is_repeat &= plan.messages == repeated;
+        if self.outbound.path.recovery.is_lossy(now) {
+            plan.header.ack_now |= self.outbound.messages.store.has_reliable(&plan.contents);
+        }
+        if plan.messages == 0 && !ack_due {
+            return false;
+        }
+        let news = plan.len_beside_ack() - before;
+        let is_held = self.gate.is_shut || self.outbound.path.control.is_capped();
+        let (flight, is_trusted) = (self.outbound.queue.flight(), self.nonces.is_trusted());
+        let room = (self.outbound.queue.has_room() && !is_held)
+            .then(|| self.outbound.path.room(flight, is_trusted, max));
+        self.outbound
+            .messages
+            .plan_copies(plan, source, news, room, now);
+        if let Some(report) = plan.report() {
+            self.inbound.on_planned(report);
+        }
+        true
+    }
+
+    /// Fills the frame from the send queue, high priority first, as far as the transfer window,
+    /// the congestion window and the MTU allow. A message that does not fit ends the frame, so
+    /// that nothing overtakes it (Figure 5).
+    fn plan_data(
+        &mut self,
+        plan: &mut Plan,
+        source: &mut impl Source,
+        max: usize,
+        ack_due: bool,
+        now: Instant,
+    ) {
+        if !self.outbound.queue.has_room() {
+            return;
+        }
+        let (flight, is_trusted) = (self.outbound.queue.flight(), self.nonces.is_trusted());
+        let otherwise = self.outbound.path.allowance(flight, is_trusted, max, now);
+        let limit = self.gate.limit(otherwise);
+        self.outbound.path.control.set_limited(false);
+        let most = self.most_of_packet();
+        for priority in [Priority::High, Priority::Low] {
+            while self.outbound.messages.refill(source, priority, most) {
+                if plan.is_full() {
+                    return;
+                }
+                let Some(front) = self.outbound.messages.front(source, priority, most) else {
+                    break;
+                };
+                let len = plan.layout.length(&front.message);
+                // An acknowledgement may be long for many round trips. It is left out where a message
+                // finds no room beside it, unless it is due.
+                let is_long = !ack_due && plan.len + len > max;
+                if plan.len + len > limit && !(is_long && plan.gives_way(len, limit)) {
+                    let is_part =
+                        matches!(&front.message, Message::Packet(p) if p.fragment.is_some());
+                    self.outbound.path.mtu.on_full(plan.len + len, is_part);
+                    self.outbound.path.control.set_limited(otherwise < max);
+                    self.gate.waits = plan.len + len <= otherwise;
+                    return;
+                }
+                source.sent(&front.message);
+                plan.push(&front.message, len);
+                (plan.has_data, self.gate.data) = (true, true);
+                self.outbound
+                    .messages
+                    .take_front(priority, &mut plan.contents);
+            }
+        }
+    }
+
+    /// Writes the planned frame, which leaves with this mark. Its length.
+    fn write(
+        &mut self,
+        plan: &mut Plan,
+        ecn: Ecn,
+        now: Instant,
+        buf: &mut [u8],
+    ) -> Result<usize, NoRoom> {
+        let store = &self.outbound.messages.store;
+        let len = plan.write(store, self.params.context, &self.params.check, buf)?;
+        self.outbound.messages.on_sent(&plan.contents, now);
+        let bytes = u32::try_from(len).unwrap_or(u32::MAX);
+        let sent = Sent {
+            at: now,
+            kind: plan.kind(bytes, &self.outbound.messages.store),
+            ecn,
+            is_large: self.outbound.path.is_large(plan, len, now),
+            sentinel: plan.has_sentinel(),
+            reported: plan.report().map_or(0, |report| report.end),
+        };
+        if let Purpose::MtuProbe { .. } = plan.purpose {
+            // It is in no window, and much may follow before it is acknowledged.
+            self.outbound.queue.keep_next();
+        }
+        if sent.is_data() {
+            self.outbound.figures.sent += 1;
+            self.signals
+                .pings
+                .on_data(now, self.outbound.path.rtt.smoothed());
+            self.inbound.ack_timer.on_data(now);
+        }
+        if sent.is_tracked() {
+            self.outbound.path.recovery.on_sent(now);
+        }
+        if plan.purpose == Purpose::Ordinary {
+            self.inbound.on_sent(sent.reported > 0);
+        }
+        self.widths.note(self.outbound.queue.next(), now);
+        let contents = core::mem::replace(&mut plan.contents, List::EMPTY);
+        self.outbound.queue.push(sent, contents);
+        let leaving = Leaving {
+            bytes,
+            in_flight: sent.bytes(),
+            can_wait: self.gate.data,
+            flight: self.outbound.queue.flight(),
+        };
+        self.outbound.path.control.on_sent(&leaving, now);
+        self.leave_out();
+        Ok(len)
     }
 
     /// The next id may be one that is left out.
     fn leave_out(&mut self) {
-        while self.nonces.skips(self.queue.next()) {
-            self.queue.leave_out();
-        }
-    }
-
-    /// Whether the remote host can know what it acknowledges (`deviations.md` T26).
-    pub(crate) fn believes(&mut self, acked: &Acked<'_>) -> bool {
-        self.nonces.check(acked)
-    }
-
-    /// Recovers the ids of a block. None if it acknowledges a frame that was never sent
-    /// (`deviations.md` T4), ids below 0, or more than a host keeps in mind.
-    pub(crate) fn check_ack<'a>(&self, block: &'a AckBlock) -> Option<Acked<'a>> {
-        let largest = self.expand_acked(block.largest_low, block.largest_width)?;
-        if largest >= self.queue.next() || !map_is_real(largest, block.map) {
-            return None;
-        }
-        let oldest = (largest + 1).saturating_sub(received::span(self.params.window));
-        let mut top = largest.checked_sub(33);
-        for range in &block.ranges {
-            let high = top?.checked_sub(u64::from(range.gap))?;
-            let length = u64::from(range.length);
-            if length > high + 1 || high + 1 - length < oldest {
-                return None;
-            }
-            top = (high + 1).checked_sub(length + 1);
-        }
-        Some(Acked { largest, block })
-    }
-
-    /// Notes a valid frame, and what its IP header said. `eliciting`: it wants to be acknowledged.
-    pub(crate) fn on_frame(
-        &mut self,
-        (id, ecn): (u64, Ecn),
-        short: &Short<'_>,
-        eliciting: bool,
-        now: Instant,
-    ) {
-        let next = self.received.next();
-        let own_next = self.queue.next();
-        let is_new = (self.received).record(id, short.id_width, short.nonce, own_next);
-        self.heard.on_frame(ecn, id >= next, is_new, own_next);
-        if is_new {
-            self.figures.on_received(id, short.nonce, now);
-        }
-        if id >= next {
-            self.ack_timer.on_newest(now);
-        }
-        if eliciting {
-            let at_once = short.ack_now || id != next || ecn == Ecn::Ce;
-            let is_full = short.bytes.len() + FULL_SLACK >= usize::from(self.params.max_datagram);
-            self.ack_timer.on_frame(at_once, is_full, now);
-        }
-    }
-
-    /// When what was received has to be acknowledged.
-    pub(crate) const fn ack_deadline(&self) -> Instant {
-        self.ack_timer.due()
-    }
-
-    /// Acknowledges at once what was received. False if all of it is acknowledged.
-    pub(crate) fn hurry_ack(&mut self) -> bool {
-        self.ack_timer.hurry()
-    }
-
-    pub(crate) fn on_ping(&mut self, id: u16, now: Instant) {
-        self.answers.on_ping(id, now);
-        self.pings.on_pinged();
-    }
-
-    pub(crate) fn on_pong(&mut self, id: u16, now: Instant) {
-        if let Some(elapsed) = self.pings.answered(id, now) {
-            self.recovery.on_pong(elapsed);
-            if let Recovery::Paper(_) = self.recovery {
-                self.figures.on_round_trip(elapsed, now);
-            }
+        while self.nonces.skips(self.outbound.queue.next()) {
+            self.outbound.queue.leave_out();
         }
     }
 }
 
-/// Ids below 0 read as received (`docs/wire.md`).
-const fn map_is_real(largest: u64, map: u32) -> bool {
-    let below = 32_u64.saturating_sub(largest);
-    below == 0 || map.leading_ones() as u64 >= below
+#[cfg(any(test, feature = "audit"))]
+impl Transfer {
+    /// # Panics
+    ///
+    /// If the books of the outbound frames are wrong.
+    pub(crate) fn audit(&self, audit: &mut crate::audit::Audit) {
+        self.outbound.audit(audit, self.params.path_mtu.into());
+    }
 }

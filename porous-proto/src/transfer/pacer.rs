@@ -3,14 +3,46 @@
 
 use core::time::Duration;
 
+use super::congestion_control::Leaving;
 use crate::bucket::{Bucket, Cap};
 use crate::time::Instant;
 
-/// Who was silent may send so many frames at once (RFC 9002 §7.7), one of them on credit.
+/// Frames that a host may send at once after a silence (RFC 9002 §7.7), one of them on credit.
 const BURST: u32 = 10;
 
-/// A host that is called for each datagram has a lot to do: it is called this much later.
+/// A pause between frames is at least this long: to be called for each frame of a fast connection
+/// would cost the host more than the pace is worth.
 const QUANTUM: Duration = Duration::from_millis(1);
+
+/// The cap of the host on what it sends to all of its peers, as one of them sees it
+/// (`docs/deviations.md` P11).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Gate {
+    /// No data may leave.
+    pub(super) is_shut: bool,
+    /// Data waits for nothing but that.
+    pub(crate) waits: bool,
+    /// There was data in the last datagram that could have waited: not only repeated in a probe, or
+    /// copied where there was room.
+    pub(crate) data: bool,
+}
+
+impl Gate {
+    /// The peer is about to be asked for a datagram.
+    pub(crate) const fn set_shut(&mut self, is_shut: bool) {
+        self.is_shut = is_shut;
+    }
+
+    /// It is asked.
+    pub(super) const fn ask(&mut self) {
+        (self.waits, self.data) = (false, false);
+    }
+
+    /// How long the next datagram with data may be, if it was this otherwise.
+    pub(super) const fn limit(&self, otherwise: usize) -> usize {
+        if self.is_shut { 0 } else { otherwise }
+    }
+}
 
 /// The rates of one peer.
 #[derive(Debug)]
@@ -50,20 +82,15 @@ impl Pacer {
         Some(until.max(now + QUANTUM))
     }
 
-    /// A frame leaves of which so many bytes are in flight. What is none of them is not held back by
-    /// the pace, and does not use it up: or many acknowledgements would stop all data where it is
-    /// slow.
-    pub(super) fn on_sent(&mut self, bytes: u64) {
-        self.pace.spend(bytes);
-    }
-
-    /// A frame of so many bytes leaves, with data that the cap could have held back or without.
-    pub(super) fn count(&mut self, bytes: u64, data: bool, now: Instant) {
-        if data {
-            self.cap.spend(bytes, now);
+    pub(super) fn on_sent(&mut self, leaving: &Leaving, now: Instant) {
+        if leaving.can_wait {
+            self.cap.spend(leaving.bytes.into(), now);
         } else {
-            self.cap.count(bytes);
+            self.cap.count(leaving.bytes.into());
         }
+        // What is not in flight is not held back by the pace and does not use it up, or many
+        // acknowledgements would stop all data where the pace is slow.
+        self.pace.spend(leaving.in_flight.into());
     }
 
     /// The cap holds data back.

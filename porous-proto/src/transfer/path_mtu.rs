@@ -9,9 +9,6 @@ mod tests;
 use core::time::Duration;
 
 use self::suspicion::{Step, Suspicion};
-use super::Transfer;
-use super::assembly::Plan;
-use crate::frame::{Control, MIN_PADDING, Message};
 use crate::time::Instant;
 
 /// A connection that has just begun has better things to do.
@@ -62,7 +59,7 @@ struct SizeProbe {
 
 /// The search of one peer.
 #[derive(Debug)]
-pub(super) struct PathMtu {
+pub(crate) struct PathMtu {
     /// What a connection begins with, and nearly every path carries.
     base: u16,
     /// What both hosts take.
@@ -96,7 +93,8 @@ pub(super) struct PathMtu {
 }
 
 impl PathMtu {
-    pub(super) const fn new(base: u16, max: u16) -> Self {
+    /// `first`: the first frame that is sent on the path.
+    pub(super) const fn new(base: u16, max: u16, first: u64) -> Self {
         Self {
             base,
             max,
@@ -110,23 +108,15 @@ impl PathMtu {
             tries: 0,
             passed: 0,
             vanished: 0,
-            since: 0,
+            since: first,
             suspicion: None,
             heard: false,
             narrowed: None,
         }
     }
 
-    /// What nearly every path carries, this one does too. `next` is the id that is next.
-    pub(super) const fn on_new_path(&mut self, next: u64) {
-        *self = Self {
-            since: next,
-            ..Self::new(self.base, self.max)
-        };
-    }
-
     /// Frames that are longer are large: their loss may be due to their length.
-    const fn largest_small(&self) -> u16 {
+    pub(super) const fn largest_small(&self) -> u16 {
         if self.current > self.base {
             self.base
         } else if self.current > FLOOR {
@@ -137,7 +127,7 @@ impl PathMtu {
     }
 
     /// What surely passes, if anything does.
-    fn sure(&self) -> u16 {
+    pub(super) fn sure(&self) -> u16 {
         match self.suspicion {
             Some(_) => self.largest_small(),
             None => self.base.min(self.current),
@@ -145,11 +135,11 @@ impl PathMtu {
     }
 
     /// Whether there is nothing to find out.
-    const fn is_settled(&self) -> bool {
+    pub(super) const fn is_settled(&self) -> bool {
         self.max == self.current && self.suspicion.is_none()
     }
 
-    pub(super) const fn current(&self) -> u16 {
+    pub(crate) const fn current(&self) -> u16 {
         self.current
     }
 
@@ -172,7 +162,7 @@ impl PathMtu {
     /// The size of the probe that is to be sent now. `patience`: one that was sent so long ago is
     /// lost.
     /// `next`: the id of the next frame.
-    fn probe_now(&mut self, patience: Duration, next: u64, now: Instant) -> Option<u16> {
+    pub(super) fn probe_now(&mut self, patience: Duration, next: u64, now: Instant) -> Option<u16> {
         if let Some(suspicion) = &mut self.suspicion {
             return match suspicion.next_step(patience, now) {
                 Step::Wait => None,
@@ -234,7 +224,7 @@ impl PathMtu {
     }
 
     /// A frame was acknowledged: whether datagrams can be larger now.
-    fn on_passed(&mut self, id: u64, is_large: bool) -> bool {
+    pub(super) fn on_passed(&mut self, id: u64, is_large: bool) -> bool {
         let was_probe = |suspicion: &mut Suspicion| suspicion.on_passed(id);
         let is_passed = self.suspicion.as_mut().is_some_and(was_probe);
         self.heard |= id >= self.since;
@@ -255,7 +245,7 @@ impl PathMtu {
 
     /// A large frame was lost: whether the path seems to carry none any more. That is what it looks
     /// like when many are lost by chance, so that a probe asks. `next`: the id of the next frame.
-    fn on_vanished(&mut self, id: u64, next: u64, now: Instant) -> bool {
+    pub(super) fn on_vanished(&mut self, id: u64, next: u64, now: Instant) -> bool {
         if id <= self.passed || id < self.since || self.suspicion.is_some() {
             return false;
         }
@@ -280,91 +270,22 @@ impl PathMtu {
         self.no_doubt_before = now + REST;
         true
     }
-}
 
-impl Transfer {
-    /// How long the next datagram may be. What has to be answered, as others are lost, perhaps because
-    /// they are too large, is not.
-    pub(super) fn largest(&self) -> usize {
-        let insists = self.probe.is_some_and(|probe| probe.insists);
-        usize::from(if insists {
-            self.path.sure()
-        } else {
-            self.path.current
-        })
-    }
-
-    /// How long a datagram may be that asks after others, unless a message fits into no such one.
-    pub(super) fn surest(&self) -> usize {
-        self.path.sure().into()
-    }
-
-    /// What has been found of the path that the application does not know yet.
-    pub(crate) const fn take_narrowed(&mut self) -> Option<Narrowed> {
-        self.path.narrowed.take()
-    }
-
-    /// A ping padded to the size that is to be tried; false if none is. It is outside both windows,
-    /// and its loss means nothing for them.
-    pub(super) fn plan_path_probe(&mut self, plan: &mut Plan, now: Instant, room: usize) -> bool {
-        if self.path.is_settled() {
-            return false;
-        }
-        let patience = 3 * self.resend_timeout();
-        let before = self.path.current;
-        let size = self.path.probe_now(patience, self.queue.next(), now);
-        if self.path.current != before {
-            self.budget.on_mtu(self.path.current);
-        }
-        let Some(size) = size.map(usize::from) else {
-            return false;
+    /// The probe that [`probe_now`](Self::probe_now) asked for leaves in this frame.
+    pub(super) fn on_probe(&mut self, id: u64, size: u16, now: Instant) {
+        let probe = SizeProbe {
+            id,
+            size,
+            sent: now,
         };
-        let noop = Message::<&[u8]>::Control(Control::Noop);
-        let least = plan.len + plan.layout.length(&noop);
-        if size > room || size < least + MIN_PADDING {
-            return false;
-        }
-        plan.is_aside = true;
-        plan.header.ack_now = true;
-        plan.fresh.push(Control::Noop);
-        plan.control(Control::Noop);
-        plan.padding = size - plan.len;
-        plan.len = size;
-        true
-    }
-
-    /// A frame of this length takes the next id: whether it is large.
-    pub(super) fn note_length(&mut self, plan: &Plan, len: usize, now: Instant) -> bool {
-        let path = &mut self.path;
-        let size = u16::try_from(len).unwrap_or(u16::MAX);
-        if plan.padding > 0 {
-            let probe = SizeProbe {
-                id: plan.header.id,
-                size,
-                sent: now,
-            };
-            match &mut path.suspicion {
-                Some(suspicion) => suspicion.on_probe(probe),
-                None => path.probe = Some(probe),
-            }
-            // It is in no window, and much may follow before it is acknowledged.
-            self.queue.keep_next();
-            return false;
-        }
-        size > path.largest_small()
-    }
-
-    /// A frame was acknowledged.
-    pub(super) fn note_passed(&mut self, id: u64, is_large: bool) {
-        if self.path.on_passed(id, is_large) {
-            self.budget.on_mtu(self.path.current);
+        match &mut self.suspicion {
+            Some(suspicion) => suspicion.on_probe(probe),
+            None => self.probe = Some(probe),
         }
     }
 
-    /// A large frame is considered dropped.
-    pub(super) fn note_vanished(&mut self, id: u64, now: Instant) {
-        if self.path.on_vanished(id, self.queue.next(), now) {
-            self.budget.on_mtu(self.path.current);
-        }
+    /// What has been found that the application does not know yet.
+    pub(crate) const fn take_narrowed(&mut self) -> Option<Narrowed> {
+        self.narrowed.take()
     }
 }

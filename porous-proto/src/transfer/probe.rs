@@ -1,10 +1,16 @@
 //! Probes: frames that repeat what is reliable and on its way, whatever the windows say, so that
 //! an acknowledgement tells what became of it (RFC 9002 §6.2.4; `docs/deviations.md` P6).
 
-use super::assembly::Plan;
-use super::recovery::Recovery;
-use super::{Source, Transfer};
-use crate::frame::{Control, MAX_MESSAGES};
+use core::time::Duration;
+
+use super::Source;
+use super::path::Path;
+use super::ping::Pings;
+use super::plan::Plan;
+use super::queue::TransferQueue;
+use super::recovery::Question;
+use super::store::{List, Store};
+use crate::frame::Control;
 use crate::time::Instant;
 
 /// No more frames are looked at for one probe.
@@ -12,24 +18,24 @@ const FRAMES_MAX: usize = 64;
 
 /// Datagrams that are to be sent once the host is asked for some.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Probe {
-    /// The frames whose reliable content is repeated: from this id on,
-    pub(crate) from: u64,
-    /// and before this one.
+struct Probe {
+    /// The first of the frames whose reliable content is repeated.
+    from: u64,
+    /// One past the last of them.
     end: u64,
-    /// So many datagrams.
+    /// The number of datagrams.
     left: u8,
-    /// If there is none, a ping goes out.
-    pub(crate) insists: bool,
+    /// A ping goes out if there is nothing to repeat.
+    insists: bool,
     /// The first datagram is a ping alone.
     pings: bool,
-    /// Also what a newer frame carries, too.
+    /// What a newer frame carries as well is repeated, too.
     is_late: bool,
 }
 
 impl Probe {
     /// In one datagram.
-    pub(crate) const fn early(from: u64, end: u64) -> Self {
+    const fn early(from: u64, end: u64) -> Self {
         Self {
             from,
             end,
@@ -42,7 +48,7 @@ impl Probe {
 
     /// In two; a ping, if there is nothing to repeat. If nothing answered one such probe, a ping that is as
     /// short as can be goes before them: what is to be repeated may be too long for the path.
-    pub(crate) const fn late(from: u64, end: u64, again: bool) -> Self {
+    const fn late(from: u64, end: u64, again: bool) -> Self {
         Self {
             from,
             end,
@@ -56,45 +62,88 @@ impl Probe {
 
 /// An early probe that is under way, and the newest frame that it repeats.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked {
+struct Asked {
     probe: u64,
     frame: u64,
 }
 
-impl Transfer {
-    /// Sees what an acknowledgement says of the last early probe.
-    pub(super) fn judge_probe(&mut self) {
-        let (Some(asked), Recovery::Modern(modern)) = (self.asked, &mut self.recovery) else {
-            return;
-        };
-        let arrived = self.queue.is_acknowledged(asked.frame);
-        if arrived || !self.queue.is_outstanding(asked.probe) {
-            modern.on_probed(arrived);
-            self.asked = None;
+/// The probes of one peer.
+#[derive(Debug, Default)]
+pub(crate) struct Probes {
+    /// Datagrams that are to be sent.
+    due: Option<Probe>,
+    asked: Option<Asked>,
+}
+
+impl Probes {
+    /// The remote host has moved: what the last probe finds out is not of the path any more.
+    pub(super) const fn forget_asked(&mut self) {
+        self.asked = None;
+    }
+
+    /// Whether the next datagram asks for an acknowledgement, whatever it contains.
+    pub(super) fn insists(&self) -> bool {
+        self.due.is_some_and(|probe| probe.insists)
+    }
+
+    /// The reliable content that has waited for long goes out once more, in one datagram.
+    pub(super) fn probe_early(&mut self, queue: &mut TransferQueue, path: &mut Path, now: Instant) {
+        path.recovery.on_sent(now); // soon: or the timeout might come at the same time
+        while let Some((id, sent)) = queue.unprobed() {
+            let asks = sent.probe().unwrap_or_default();
+            if sent.at + path.recovery.early_probe(asks, &path.rtt) > now {
+                break;
+            }
+            let from = self.due.map_or(id, |probe| probe.from);
+            self.due = Some(Probe::early(from, id + 1));
+            queue.mark_probed(id);
         }
+    }
+
+    /// So does all that is on its way, in two datagrams; or a ping, if nothing of it is reliable or too
+    /// many such probes were not answered.
+    pub(super) fn probe_late(&mut self, queue: &TransferQueue, path: &mut Path, now: Instant) {
+        if let Some(Question { repeats, is_again }) = path.recovery.on_timeout(now) {
+            let end = queue.next();
+            let from = if repeats { queue.base() } else { end };
+            self.due = Some(Probe::late(from, end, is_again));
+        }
+    }
+
+    /// Sees what an acknowledgement says of the last early probe: whether what it repeated had arrived,
+    /// if that is known now.
+    pub(super) fn judge(&mut self, queue: &TransferQueue) -> Option<bool> {
+        let asked = self.asked?;
+        let had_arrived = queue.is_acknowledged(asked.frame);
+        let is_known = had_arrived || queue.get(asked.probe).is_none();
+        is_known.then(|| {
+            self.asked = None;
+            had_arrived
+        })
     }
 
     /// Repeats in the next frame what fits and is of use, the oldest first: no more than every path
     /// carries, or one message that is longer. How long the frame may become.
-    pub(super) fn plan_probe(
+    pub(super) fn plan(
         &mut self,
         plan: &mut Plan,
+        way: &mut Way<'_>,
         source: &impl Source,
+        [sure, max]: [usize; 2],
         now: Instant,
-        max: usize,
     ) -> usize {
-        let Some(mut probe) = self.probe.take() else {
+        let Some(mut probe) = self.due.take() else {
             return max;
         };
         if core::mem::take(&mut probe.pings) {
             (probe.left, probe.insists) = (probe.left - 1, false);
-            self.probe = (probe.from < probe.end).then_some(probe);
-            self.plan_ping(plan, now);
+            self.due = (probe.from < probe.end).then_some(probe);
+            way.ping(plan, now);
             return plan.len;
         }
         let before = plan.messages;
-        let sure = max.min(self.surest());
-        self.repeat_open(&mut probe, plan, source, now, [sure, max]);
+        let sure = max.min(sure);
+        probe.repeat(plan, way, source, now, [sure, max]);
         let repeats = plan.messages > before;
         if repeats && !probe.is_late {
             self.asked = Some(Asked {
@@ -102,73 +151,80 @@ impl Transfer {
                 frame: probe.end - 1,
             });
         }
-        plan.data |= repeats;
-        plan.repeats = repeats;
+        plan.has_data |= repeats;
+        plan.is_repeat = repeats;
         plan.header.ack_now = repeats || probe.insists;
         if probe.insists {
-            self.plan_ping(plan, now);
+            way.ping(plan, now);
         }
         probe.left -= 1;
         probe.insists = false;
         if probe.left > 0 && probe.from < probe.end {
-            self.probe = Some(probe);
+            self.due = Some(probe);
         }
         sure.max(plan.len)
     }
+}
 
+/// What probes are made of.
+pub(super) struct Way<'a> {
+    pub(super) queue: &'a TransferQueue,
+    pub(super) store: &'a mut Store,
+    pub(super) pings: &'a mut Pings,
+    pub(super) rtt: Duration,
+}
+
+impl Way<'_> {
+    /// A ping, if there is nothing else, that is to be acknowledged at once.
+    fn ping(&mut self, plan: &mut Plan, now: Instant) {
+        plan.header.ack_now = true;
+        if plan.messages == 0 {
+            plan.say(Control::Ping(self.pings.send(now, self.rtt)));
+        }
+    }
+}
+
+impl Probe {
     /// Fills the frame with what the probe is to repeat. It becomes as long as surely passes, or as long
     /// as the one message in it that is longer.
-    fn repeat_open(
+    fn repeat(
         &mut self,
-        probe: &mut Probe,
         plan: &mut Plan,
+        way: &mut Way<'_>,
         source: &impl Source,
         now: Instant,
         [sure, max]: [usize; 2],
     ) {
         let before = plan.messages;
-        let mut is_full = false;
         for _ in 0..FRAMES_MAX {
-            let Some(id) = self.queue.first_open(probe.from, probe.end - 1) else {
-                probe.from = probe.end;
-                break;
+            let Some(id) = way.queue.first_open(self.from, self.end - 1) else {
+                self.from = self.end;
+                return;
             };
-            if let Some((sent, contents)) = self.queue.reliable_contents(id) {
-                let (layout, len, messages) = (&mut plan.layout, &mut plan.len, &mut plan.messages);
-                let to = &mut plan.contents;
-                self.store.repeat(contents, to, now, |message, newest| {
-                    // Several of the frames may carry it.
-                    if !source.is_current(message)
-                        || newest == now
-                        || !probe.is_late && newest > sent
-                    {
-                        return false;
-                    }
-                    let more = layout.length(message);
-                    let limit = if *messages == before { max } else { sure };
-                    is_full |= *len + more > limit || *messages >= MAX_MESSAGES;
-                    if !is_full {
-                        layout.push(message);
-                        *len += more;
-                        *messages += 1;
-                    }
-                    !is_full
-                });
+            if let Some((sent, contents)) = way.queue.reliable_contents(id) {
+                let mut list = core::mem::replace(&mut plan.contents, List::EMPTY);
+                let mut is_full = false;
+                way.store
+                    .repeat(contents, &mut list, now, |message, newest| {
+                        // Several of the frames may carry it.
+                        let is_newer = newest == now || !self.is_late && newest > sent;
+                        if is_newer || !source.is_current(message) {
+                            return false;
+                        }
+                        let len = plan.layout.length(message);
+                        let limit = if plan.messages == before { max } else { sure };
+                        is_full |= !plan.fits(len, limit);
+                        if !is_full {
+                            plan.push(message, len);
+                        }
+                        !is_full
+                    });
+                plan.contents = list;
+                if is_full {
+                    return;
+                }
             }
-            if is_full {
-                break;
-            }
-            probe.from = id + 1;
-        }
-    }
-
-    /// A ping, if there is nothing else, that is to be acknowledged at once.
-    fn plan_ping(&mut self, plan: &mut Plan, now: Instant) {
-        plan.header.ack_now = true;
-        if plan.messages == 0 {
-            let id = self.pings.send(now, self.recovery.average());
-            plan.control(Control::Ping(id));
-            plan.fresh.push(Control::Ping(id));
+            self.from = id + 1;
         }
     }
 }

@@ -4,82 +4,127 @@
 use alloc::collections::VecDeque;
 
 use super::store::List;
+use crate::event::Ecn;
 use crate::serial::{Bits, SendWindow};
 use crate::time::Instant;
 use crate::work;
 
-/// How many frames that nobody waits for are remembered: bare acknowledgements and pings, so that
-/// an acknowledgement of one can end the repetition of what it reported, and dropped ones, so that
-/// a late acknowledgement can tell how late it is.
+/// The number of frames that are remembered although their acknowledgement is not awaited: bare
+/// acknowledgements and pings, so that an acknowledgement of one can end the repetition of what it
+/// reported, and dropped frames, so that a late acknowledgement can tell how late it is.
 const REMEMBERED_MAX: usize = 64;
 
+/// What a frame carries, as far as its fate matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Messages of packets. Its bytes are in flight, under both windows.
+    Data { bytes: u32, content: Content },
+    /// Signalling that is said anew if it is lost, or a sentinel frame (4).
+    Signal,
+    /// A ping, an answer or a probe of the MTU: its acknowledgement tells of the path, its loss nothing.
+    Ping,
+    /// It went elsewhere, to ask whether the remote host is there.
+    Aside,
+    /// Nothing but an acknowledgement.
+    Ack,
+}
+
+/// What the messages of a frame are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// None of them is sent again.
+    Unreliable,
+    /// Some are sent until they arrive. `asks`: the frame asked to be acknowledged at once.
+    Reliable { asks: bool },
+    /// Reliable messages that other frames carry as well. There is one early probe for a message: the
+    /// next ones would take ever longer.
+    Repeated,
+}
+
 /// One transmission of a frame.
-#[derive(Debug)]
-pub(crate) struct Record {
-    pub(crate) sent: Instant,
-    /// What it adds to the flight size; 0 for frames outside the congestion window.
-    pub(crate) bytes: u32,
-    /// Whether its acknowledgement is awaited: it carries something that matters.
-    pub(crate) tracked: bool,
-    /// Whether its acknowledgement tells of our path: it carries anything at all, and took it.
-    pub(crate) eliciting: bool,
-    /// Whether it asks to be acknowledged at once.
-    pub(crate) asks: bool,
-    /// Whether it carries something that is sent until it arrives.
-    pub(crate) reliable: bool,
-    /// Whether it only repeats what others carry: one early probe for a message, the next ones
-    /// take ever longer.
-    pub(crate) repeats: bool,
-    /// Whether it is larger than what every path carries.
-    pub(crate) is_large: bool,
-    /// Whether it was sent with ECT(0).
-    pub(crate) is_marked: bool,
-    /// It went elsewhere than the others, to ask whether the remote host is there.
-    pub(crate) is_elsewhere: bool,
-    /// It carries a sentinel frame (4).
-    pub(crate) noop: bool,
-    /// The newest id that its acknowledgement block reported.
-    pub(crate) reported: Option<u64>,
-    pub(crate) contents: List,
-    /// It was considered dropped.
-    dropped: bool,
-    /// It was, and had added to the flight size.
-    counted: bool,
-    /// Nothing was sent under its id.
-    left_out: bool,
-}
-
-/// A frame that was considered dropped.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Late {
-    pub(crate) sent: Instant,
-    /// Whether it added to the flight size.
-    pub(crate) counted: bool,
-    /// Whether it was larger than what every path carries.
+pub(crate) struct Sent {
+    pub(crate) at: Instant,
+    pub(crate) kind: Kind,
+    /// What its IP header said.
+    pub(crate) ecn: Ecn,
+    /// It is larger than what every path carries.
     pub(crate) is_large: bool,
+    /// It carries a sentinel (4), maybe beside data.
+    pub(crate) sentinel: bool,
+    /// One past the newest id that its acknowledgement block reported; 0 without a block.
+    pub(crate) reported: u64,
 }
 
-impl Record {
-    pub(crate) const fn new(sent: Instant, bytes: u32, tracked: bool, contents: List) -> Self {
-        Self {
-            sent,
-            bytes,
-            tracked,
-            eliciting: tracked,
-            asks: false,
-            reliable: false,
-            repeats: false,
-            is_large: false,
-            is_marked: false,
-            is_elsewhere: false,
-            noop: false,
-            reported: None,
-            contents,
-            dropped: false,
-            counted: false,
-            left_out: false,
+impl Sent {
+    /// What it adds to the flight size.
+    pub(crate) const fn bytes(&self) -> u32 {
+        match self.kind {
+            Kind::Data { bytes, .. } => bytes,
+            Kind::Signal | Kind::Ping | Kind::Aside | Kind::Ack => 0,
         }
     }
+
+    /// Whether it carries data.
+    pub(crate) const fn is_data(&self) -> bool {
+        matches!(self.kind, Kind::Data { .. })
+    }
+
+    /// Whether its acknowledgement is awaited: it carries something that matters.
+    pub(crate) const fn is_tracked(&self) -> bool {
+        matches!(self.kind, Kind::Data { .. } | Kind::Signal)
+    }
+
+    /// Whether its acknowledgement tells of our path: it carries anything at all, and took it.
+    pub(crate) const fn is_eliciting(&self) -> bool {
+        matches!(self.kind, Kind::Data { .. } | Kind::Signal | Kind::Ping)
+    }
+
+    /// Whether it carries something that is sent until it arrives.
+    const fn is_reliable(&self) -> bool {
+        match self.kind {
+            Kind::Data { content, .. } => !matches!(content, Content::Unreliable),
+            Kind::Signal | Kind::Ping | Kind::Aside | Kind::Ack => false,
+        }
+    }
+
+    /// Whether an early probe may repeat it, and if so, whether it asked to be acknowledged at once.
+    pub(crate) const fn probe(&self) -> Option<bool> {
+        match self.kind {
+            Kind::Data {
+                content: Content::Reliable { asks },
+                ..
+            } => Some(asks),
+            Kind::Data { .. } | Kind::Signal | Kind::Ping | Kind::Aside | Kind::Ack => None,
+        }
+    }
+}
+
+/// What has become of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// Neither acknowledged nor considered dropped.
+    Open,
+    /// Considered dropped. An acknowledgement may still come, late.
+    Dropped,
+    /// Acknowledged, or given up since the queue was full.
+    Settled,
+    /// Nothing was sent under its id.
+    LeftOut,
+}
+
+#[derive(Debug)]
+struct Record {
+    sent: Sent,
+    fate: Fate,
+    contents: List,
+}
+
+/// A frame that has left the queue.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    pub(crate) sent: Sent,
+    pub(crate) contents: List,
 }
 
 /// The queue. Records are indexed by id; the ring is as long as the span between the oldest open
@@ -89,8 +134,7 @@ pub(crate) struct TransferQueue {
     records: VecDeque<Record>,
     /// Id of the first record.
     first: u64,
-    /// Frames whose acknowledgement would change something: neither acknowledged nor, if dropped,
-    /// late.
+    /// The frames whose acknowledgement would change something: open or dropped.
     open: Bits,
     /// P_t (1): its base k_b is the oldest frame whose acknowledgement is awaited, or the next id.
     window: SendWindow,
@@ -129,10 +173,12 @@ impl TransferQueue {
         self.flight
     }
 
-    /// Every frame that is remembered.
+    /// Every frame that is on its way.
     #[cfg(any(test, feature = "audit"))]
-    pub(crate) fn records(&self) -> impl Iterator<Item = &Record> {
-        self.records.iter()
+    pub(crate) fn outstanding(&self) -> impl Iterator<Item = (&Sent, &List)> {
+        let open = self.records.iter();
+        let open = open.filter(|record| record.fate == Fate::Open);
+        open.map(|record| (&record.sent, &record.contents))
     }
 
     /// Whether new data may take the next id: k is in P_t (1).
@@ -149,33 +195,26 @@ impl TransferQueue {
     }
 
     /// The oldest frame whose acknowledgement is awaited.
-    pub(crate) fn oldest(&self) -> Option<(u64, &Record)> {
+    pub(crate) fn oldest(&self) -> Option<(u64, &Sent)> {
         let id = self.window.base();
-        Some((id, self.record(id)?))
+        Some((id, &self.record(id)?.sent))
     }
 
-    /// When the frame was sent, if it wants an acknowledgement that did not come yet.
-    pub(crate) fn waits_since(&self, id: u64) -> Option<Instant> {
-        let record = self.record(id).filter(|record| record.eliciting)?;
-        self.is_outstanding(id).then_some(record.sent)
+    /// The frame, if it is on its way.
+    pub(crate) fn get(&self, id: u64) -> Option<&Sent> {
+        self.open_record(id).map(|record| &record.sent)
     }
 
-    /// Whether the frame was sent with ECT(0), and its acknowledgement did not come yet.
-    pub(crate) fn is_marked(&self, id: u64) -> bool {
-        self.record(id).is_some_and(|record| record.is_marked)
-    }
-
-    /// When a frame was sent that carries reliable messages and whose fate is open, and all its
-    /// messages.
+    /// When a frame was sent that is on its way with reliable messages, and all its messages.
     pub(crate) fn reliable_contents(&self, id: u64) -> Option<(Instant, &List)> {
-        let record = self.record(id).filter(|record| record.reliable)?;
-        self.is_outstanding(id)
-            .then_some((record.sent, &record.contents))
+        let record = self.open_record(id)?;
+        let is_reliable = record.sent.is_reliable();
+        is_reliable.then_some((record.sent.at, &record.contents))
     }
 
-    /// The oldest reliable frame whose fate is open and that no probe has repeated.
-    pub(crate) fn unprobed(&self) -> Option<(u64, &Record)> {
-        Some((self.unprobed, self.record(self.unprobed)?))
+    /// The oldest frame with reliable messages that is on its way and that no probe has repeated.
+    pub(crate) fn unprobed(&self) -> Option<(u64, &Sent)> {
+        Some((self.unprobed, &self.record(self.unprobed)?.sent))
     }
 
     /// A probe repeats this frame.
@@ -184,27 +223,49 @@ impl TransferQueue {
         self.settle_unprobed();
     }
 
-    fn wants_probe(&self, id: u64) -> bool {
-        let record = self.record(id);
-        record.is_some_and(|record| !record.repeats) && self.reliable_contents(id).is_some()
-    }
-
     fn settle_unprobed(&mut self) {
         self.unprobed = self.unprobed.max(self.first);
-        while self.unprobed < self.next() && !self.wants_probe(self.unprobed) {
+        while self.unprobed < self.next() && self.get(self.unprobed).and_then(Sent::probe).is_none()
+        {
             work::count(1);
             self.unprobed += 1;
         }
     }
 
     /// Adds the transmission that takes the next id.
-    pub(crate) fn push(&mut self, record: Record) {
+    pub(crate) fn push(&mut self, sent: Sent, contents: List) {
+        self.append(Record {
+            sent,
+            fate: Fate::Open,
+            contents,
+        });
+    }
+
+    /// The next id is not used.
+    pub(crate) fn leave_out(&mut self) {
+        self.append(Record {
+            sent: Sent {
+                at: Instant::ZERO,
+                kind: Kind::Ack,
+                ecn: Ecn::NotEct,
+                is_large: false,
+                sentinel: false,
+                reported: 0,
+            },
+            fate: Fate::LeftOut,
+            contents: List::EMPTY,
+        });
+    }
+
+    fn append(&mut self, record: Record) {
         let (id, needed) = (self.next(), self.records.len() as u64 + 1);
         if needed > self.open.capacity() {
             self.open.grow(needed, self.first..id);
         }
-        self.open.set(id);
-        self.flight += record.bytes;
+        if record.fate == Fate::Open {
+            self.open.set(id);
+        }
+        self.flight += record.sent.bytes();
         self.records.push_back(record);
         self.settle();
     }
@@ -215,55 +276,42 @@ impl TransferQueue {
         self.kept = self.next();
     }
 
-    /// The next id is not used.
-    pub(crate) fn leave_out(&mut self) {
-        let id = self.next();
-        self.push(Record::new(Instant::ZERO, 0, false, List::EMPTY));
-        self.take(id);
-        if let Some(record) = self.record_mut(id) {
-            record.left_out = true;
-        }
+    /// A frame that was on its way was acknowledged, or is given up. `None` if it was not.
+    pub(crate) fn take(&mut self, id: u64) -> Option<Taken> {
+        let taken = self.end(id, Fate::Settled)?;
+        self.open.clear(id);
+        Some(taken)
     }
 
-    /// Takes a frame out of the queue, because it was acknowledged or is considered dropped. None
-    /// if that happened before.
-    pub(crate) fn take(&mut self, id: u64) -> Option<Record> {
-        if !self.is_outstanding(id) {
+    /// A frame that was on its way is considered dropped. `None` if it was not.
+    pub(crate) fn take_dropped(&mut self, id: u64) -> Option<Taken> {
+        self.end(id, Fate::Dropped)
+    }
+
+    fn end(&mut self, id: u64, fate: Fate) -> Option<Taken> {
+        let record = self.record_mut(id)?;
+        if record.fate != Fate::Open {
             return None;
         }
-        self.open.clear(id);
-        let record = self.record_mut(id)?;
-        let done = Record::new(record.sent, 0, false, List::EMPTY);
-        let record = core::mem::replace(record, done);
-        self.flight -= record.bytes;
-        Some(record)
-    }
-
-    /// Takes a frame out of the queue that is considered dropped.
-    pub(crate) fn take_dropped(&mut self, id: u64) -> Option<Record> {
-        let record = self.take(id)?;
-        if let Some(left) = self.record_mut(id) {
-            (left.dropped, left.counted) = (true, record.bytes > 0);
-            left.is_large = record.is_large;
-            self.open.set(id);
-        }
-        Some(record)
-    }
-
-    /// What is known of the frame, if it was considered dropped and is acknowledged for the first time
-    /// now.
-    pub(crate) fn take_late(&mut self, id: u64) -> Option<Late> {
-        let record = self.record_mut(id)?;
-        let late = Late {
+        record.fate = fate;
+        let taken = Taken {
             sent: record.sent,
-            counted: record.counted,
-            is_large: record.is_large,
+            contents: core::mem::replace(&mut record.contents, List::EMPTY),
         };
-        if !core::mem::take(&mut record.dropped) {
+        self.flight -= taken.sent.bytes();
+        Some(taken)
+    }
+
+    /// A frame that was considered dropped was acknowledged, for the first time. `None` if it was not.
+    pub(crate) fn take_late(&mut self, id: u64) -> Option<Sent> {
+        let record = self.record_mut(id)?;
+        if record.fate != Fate::Dropped {
             return None;
         }
+        record.fate = Fate::Settled;
+        let sent = record.sent;
         self.open.clear(id);
-        Some(late)
+        Some(sent)
     }
 
     /// Whether a frame between these two was acknowledged, or is not remembered.
@@ -273,7 +321,7 @@ impl TransferQueue {
             let Some(id) = self.open.first(from..before, false) else {
                 return false;
             };
-            if self.record(id).is_some_and(|record| !record.left_out) {
+            if self.is_acknowledged(id) {
                 return true;
             }
             from = id + 1;
@@ -291,16 +339,14 @@ impl TransferQueue {
         self.records.get_mut(index)
     }
 
-    /// Sent, and neither acknowledged nor considered dropped.
-    pub(crate) fn is_outstanding(&self, id: u64) -> bool {
-        let record = self.record(id);
-        record.is_some_and(|record| !record.dropped) && self.open.get(id)
+    fn open_record(&self, id: u64) -> Option<&Record> {
+        self.record(id).filter(|record| record.fate == Fate::Open)
     }
 
-    /// Sent, and neither open nor considered dropped; not known of one that is forgotten.
+    /// Whether the frame was acknowledged or given up. False for one that is forgotten.
     pub(crate) fn is_acknowledged(&self, id: u64) -> bool {
         let record = self.record(id);
-        record.is_some_and(|record| !record.dropped) && !self.open.get(id)
+        record.is_some_and(|record| record.fate == Fate::Settled)
     }
 
     /// The first frame of this inclusive range whose acknowledgement would change something.
@@ -320,14 +366,11 @@ impl TransferQueue {
     }
 
     /// Moves k_b past what is settled, and forgets what nobody waits for. To be called after a
-    /// series of [`take`](Self::take).
+    /// series of acknowledgements or drops.
     pub(crate) fn settle(&mut self) {
         let mut base = self.window.base();
-        let settled = |record: &Record, id| !(record.tracked && self.is_outstanding(id));
-        while self
-            .record(base)
-            .is_some_and(|record| settled(record, base))
-        {
+        let is_settled = |record: &Record| !(record.fate == Fate::Open && record.sent.is_tracked());
+        while self.record(base).is_some_and(is_settled) {
             work::count(1);
             base += 1;
         }
@@ -345,18 +388,32 @@ impl TransferQueue {
 mod tests {
     use super::*;
 
-    fn record(bytes: u32) -> Record {
-        Record::new(Instant::ZERO, bytes, bytes > 0, List::EMPTY)
+    /// Sends a frame with so many bytes of data, or without.
+    fn push(queue: &mut TransferQueue, bytes: u32) {
+        let content = Content::Unreliable;
+        let kind = match bytes {
+            0 => Kind::Ack,
+            bytes => Kind::Data { bytes, content },
+        };
+        let sent = Sent {
+            at: Instant::ZERO,
+            kind,
+            ecn: Ecn::NotEct,
+            is_large: false,
+            sentinel: false,
+            reported: 0,
+        };
+        queue.push(sent, List::EMPTY);
     }
 
     #[test]
     fn flight_size_is_what_is_outstanding_and_a_frame_is_settled_once() {
         let mut queue = TransferQueue::new(16, 7);
         for bytes in [10, 20, 30] {
-            queue.push(record(bytes));
+            push(&mut queue, bytes);
         }
         assert_eq!((queue.flight(), queue.next()), (60, 10));
-        assert_eq!(queue.take(8).map(|record| record.bytes), Some(20));
+        assert_eq!(queue.take(8).map(|taken| taken.sent.bytes()), Some(20));
         assert!(queue.take(8).is_none() && queue.take(6).is_none() && queue.take(10).is_none());
         assert_eq!(queue.flight(), 40);
         queue.settle();
@@ -371,7 +428,7 @@ mod tests {
         let mut queue = TransferQueue::new(16, 0);
         for _ in 0..16 {
             assert!(queue.has_room());
-            queue.push(record(1));
+            push(&mut queue, 1);
         }
         assert!(!queue.has_room());
         // Anything but the oldest does not help; a frame that is dropped moves k_b on like one
@@ -388,7 +445,7 @@ mod tests {
     fn however_many_frames_are_outstanding_each_is_told_from_all_others() {
         let mut queue = TransferQueue::new(4096, 0);
         for count in 1..=300 {
-            queue.push(record(1));
+            push(&mut queue, 1);
             assert_eq!(queue.flight(), count);
         }
         for id in (0..300).filter(|id| id % 64 != 0) {
@@ -406,7 +463,7 @@ mod tests {
     fn frames_that_nobody_waits_for_hold_nothing_up_and_are_forgotten() {
         let mut queue = TransferQueue::new(16, 0);
         for _ in 0..1000 {
-            queue.push(record(0));
+            push(&mut queue, 0);
             assert!(queue.has_room());
         }
         assert!(queue.records.len() <= REMEMBERED_MAX);

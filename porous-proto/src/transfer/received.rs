@@ -35,6 +35,14 @@ pub(crate) enum Arrival {
     TooFarAhead,
 }
 
+/// What a frame acknowledges.
+#[derive(Clone, Debug)]
+pub(crate) struct Report {
+    pub(crate) block: AckBlock,
+    /// One past the newest id in it.
+    pub(crate) end: u64,
+}
+
 /// The received ids of one peer, as a ring of bits that grows with what has yet to be reported.
 #[derive(Debug)]
 pub(crate) struct Received {
@@ -52,7 +60,7 @@ pub(crate) struct Received {
     /// Only acknowledgements of our own frames from this id on can raise the floor: earlier ones
     /// were sent before a straggler came.
     confirm_from: u64,
-    /// Blocks sent since `mark` was the newest id.
+    /// Blocks sent since all ids before `mark` were reported.
     reports: u8,
     mark: u64,
     newest_width: u8,
@@ -173,9 +181,9 @@ impl Received {
         self.floor < self.next()
     }
 
-    /// The acknowledgement block for the next datagram, and the newest id in it, which was held back
-    /// for so long. When it is sent, [`reported`](Self::reported) wants to know.
-    pub(crate) fn report(&self, held_back: Duration) -> Option<(AckBlock, u64)> {
+    /// What the next datagram acknowledges, if the newest frame was held back for this long. When it is
+    /// sent, [`reported`](Self::reported) wants to know.
+    pub(crate) fn report(&self, held_back: Duration) -> Option<Report> {
         if !self.has_report() {
             return None;
         }
@@ -204,7 +212,10 @@ impl Received {
         };
         nonce ^= self.report_ranges(&mut block, largest.checked_sub(MAP_BITS + 1), oldest);
         block.nonce = nonce;
-        Some((block, largest))
+        Some(Report {
+            block,
+            end: largest + 1,
+        })
     }
 
     /// Adds the received ranges from `from` down to `oldest`; the sum of their nonces.
@@ -230,22 +241,22 @@ impl Received {
         nonce
     }
 
-    /// A block that reported up to `largest` is sent.
-    pub(crate) fn reported(&mut self, largest: u64) {
+    /// A block that reported the ids before `end` is sent.
+    pub(crate) fn reported(&mut self, end: u64) {
         if self.reports == 0 {
-            self.mark = largest;
+            self.mark = end;
         }
         self.reports += 1;
         if self.reports >= REPORTS {
-            self.floor = self.floor.max(self.mark + 1);
+            self.floor = self.floor.max(self.mark);
             self.reports = 0;
         }
     }
 
-    /// Our own frame `own_id`, whose block reported up to `largest`, was acknowledged.
-    pub(crate) fn confirm(&mut self, own_id: u64, largest: u64) {
-        if own_id >= self.confirm_from && largest >= self.floor {
-            self.floor = largest + 1;
+    /// Our own frame `own_id`, whose block reported ids before `end`, was acknowledged.
+    pub(crate) fn confirm(&mut self, own_id: u64, end: u64) {
+        if own_id >= self.confirm_from && end > self.floor {
+            self.floor = end;
             self.reports = 0;
         }
     }
@@ -288,10 +299,10 @@ mod tests {
     fn a_block_says_what_was_received_and_sums_the_nonces() {
         let list: Vec<u64> = (0..200).filter(|id| id % 40 != 7 && id % 40 != 8).collect();
         let received = received(list.iter().copied());
-        let (block, largest) = received.report(Duration::ZERO).unwrap();
-        assert_eq!(largest, 199);
+        let Report { block, end } = received.report(Duration::ZERO).unwrap();
+        assert_eq!(end, 200);
         assert_eq!(
-            ids(&block, largest, 0),
+            ids(&block, end - 1, 0),
             BTreeSet::from_iter(list.iter().copied())
         );
         let parity = list.iter().filter(|&id| id % 3 == 0).count() % 2 == 1;
@@ -306,29 +317,32 @@ mod tests {
             for &id in &list {
                 received.record(id, 4, id == marked, 0);
             }
-            assert!(received.report(Duration::ZERO).unwrap().0.nonce, "{marked}");
+            assert!(
+                received.report(Duration::ZERO).unwrap().block.nonce,
+                "{marked}"
+            );
         }
     }
 
     #[test]
     fn a_range_next_to_the_map_has_no_gap() {
         let received = received(0..100);
-        let (block, _) = received.report(Duration::ZERO).unwrap();
+        let Report { block, .. } = received.report(Duration::ZERO).unwrap();
         assert_eq!(block.ranges.as_slice(), [AckRange { gap: 0, length: 67 }]);
     }
 
     #[test]
     fn a_confirmed_report_is_not_repeated_but_stragglers_are_reported() {
         let mut received = received((0..100).filter(|&id| id != 20));
-        let (_, largest) = received.report(Duration::ZERO).unwrap();
+        let Report { end, .. } = received.report(Duration::ZERO).unwrap();
         received.record(20, 4, false, 6);
-        received.confirm(5, largest); // sent before the straggler came
-        let (block, _) = received.report(Duration::ZERO).unwrap();
+        received.confirm(5, end); // sent before the straggler came
+        let Report { block, .. } = received.report(Duration::ZERO).unwrap();
         assert!(ids(&block, 99, 0).contains(&20));
-        received.confirm(6, largest);
+        received.confirm(6, end);
         assert!(received.report(Duration::ZERO).is_none());
         received.record(150, 4, false, 6);
-        let (block, _) = received.report(Duration::ZERO).unwrap();
+        let Report { block, .. } = received.report(Duration::ZERO).unwrap();
         assert!(block.ranges.is_empty());
     }
 
@@ -336,8 +350,8 @@ mod tests {
     fn unconfirmed_reports_end_after_a_while() {
         let mut received = received(0..100);
         for _ in 0..REPORTS {
-            let (_, largest) = received.report(Duration::ZERO).unwrap();
-            received.reported(largest);
+            let Report { end, .. } = received.report(Duration::ZERO).unwrap();
+            received.reported(end);
         }
         assert!(received.report(Duration::ZERO).is_none());
     }
@@ -345,7 +359,7 @@ mod tests {
     #[test]
     fn at_most_sixteen_ranges_are_reported_the_newest_ones() {
         let received = received((0..400).filter(|id| id % 4 == 0));
-        let (block, _) = received.report(Duration::ZERO).unwrap();
+        let Report { block, .. } = received.report(Duration::ZERO).unwrap();
         assert_eq!(block.ranges.len(), 16);
     }
 
@@ -368,7 +382,7 @@ mod tests {
         received.record(1 << 40, 4, false, 0);
         assert_eq!(received.classify((1 << 40) - 5), Arrival::New);
         assert_eq!(received.capacity(), 4096);
-        let (block, _) = received.report(Duration::ZERO).unwrap();
+        let Report { block, .. } = received.report(Duration::ZERO).unwrap();
         assert_eq!((block.map, block.ranges.len()), (0, 0));
     }
 
@@ -402,25 +416,25 @@ mod tests {
     fn a_frame_that_came_with_two_nonces_is_not_spoken_of() {
         let mut received = received(0..100);
         received.record(90, 4, true, 0); // 90 came with a nonce before, as 3 divides it
-        let (block, _) = received.report(Duration::ZERO).unwrap();
+        let Report { block, .. } = received.report(Duration::ZERO).unwrap();
         assert!(ids(&block, 99, 0).contains(&90));
         received.record(90, 4, false, 0);
-        let (block, _) = received.report(Duration::ZERO).unwrap();
+        let Report { block, .. } = received.report(Duration::ZERO).unwrap();
         assert!(!ids(&block, 99, 0).contains(&90));
         let odd = |ids: &BTreeSet<u64>| ids.iter().filter(|&id| id % 3 == 0).count() % 2 == 1;
         assert_eq!(block.nonce, odd(&ids(&block, 99, 0)));
         // The newest is, by its later nonce.
         received.record(99, 4, false, 0);
-        let (block, largest) = received.report(Duration::ZERO).unwrap();
+        let Report { block, end } = received.report(Duration::ZERO).unwrap();
         let mut spoken = ids(&block, 99, 0);
-        assert_eq!((largest, spoken.remove(&99)), (99, true));
+        assert_eq!((end, spoken.remove(&99)), (100, true));
         assert_eq!(block.nonce, odd(&spoken));
     }
 
     #[test]
     fn the_ring_holds_bursts_that_were_not_reported_yet() {
         let received = received(0..3000);
-        let (block, _) = received.report(Duration::ZERO).unwrap();
+        let Report { block, .. } = received.report(Duration::ZERO).unwrap();
         assert_eq!(ids(&block, 2999, 0).len(), 3000);
     }
 }

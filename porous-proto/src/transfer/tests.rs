@@ -9,14 +9,29 @@ mod nonces;
 use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use bytes::Bytes;
 
 use super::*;
 use crate::config::Priority;
-use crate::frame::{Control, Integrity, MAX_MESSAGES, Message, Mode, Packet, Rest};
+use crate::congestion::Congestion;
+use crate::frame::{Check, Context, Control, Integrity, MAX_MESSAGES, Message, Mode, Packet, Rest};
 
 const MTU: usize = 512;
+
+impl Transfer {
+    fn recovery_deadline_for_test(&self) -> Instant {
+        let Outbound {
+            path,
+            queue,
+            later_acks,
+            ..
+        } = &self.outbound;
+        let (at, _) = path.deadline(queue, later_acks);
+        at
+    }
+}
 
 /// A layer above that sends messages as they are listed, and notes what became of them.
 #[derive(Default)]
@@ -131,7 +146,6 @@ impl Side {
             send_rate: u32::MAX,
             receive_rate: u32::MAX,
             remote_rate: u32::MAX,
-            bandwidth: u32::MAX,
             timeout: Duration::from_secs(10),
             policy,
             congestion: Congestion::Paper,
@@ -141,6 +155,7 @@ impl Side {
         };
         let mut transfer = Transfer::new(params, 0);
         transfer
+            .signals
             .pings
             .send(Instant::ZERO, Duration::from_secs(3600)); // no pings in the figures
         Self {
@@ -215,7 +230,7 @@ fn figure_05_assembly_is_by_priority_and_bounded_by_the_window() {
     assert_eq!(side.frame(), Some(vec![3])); // b: message 1 fits the MTU, but not the window
     assert_eq!(side.frame(), None); // c = {4} neither
     side.transfer
-        .congestion_for_test(side.transfer.flight() + 2000);
+        .congestion_for_test(side.transfer.outbound.queue.flight() + 2000);
     assert_eq!(side.frame(), Some(vec![1]));
     assert_eq!(side.frame(), Some(vec![4]));
 }
@@ -251,11 +266,14 @@ fn figure_07_transfer_queue_and_congestion_window() {
     side.acknowledge(&[4]);
     assert_eq!(side.script.acknowledged, [13, 14, 15]);
     assert_eq!(side.script.lost, [11, 12]);
-    assert_eq!(side.transfer.flight(), 0);
+    assert_eq!(side.transfer.outbound.queue.flight(), 0);
     // Two acknowledgements in slow start, then the window is halved (11).
     assert_eq!(side.transfer.window(), (4 + 2) * 512 / 2);
     assert_eq!(
-        (side.transfer.frames_sent(), side.transfer.frames_lost()),
+        (
+            side.transfer.outbound.figures.sent,
+            side.transfer.outbound.figures.lost
+        ),
         (5, 2)
     );
     // (b) The reliable part of frame 0 is sent again: with us as frame 5, because no id is used
@@ -313,14 +331,14 @@ fn a_frame_that_is_not_acknowledged_in_time_is_sent_again_and_dropped_once() {
         .push_back(message(1, 400, Delivery::Reliable));
     assert_eq!(side.frame(), Some(vec![1]));
     assert_eq!(
-        side.transfer.recovery_deadline(),
+        side.transfer.recovery_deadline_for_test(),
         Instant::ZERO + Duration::from_millis(600)
     );
-    side.now = side.transfer.recovery_deadline();
+    side.now = side.transfer.recovery_deadline_for_test();
     for _ in 0..3 {
         side.transfer.handle_timeout(&mut side.script, side.now);
     }
-    assert_eq!(side.transfer.frames_lost(), 1); // T2
+    assert_eq!(side.transfer.outbound.figures.lost, 1); // T2
     assert_eq!(side.frame(), Some(vec![1]));
     assert_eq!(side.frame(), None);
     // The first transmission was only late: its message has arrived, once.
@@ -341,9 +359,9 @@ fn signalling_is_outside_the_congestion_window() {
     }
     assert_eq!(side.frame(), Some(vec![1]));
     assert_eq!(side.frame(), None);
-    side.transfer.answers.on_ping(7, Instant::ZERO); // T20: a pong leaves all the same
+    side.transfer.signals.answers.on_ping(7, Instant::ZERO); // T20: a pong leaves all the same
     assert_eq!(side.frame(), Some(vec![u8::MAX]));
-    assert_eq!(side.transfer.frames_sent(), 1);
+    assert_eq!(side.transfer.outbound.figures.sent, 1);
 }
 
 #[test]

@@ -2,14 +2,13 @@
 
 use core::net::SocketAddr;
 
-use bytes::Bytes;
 use porous_udp::{
     ChannelId, ConnectionIds, Disconnect, Listen, PeerId, RefusalData, SendError, SendOptions,
 };
 
 use super::known::Known;
-use super::output::{Command, Outgoing, Question, ThreadError, Unsent, UnsentError};
-use crate::HostThread;
+use super::output::{Instruction, Question, ThreadError, Unsent, UnsentError};
+use crate::{Bytes, Command, HostThread, Outgoing};
 
 impl HostThread {
     /// Whether strangers may connect; at first they may not. [`Output::NotListening`] tells if this
@@ -50,11 +49,11 @@ impl HostThread {
     /// [`Output::Connecting`]: crate::Output::Connecting
     /// [`Output::NotConnecting`]: crate::Output::NotConnecting
     pub fn connect(&mut self, to: SocketAddr) -> Result<(), ThreadError> {
-        self.command(Command::Connect(to))
+        self.connect_any(&[to])
     }
 
     /// As [`connect`](Self::connect), to a host that may be at any of these addresses: see
-    /// [`connect_any`](porous_udp::Endpoint::connect_any). Answers name the first of them.
+    /// [`connect_any`](crate::UdpHost::connect_any). Answers name the first of them.
     ///
     /// # Errors
     ///
@@ -72,7 +71,7 @@ impl HostThread {
     }
 
     /// As [`connect_any`](Self::connect_any), with a greeting of up to 255 bytes for the application of
-    /// the remote host: see [`Endpoint::connect_with`](porous_udp::Endpoint::connect_with). One that is
+    /// the remote host: see [`UdpHost::connect_with`](crate::UdpHost::connect_with). One that is
     /// too long is told by [`Output::NotConnecting`](crate::Output::NotConnecting).
     ///
     /// # Errors
@@ -87,7 +86,10 @@ impl HostThread {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn connect_with(&mut self, to: &[SocketAddr], greeting: &[u8]) -> Result<(), ThreadError> {
-        self.command(Command::ConnectWith(to.into(), greeting.into()))
+        self.command(Command::Connect {
+            to: to.into(),
+            greeting: greeting.into(),
+        })
     }
 
     /// Lets a peer in that asked by [`Event::Request`](crate::Event::Request).
@@ -125,7 +127,7 @@ impl HostThread {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn refuse(&mut self, peer: PeerId, data: RefusalData) -> Result<(), ThreadError> {
-        self.command(Command::Refuse(peer, data))
+        self.command(Command::Refuse { peer, data })
     }
 
     /// Queues a packet, and wakes the network thread to send it.
@@ -178,7 +180,8 @@ impl HostThread {
         if let Err(error) = checked {
             return Err(unsent(UnsentError::Host(error), packet));
         }
-        if let Err(Command::Send(packet)) = self.commands.push(Command::Send(packet)) {
+        let instruction = Instruction::Command(Command::Send(packet));
+        if let Err(Instruction::Command(Command::Send(packet))) = self.commands.push(instruction) {
             return Err(unsent(UnsentError::Thread(ThreadError::Ended), packet));
         }
         self.ringer.ring();
@@ -186,7 +189,7 @@ impl HostThread {
     }
 
     /// Cancels the packets of a channel that were sent before with this receipt, as
-    /// [`Endpoint::cancel`](crate::Endpoint::cancel) does. Their receipts tell what came of it; of
+    /// [`UdpHost::cancel`](crate::UdpHost::cancel) does. Their receipts tell what came of it; of
     /// those that come back as [`Output::Unsent`](crate::Output::Unsent) there are none.
     ///
     /// # Errors
@@ -206,7 +209,11 @@ impl HostThread {
         channel: ChannelId,
         token: u64,
     ) -> Result<(), ThreadError> {
-        self.command(Command::Cancel(peer, channel, token))
+        self.command(Command::Cancel {
+            peer,
+            channel,
+            token,
+        })
     }
 
     /// Ends a connection; [`Event::Disconnected`](crate::Event::Disconnected) comes when it has
@@ -224,7 +231,7 @@ impl HostThread {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn disconnect(&mut self, peer: PeerId, how: Disconnect) -> Result<(), ThreadError> {
-        self.command(Command::Disconnect(peer, how))?;
+        self.command(Command::Disconnect { peer, how })?;
         if let Some(known) = self.peers.get_mut(&peer) {
             known.blocked = Some(SendError::Disconnecting);
         }
@@ -253,7 +260,7 @@ impl HostThread {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn ask_stats(&mut self) -> Result<(), ThreadError> {
-        self.command(Command::AskStats)
+        self.instruct(Instruction::AskStats)
     }
 
     /// Asks for what is counted and estimated for a peer:
@@ -271,7 +278,7 @@ impl HostThread {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn ask_peer_stats(&mut self, peer: PeerId) -> Result<(), ThreadError> {
-        self.command(Command::Ask(peer, Question::Stats))
+        self.instruct(Instruction::Ask(peer, Question::Stats))
     }
 
     /// Asks how far a packet with this receipt has come
@@ -295,7 +302,7 @@ impl HostThread {
         channel: ChannelId,
         receipt: u64,
     ) -> Result<(), ThreadError> {
-        self.command(Command::Ask(peer, Question::Sent(channel, receipt)))
+        self.instruct(Instruction::Ask(peer, Question::Sent(channel, receipt)))
     }
 
     /// Asks how much has come of the next packet of a channel that came in part
@@ -318,7 +325,7 @@ impl HostThread {
         peer: PeerId,
         channel: ChannelId,
     ) -> Result<(), ThreadError> {
-        self.command(Command::Ask(peer, Question::Received(channel)))
+        self.instruct(Instruction::Ask(peer, Question::Received(channel)))
     }
 
     /// Changes the cap of a channel to a peer, in bytes a second
@@ -342,7 +349,11 @@ impl HostThread {
         channel: ChannelId,
         bytes_a_second: u32,
     ) -> Result<(), ThreadError> {
-        self.command(Command::SetChannelRate(peer, channel, bytes_a_second))
+        self.command(Command::SetChannelRate {
+            peer,
+            channel,
+            bytes_a_second,
+        })
     }
 
     /// Changes the most that is sent to a peer, in bytes a second
@@ -361,7 +372,10 @@ impl HostThread {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn set_send_rate(&mut self, peer: PeerId, bytes_a_second: u32) -> Result<(), ThreadError> {
-        self.command(Command::SetSendRate(peer, bytes_a_second))
+        self.command(Command::SetSendRate {
+            peer,
+            bytes_a_second,
+        })
     }
 
     /// Changes the most that a peer is asked to send, in bytes a second
@@ -384,7 +398,10 @@ impl HostThread {
         peer: PeerId,
         bytes_a_second: u32,
     ) -> Result<(), ThreadError> {
-        self.command(Command::SetReceiveRate(peer, bytes_a_second))
+        self.command(Command::SetReceiveRate {
+            peer,
+            bytes_a_second,
+        })
     }
 
     /// Changes the most that is sent to all peers together, in bytes a second
@@ -402,7 +419,7 @@ impl HostThread {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn set_host_send_rate(&mut self, bytes_a_second: u32) -> Result<(), ThreadError> {
-        self.command(Command::SetHostSendRate(bytes_a_second))
+        self.command(Command::SetHostSendRate { bytes_a_second })
     }
 
     /// Changes how the ids of new connections are made
@@ -437,8 +454,12 @@ impl HostThread {
     }
 
     fn command(&self, command: Command) -> Result<(), ThreadError> {
+        self.instruct(Instruction::Command(command))
+    }
+
+    fn instruct(&self, instruction: Instruction) -> Result<(), ThreadError> {
         self.ready()?;
-        let queued = self.commands.push(command);
+        let queued = self.commands.push(instruction);
         queued.map_err(|_| ThreadError::Ended)?;
         self.ringer.ring();
         Ok(())

@@ -11,7 +11,7 @@ use porous_udp::{Conditioner, Disconnect, Event, Peer, PeerId, SendError};
 
 use super::bell::{Ringer, bell};
 use super::known::Known;
-use super::output::{Command, Item, Output, Terms, Unsent, UnsentError};
+use super::output::{Instruction, Item, Output, Terms, Unsent, UnsentError};
 use super::queue::{Consumer, Producer, queue};
 use super::worker::Worker;
 use crate::UdpHost;
@@ -28,7 +28,7 @@ use crate::UdpHost;
 #[derive(Debug)]
 pub struct HostThread {
     local_addr: SocketAddr,
-    pub(crate) commands: Producer<Command>,
+    pub(crate) commands: Producer<Instruction>,
     outputs: Consumer<Item>,
     pub(crate) ringer: Ringer,
     /// What the game knows of the peers, by what it has polled.
@@ -65,7 +65,7 @@ impl<C: Conditioner + Send + 'static> UdpHost<C> {
         let (ringer, bell) = bell()?;
         let (commands, obeyed) = queue();
         let (told, outputs) = queue();
-        let worker = Worker::new(self, bell, obeyed, told);
+        let worker = Worker::new(self.endpoint, bell, obeyed, told);
         let name = "porous".into();
         let thread = thread::Builder::new().name(name).spawn(|| worker.run())?;
         Ok(HostThread {
@@ -152,7 +152,7 @@ impl HostThread {
         if let Some(thread) = self.thread.take() {
             self.outputs.give_up();
             // A thread that has ended needs no end.
-            drop(self.commands.push(Command::Close(how)));
+            drop(self.commands.push(Instruction::Close(how)));
             self.ringer.ring();
             return self.join(thread);
         }
@@ -261,7 +261,7 @@ impl HostThread {
         if unsent.error == UnsentError::Host(full) && known.blocked.is_none() {
             known.blocked = Some(full);
             // With room or without: there is one such command a peer at most.
-            drop(self.commands.push(Command::Stopped(peer)));
+            drop(self.commands.push(Instruction::Stopped(peer)));
             self.ringer.ring();
         }
     }

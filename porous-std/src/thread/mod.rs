@@ -9,4 +9,4 @@ mod queue;
 mod worker;
 
 pub use handle::HostThread;
-pub use output::{Outgoing, Output, ThreadError, Unsent, UnsentError};
+pub use output::{Output, ThreadError, Unsent, UnsentError};

@@ -4,11 +4,10 @@ use core::fmt;
 use core::net::SocketAddr;
 use std::io;
 
-use bytes::Bytes;
 use porous_udp::{
-    AnswerError, ChannelId, ConnectError, ConnectionIds, Disconnect, Event, HostStats, Listen,
-    ListenError, Peer, PeerId, PeerState, PeerStats, ReceiveProgress, Received, RefusalData,
-    SendError, SendOptions, SendProgress, SocketStats,
+    AnswerError, ChannelId, Command, ConnectError, Disconnect, Event, HostStats, ListenError,
+    Outgoing, Peer, PeerId, PeerState, PeerStats, ReceiveProgress, Received, SendError,
+    SendProgress, SocketStats,
 };
 
 use super::queue::{Weigh, weight};
@@ -93,19 +92,6 @@ pub enum Output {
     Ended(io::Error),
 }
 
-/// A packet on its way out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outgoing {
-    /// To whom.
-    pub peer: PeerId,
-    /// On which channel.
-    pub channel: ChannelId,
-    /// Its bytes.
-    pub payload: Bytes,
-    /// How.
-    pub options: SendOptions,
-}
-
 /// A packet that was not sent, handed back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsent {
@@ -166,23 +152,11 @@ impl core::error::Error for Unsent {}
 
 /// What the game tells the network thread.
 #[derive(Debug)]
-pub(crate) enum Command {
-    Listen(Listen),
-    Connect(SocketAddr),
-    /// With a greeting, which may be empty.
-    ConnectWith(Box<[SocketAddr]>, Box<[u8]>),
-    Accept(PeerId),
-    Refuse(PeerId, RefusalData),
-    Send(Outgoing),
+pub(crate) enum Instruction {
+    /// What the host is told.
+    Command(Command),
     /// The game knows that the peer is choked: from here on it sends nothing to it.
     Stopped(PeerId),
-    Cancel(PeerId, ChannelId, u64),
-    Disconnect(PeerId, Disconnect),
-    SetChannelRate(PeerId, ChannelId, u32),
-    SetSendRate(PeerId, u32),
-    SetReceiveRate(PeerId, u32),
-    SetHostSendRate(u32),
-    SetConnectionIds(ConnectionIds),
     AskStats,
     Ask(PeerId, Question),
     /// End: who is still there is disconnected like this.
@@ -235,15 +209,17 @@ impl From<Output> for Item {
     }
 }
 
-impl Weigh for Command {
+impl Weigh for Instruction {
     fn weight(&self) -> isize {
-        if let Self::Send(packet) = self {
-            return weight(&packet.payload);
+        match self {
+            Self::Command(Command::Send(packet)) => weight(&packet.payload),
+            Self::Command(Command::Connect { greeting, .. }) => weight(greeting),
+            Self::Command(_)
+            | Self::Stopped(_)
+            | Self::AskStats
+            | Self::Ask(..)
+            | Self::Close(_) => weight(&[]),
         }
-        if let Self::ConnectWith(_, greeting) = self {
-            return weight(greeting);
-        }
-        weight(&[])
     }
 }
 

@@ -4,13 +4,16 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use core::net::SocketAddr;
 use core::time::Duration;
 use std::io;
+use std::net::UdpSocket;
 
-use porous_udp::{Conditioner, ConnectError, Disconnect, Event, PeerId, SendError};
+use porous_udp::{
+    Command, CommandError, Conditioner, Disconnect, Endpoint, Event, Executed, Listen, PeerId,
+    SendError,
+};
 
 use super::bell::Bell;
-use super::output::{Command, Item, Outgoing, Output, Question, Terms, Unsent, UnsentError};
+use super::output::{Instruction, Item, Output, Question, Terms, Unsent, UnsentError};
 use super::queue::{Consumer, Producer};
-use crate::UdpHost;
 use crate::sleep::sleep;
 
 /// The most commands between two looks at the network.
@@ -19,9 +22,9 @@ const COMMANDS_PER_TURN: usize = 1024;
 /// The network thread: a host, what it is told, and what it tells.
 #[derive(Debug)]
 pub(crate) struct Worker<C> {
-    host: UdpHost<C>,
+    host: Endpoint<UdpSocket, C>,
     bell: Bell,
-    commands: Consumer<Command>,
+    commands: Consumer<Instruction>,
     outputs: Producer<Item>,
     /// Peers that may have packets to be received.
     unread: Vec<PeerId>,
@@ -44,9 +47,9 @@ struct Choke {
 
 impl<C: Conditioner> Worker<C> {
     pub(crate) fn new(
-        host: UdpHost<C>,
+        host: Endpoint<UdpSocket, C>,
         bell: Bell,
-        commands: Consumer<Command>,
+        commands: Consumer<Instruction>,
         outputs: Producer<Item>,
     ) -> Self {
         Self {
@@ -97,10 +100,10 @@ impl<C: Conditioner> Worker<C> {
             if !self.outputs.has_room() {
                 return false;
             }
-            let Ok((command, _)) = self.commands.pop() else {
+            let Ok((instruction, _)) = self.commands.pop() else {
                 return false;
             };
-            if let Some(output) = self.execute(command) {
+            if let Some(output) = self.follow(instruction) {
                 self.push(output.into());
             }
         }
@@ -123,90 +126,63 @@ impl<C: Conditioner> Worker<C> {
         drop(self.outputs.push(item));
     }
 
-    fn execute(&mut self, command: Command) -> Option<Output> {
-        let host = &mut self.host;
-        match command {
-            Command::Listen(policy) => host.listen(policy).err().map(Output::NotListening),
-            Command::Connect(address) => Some(begun(address, host.connect(address))),
-            Command::ConnectWith(to, greeting) => {
-                let nowhere = || SocketAddr::from(([0, 0, 0, 0], 0));
-                let address = to.first().copied().unwrap_or_else(nowhere);
-                Some(begun(address, host.connect_with(&to, &greeting)))
-            }
-            Command::Accept(peer) => {
-                let error = host.accept(peer).err()?;
-                Some(Output::NotAnswered { peer, error })
-            }
-            Command::Refuse(peer, data) => {
-                let error = host.refuse(peer, data.as_bytes()).err()?;
-                Some(Output::NotAnswered { peer, error })
-            }
-            Command::Send(packet) => self.send(packet).err().map(Output::Unsent),
-            Command::Stopped(peer) => {
+    fn follow(&mut self, instruction: Instruction) -> Option<Output> {
+        match instruction {
+            Instruction::Command(command) => self.execute(command),
+            Instruction::Stopped(peer) => {
                 self.choked.get_mut(&peer)?.stopped = true;
                 self.unchoke(peer)
             }
-            Command::Cancel(peer, channel, token) => {
-                host.cancel(peer, channel, token);
-                None
-            }
-            Command::Disconnect(peer, how) => {
-                if host.disconnect(peer, how).is_ok() {
-                    self.leaving.insert(peer);
-                }
-                // If it has ended already, its event is on the way.
-                None
-            }
-            Command::SetChannelRate(peer, channel, rate) => {
-                // Of a peer that has ended the game hears soon.
-                let _unknown = host.set_channel_rate(peer, channel, rate);
-                None
-            }
-            Command::SetSendRate(peer, rate) => {
-                let _unknown = host.set_send_rate(peer, rate);
-                None
-            }
-            Command::SetReceiveRate(peer, rate) => {
-                let _unknown = host.set_receive_rate(peer, rate);
-                None
-            }
-            Command::SetHostSendRate(rate) => {
-                host.set_host_send_rate(rate);
-                None
-            }
-            Command::SetConnectionIds(ids) => {
-                // Empty ids stay what they are, as the command says.
-                let _empty = host.set_connection_ids(ids);
-                None
-            }
-            Command::AskStats => Some(Output::Stats {
-                host: Box::new(host.stats()),
-                socket: host.socket_stats(),
+            Instruction::AskStats => Some(Output::Stats {
+                host: Box::new(self.host.stats()),
+                socket: self.host.socket_stats(),
             }),
-            Command::Ask(peer, question) => Some(tell(host, peer, question)),
-            Command::Close(how) => {
+            Instruction::Ask(peer, question) => Some(tell(&self.host, peer, question)),
+            Instruction::Close(how) => {
                 self.close(how);
                 None
             }
         }
     }
 
-    fn send(&mut self, packet: Outgoing) -> Result<(), Unsent> {
-        let peer = packet.peer;
-        let result = if self.choked.contains_key(&peer) {
-            Err(SendError::Full)
-        } else {
-            let payload = packet.payload.clone();
-            self.host
-                .send(peer, packet.channel, payload, packet.options)
+    /// Tells the host, and what the game has to know of it.
+    fn execute(&mut self, command: Command) -> Option<Output> {
+        let leaves = match &command {
+            Command::Disconnect { peer, .. } => Some(*peer),
+            Command::Send(_) | _ => None,
         };
-        result.map_err(|error| {
-            if error == SendError::Full {
-                self.choked.entry(peer).or_default();
+        let result = match command {
+            // It would overtake those that have gone back.
+            Command::Send(packet) if self.choked.contains_key(&packet.peer) => {
+                let error = SendError::Full;
+                Err(CommandError::Send { packet, error })
             }
-            let error = UnsentError::Host(error);
-            Unsent { packet, error }
-        })
+            Command::Send(_) | _ => self.host.execute(command),
+        };
+        if result.is_ok() {
+            self.leaving.extend(leaves);
+        }
+        match result {
+            Ok(Executed::Connecting { peer, address }) => {
+                Some(Output::Connecting { peer, address })
+            }
+            Ok(_) => None,
+            Err(CommandError::Connect { address, error }) => {
+                Some(Output::NotConnecting { address, error })
+            }
+            Err(CommandError::Listen(error)) => Some(Output::NotListening(error)),
+            Err(CommandError::Answer { peer, error }) => Some(Output::NotAnswered { peer, error }),
+            Err(CommandError::Send { packet, error }) => {
+                if error == SendError::Full {
+                    self.choked.entry(packet.peer).or_default();
+                }
+                let error = UnsentError::Host(error);
+                Some(Output::Unsent(Unsent { packet, error }))
+            }
+            // Of a peer that has ended the game hears by its event. Empty connection ids stay what
+            // they are, as the command says.
+            Err(_) => None,
+        }
     }
 
     /// Ends a choke when there is room and the game waits for it: then all that it sent before it
@@ -279,7 +255,7 @@ impl<C: Conditioner> Worker<C> {
     fn close(&mut self, how: Disconnect) {
         self.closing = true;
         // Closing is allowed to every host.
-        let _ = self.host.listen(porous_udp::Listen::Closed);
+        let _ = self.host.listen(Listen::Closed);
         let staying = |&(peer, _): &(PeerId, _)| !self.leaving.contains(&peer);
         let peers = self.host.peers().filter(staying).map(|(peer, _)| peer);
         for peer in peers.collect::<Vec<_>>() {
@@ -294,16 +270,8 @@ impl<C: Conditioner> Worker<C> {
     }
 }
 
-/// How an attempt has begun.
-fn begun(address: SocketAddr, result: Result<PeerId, ConnectError>) -> Output {
-    match result {
-        Ok(peer) => Output::Connecting { peer, address },
-        Err(error) => Output::NotConnecting { address, error },
-    }
-}
-
 /// What is known of a peer.
-fn tell<C>(host: &UdpHost<C>, peer: PeerId, question: Question) -> Output {
+fn tell<C>(host: &Endpoint<UdpSocket, C>, peer: PeerId, question: Question) -> Output {
     let found = host.peer(peer);
     match question {
         Question::Stats => Output::PeerStats {

@@ -20,12 +20,13 @@ fn burst(host: &mut UdpHost, datagrams: u64) -> u64 {
 #[test]
 fn a_burst_of_what_the_buffers_report_survives() {
     let mut host = server("127.0.0.1:0");
-    let large = host.socket_buffers().unwrap().receive;
+    let large = host.endpoint().socket_buffers().unwrap().receive;
     // Linux charges 2304 bytes for one of these, others less.
     let datagrams = u64::try_from(large).unwrap() / 4096;
     assert_eq!(burst(&mut host, datagrams), datagrams, "of {large} bytes");
 
     let small = host
+        .endpoint()
         .set_socket_buffers(SocketBuffers {
             receive: 8192,
             send: 8192,
@@ -38,13 +39,13 @@ fn a_burst_of_what_the_buffers_report_survives() {
 #[test]
 fn more_than_the_system_allows_is_no_error() {
     let host = client("127.0.0.1:0");
-    let usual = host.socket_buffers().unwrap();
+    let usual = host.endpoint().socket_buffers().unwrap();
     let all = SocketBuffers {
         receive: usize::MAX,
         send: usize::MAX,
     };
-    let given = host.set_socket_buffers(all).unwrap();
-    assert_eq!(given, host.socket_buffers().unwrap());
+    let given = host.endpoint().set_socket_buffers(all).unwrap();
+    assert_eq!(given, host.endpoint().socket_buffers().unwrap());
     assert!(
         given.receive >= usual.receive && given.send >= usual.send,
         "{given:?}"
@@ -57,8 +58,8 @@ fn a_socket_taken_over_keeps_its_buffers() {
     let taken_over = UdpHost::from_socket(socket, Config::new()).unwrap();
     let bound = client("127.0.0.1:0");
     let (system, ours) = (
-        taken_over.socket_buffers().unwrap(),
-        bound.socket_buffers().unwrap(),
+        taken_over.endpoint().socket_buffers().unwrap(),
+        bound.endpoint().socket_buffers().unwrap(),
     );
     assert!(system.receive <= ours.receive && system.send <= ours.send);
     #[cfg(target_os = "linux")]

@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::net::UdpSocket;
 
-use porous_proto::congestion::Congestion;
+use porous_std::congestion::Congestion;
 use porous_std::{ChannelId, Clock, Config, Ignored, Mode, UdpHost};
 
 use crate::hosts::{LIMIT, client, connected, elapsed, server, until};
@@ -23,7 +23,7 @@ fn who_comes_after_thousands_of_strangers_is_heard_in_the_same_step() {
     until(&mut client, &mut server, connected);
     let (to_client, _) = until(&mut server, &mut client, connected);
 
-    let room = server.socket_buffers().unwrap().receive / CHARGE;
+    let room = server.endpoint().socket_buffers().unwrap().receive / CHARGE;
     if room < 2000 {
         eprintln!("shows little: the system gives a buffer for {room} datagrams");
     }

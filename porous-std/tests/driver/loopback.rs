@@ -137,7 +137,7 @@ fn an_idle_host_sleeps_as_long_as_it_may() {
     let clock = Clock::start();
     host.wait(Duration::from_millis(30)).unwrap();
     assert!(elapsed(&clock) >= Duration::from_millis(30));
-    assert_eq!(host.deadline(), None);
+    assert_eq!(host.endpoint().deadline(), None);
 }
 
 #[test]

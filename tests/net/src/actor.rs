@@ -40,7 +40,7 @@ fn set_send_buffer(host: &UdpHost, bytes: usize) -> Result<(), Box<dyn Error>> {
         send: bytes / 2,
         ..SocketBuffers::default()
     };
-    let given = host.set_socket_buffers(wanted)?.send;
+    let given = host.endpoint().set_socket_buffers(wanted)?.send;
     if given == bytes {
         Ok(())
     } else {

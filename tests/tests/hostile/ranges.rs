@@ -145,8 +145,8 @@ fn ranges_reach_down_to_the_first_frame_and_not_below() {
 #[test]
 fn ranges_of_a_whole_window_cost_what_they_acknowledge() {
     let cost = Cost {
-        bytes: 1_700_000,
-        steps: 8700,
+        bytes: 1_400_000,
+        steps: 8000,
     };
     case_with(config().windows(4096, 4096).unwrap(), cost, |scene| {
         let mut offer = crate::scene::offer();

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use super::round::per_second;
-use crate::congestion::Minimum;
+use crate::stats::Minimum;
 use crate::time::Instant;
 
 /// A connection keeps as many frames in the queue as the square root of its rate in units of so many
@@ -20,7 +20,7 @@ pub(super) struct Path {
 impl Path {
     pub(super) const fn new() -> Self {
         Self {
-            base: Minimum::new(),
+            base: Minimum::NONE,
         }
     }
 

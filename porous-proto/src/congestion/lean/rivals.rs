@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use crate::congestion::Peak;
+use crate::stats::Peak;
 use crate::time::Instant;
 
 /// A queue that does not become shorter for so many rounds although we give way is filled by others;
@@ -31,7 +31,7 @@ impl Rivals {
             rounds: 0,
             first: Duration::ZERO,
             seen: None,
-            peak: Peak::new(),
+            peak: Peak::NONE,
         }
     }
 
@@ -41,13 +41,13 @@ impl Rivals {
     }
 
     /// What we had of late.
-    pub(super) const fn window(&self) -> u32 {
+    pub(super) fn window(&self) -> u32 {
         self.peak.get()
     }
 
     /// Something was lost in the competition: it is not to be had any more.
     pub(super) fn forget(&mut self, window: u32, now: Instant) {
-        self.peak = Peak::new();
+        self.peak = Peak::NONE;
         self.note(window, now);
     }
 

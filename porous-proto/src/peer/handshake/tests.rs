@@ -13,8 +13,8 @@ fn at(millis: u64) -> Instant {
 /// When the round after the next one begins, which is sent now.
 fn retry(handshake: &mut Handshake, now: Instant) -> Instant {
     handshake.begin_round();
-    let request = core::iter::from_fn(|| handshake.next_request(now)).last();
-    request.unwrap().retry.unwrap()
+    asked(handshake, now);
+    handshake.retry
 }
 
 fn cookie(nonce_self: u64) -> Request<'static> {
@@ -37,9 +37,7 @@ fn plain(nonce_self: u64) -> Request<'static> {
 
 /// The addresses that are asked now, and with which cookies.
 fn asked(handshake: &mut Handshake, now: Instant) -> Vec<(usize, Option<u64>)> {
-    core::iter::from_fn(|| handshake.next_request(now))
-        .map(|due| (due.way, due.cookie))
-        .collect()
+    core::iter::from_fn(|| handshake.next_request(now)).collect()
 }
 
 /// C17. The intervals, and those of other attempts, which are others.
@@ -152,4 +150,23 @@ fn the_address_that_acknowledges_wins_wherever_the_request_came_from() {
     assert_eq!(heard, [true, true, false]);
     let met: Vec<(usize, u64)> = handshake.remotes().collect();
     assert_eq!(met, [(0, 50), (1, 50), (2, 60)]);
+}
+
+#[test]
+fn what_echoes_us_is_not_forgotten_for_what_does_not() {
+    let mut way = Way::new();
+    way.remember(&plain(1), false);
+    way.remember(&plain(2), true);
+    for stranger in 100..200 {
+        way.remember(&plain(stranger), false);
+        assert!(way.candidates.len() <= CANDIDATES_MAX);
+    }
+    assert!(!way.has_seen(1) && way.has_seen(2));
+    // Of those that echo us, the newest stay.
+    for friend in 3..=6 {
+        way.remember(&plain(friend), true);
+    }
+    assert!(!way.has_seen(2) && (3..=6).all(|friend| way.has_seen(friend)));
+    way.remember(&plain(7), false);
+    assert!(!way.has_seen(7) && (3..=6).all(|friend| way.has_seen(friend)));
 }

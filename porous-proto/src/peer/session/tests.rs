@@ -26,22 +26,27 @@ const TICK: Tick = Tick {
 
 fn session(config: &Config) -> Session {
     let agreement = Agreement::new(&config.offer(), &config.offer()).unwrap();
-    let limits = Limits {
+    let settings = Settings {
         send_budget: 0,
-        request_size: 1200,
-        connect_timeout: Duration::ZERO,
         timeout: Duration::ZERO,
-        disconnect_timeout: Duration::ZERO,
         unreliable_age: Duration::ZERO,
-        policy: config.policy,
-        congestion: config.controller(),
         keepalive: Duration::ZERO,
         ecn: false,
-        first_id: 0,
-        settings: config.settings(),
+        ..Settings::new(config)
+    };
+    let own = Identity {
+        nonce: 1,
+        connection_id: ConnectionId::EMPTY,
         secret: 0,
     };
-    *Session::new(agreement, [1, 2], ConnectionId::EMPTY, &limits)
+    let remote = Connect {
+        cookie: false,
+        nonce_self: 2,
+        nonce_peer: 1,
+        connection_id: ConnectionId::EMPTY,
+        offer: config.offer(),
+    };
+    *Session::new(&own, &remote, agreement, &settings)
 }
 
 /// Where it begins in its packet, if it is a part of one of 1652 bytes.
@@ -77,7 +82,7 @@ fn deliver_with(
         nonce: false,
         ack_now: false,
     };
-    let mut writer = FrameWriter::new(&mut buf, &header, ack, session.context).unwrap();
+    let mut writer = FrameWriter::new(&mut buf, &header, ack, session.agreement.context()).unwrap();
     for (n, message) in messages.iter().enumerate() {
         writer.message(message, n + 1 == messages.len()).unwrap();
     }
@@ -98,7 +103,12 @@ fn deliver_with(
     };
     let words = session.handle_short(&short, Ecn::NotEct, TICK)?;
     if let Some(data) = words.challenge {
-        session.answer_challenge(data, TICK.now); // as the host does
+        // As the host does.
+        session
+            .transfer
+            .signals
+            .answers
+            .on_path_challenge(data, TICK.now);
     }
     Ok(())
 }
@@ -155,12 +165,12 @@ fn a_datagram_that_is_refused_for_its_acknowledgement_throws_nothing_out() {
             map: u32::MAX << ping.id_low,
             nonce,
             marks: crate::frame::Marks::default(),
-            ranges: arrayvec::ArrayVec::new(),
+            ranges: ArrayVec::new(),
         };
         let more = [packet(1, Mode::Reliable, 900, None)];
         let result = deliver_with(&mut session, 1, Some(&block), &more);
         let evicted = u64::from(result.is_ok());
-        assert_eq!(session.totals().evicted, evicted, "{result:?}");
+        assert_eq!(session.sequencing.totals().evicted, evicted, "{result:?}");
         session.audit(&mut Audit::default());
         results.push(result);
     }

@@ -11,17 +11,17 @@ fn only_unreliable_packets_become_too_old() {
         sender.send(0, Bytes::from_static(b"abc"), mode);
     }
     sender.look(NOW);
-    assert_eq!(sender.expiry_deadline(), NOW + AGE + TICK);
+    assert_eq!(sender.scheduler.expiry, NOW + AGE + TICK);
     sender.drop_expired(NOW + AGE);
-    assert_eq!((sender.totals.expired, sender.totals.unsent), (0, 3));
+    assert_eq!((sender.totals().expired, sender.totals().unsent), (0, 3));
     sender.drop_expired(NOW + AGE + TICK);
-    assert_eq!((sender.totals.expired, sender.totals.unsent), (1, 2));
+    assert_eq!((sender.totals().expired, sender.totals().unsent), (1, 2));
     assert_eq!(
-        (sender.totals.room.used(), sender.totals.undelivered),
+        (sender.totals().room.used(), sender.totals().undelivered),
         (134, 2)
     );
-    assert!(sender.expiry_deadline().is_never());
-    sender.audit(&mut crate::audit::Audit::default(), LONGEST);
+    assert!(sender.scheduler.expiry.is_never());
+    sender.audit(&mut Audit::default(), LONGEST);
 }
 
 #[test]
@@ -34,12 +34,15 @@ fn the_age_of_a_packet_counts_from_the_first_look_after_it_was_sent() {
         sender.look(NOW + u32::from(channel) * second);
     }
     // The first is due; the others have waited for less.
-    assert_eq!(sender.expiry_deadline(), NOW + AGE + TICK);
+    assert_eq!(sender.scheduler.expiry, NOW + AGE + TICK);
     sender.look(NOW + AGE + TICK);
-    assert_eq!(sender.totals.expired, 2);
-    assert_eq!(sender.expiry_deadline(), NOW + second + AGE + TICK);
+    assert_eq!(sender.totals().expired, 2);
+    assert_eq!(sender.scheduler.expiry, NOW + second + AGE + TICK);
     sender.look(NOW + second + AGE + TICK);
-    assert_eq!((sender.totals.expired, sender.totals.room.used()), (3, 0));
+    assert_eq!(
+        (sender.totals().expired, sender.totals().room.used()),
+        (3, 0)
+    );
 }
 
 #[test]
@@ -51,11 +54,14 @@ fn a_packet_that_has_begun_to_be_sent_goes_on() {
     sender.look(NOW);
     assert!(sender.next_message(Priority::Low, FRAGMENT).is_some());
     sender.look(NOW + 2 * AGE);
-    assert_eq!((sender.totals.expired, sender.totals.unsent), (1, 1));
+    assert_eq!((sender.totals().expired, sender.totals().unsent), (1, 1));
     assert!(sender.next_message(Priority::Low, FRAGMENT).is_some());
     assert!(sender.next_message(Priority::Low, FRAGMENT).is_some());
     assert!(sender.next_message(Priority::Low, FRAGMENT).is_none());
-    assert_eq!((sender.totals.room.used(), sender.totals.unsent), (0, 0));
+    assert_eq!(
+        (sender.totals().room.used(), sender.totals().unsent),
+        (0, 0)
+    );
 }
 
 #[test]
@@ -69,7 +75,7 @@ fn what_waited_behind_a_packet_that_became_too_old_is_sent() {
     sender.look(NOW);
     assert!(sender.next_message(Priority::Low, FRAGMENT).is_none());
     sender.look(NOW + AGE + TICK);
-    assert_eq!(sender.totals.expired, 1);
+    assert_eq!(sender.totals().expired, 1);
     let next = sender.next_message(Priority::Low, FRAGMENT);
     assert!(matches!(next, Some((Message::Packet(packet), _)) if packet.payload == [8][..]));
 }

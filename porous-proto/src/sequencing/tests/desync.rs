@@ -63,7 +63,11 @@ fn whatever_a_sender_may_send_is_taken_in_every_state_of_the_receiver() {
             assert_eq!(verdict, expected, "{n} of {first} {told} {passed}");
             wire.receiver.next_frame().on_packet(&borrow(packet), NOW);
         }
-        let queue = wire.receiver.get(0).map(|made| &made.receiver.queue);
+        let queue = wire
+            .receiver
+            .table
+            .get(0)
+            .map(|made| &made.receiver.delivery.queue);
         let kept: Vec<u64> = queue.unwrap().iter().map(|(id, _)| id).collect();
         assert!(kept.into_iter().eq(first + passed..first + told + WINDOW));
     });

@@ -208,8 +208,11 @@ fn a_packet_that_is_passed_while_it_is_being_sent_is_not_sent_any_further() {
         let mut sender = half_sent(mode);
         assert!(sender.check_window(0, 0));
         sender.on_window(0, 0);
-        sender.audit(&mut crate::audit::Audit::default(), LONGEST);
-        assert_eq!((sender.totals.room.used(), sender.totals.unsent), (0, 0));
+        sender.audit(&mut Audit::default(), LONGEST);
+        assert_eq!(
+            (sender.totals().room.used(), sender.totals().unsent),
+            (0, 0)
+        );
         assert!(sender.next_message(Priority::Low, FRAGMENT).is_none());
         sender.send(0, Bytes::from_static(&[8]), mode);
         let Some((Message::Packet(next), _)) = sender.next_message(Priority::Low, FRAGMENT) else {
@@ -227,8 +230,8 @@ fn what_becomes_of_messages_of_a_packet_that_was_passed_changes_nothing() {
         sender.on_window(0, 0);
         sender.acknowledged(&part);
         sender.lost(&part);
-        sender.audit(&mut crate::audit::Audit::default(), LONGEST);
-        let totals = &sender.totals;
+        sender.audit(&mut Audit::default(), LONGEST);
+        let totals = sender.totals();
         assert_eq!((totals.charged, totals.undelivered), (0, 0));
     }
 }

@@ -47,12 +47,12 @@ fn take(receiver: &mut Sequencing, packet: &Packet<&[u8]>, now: Instant) -> bool
     if fits {
         receiver.next_frame().on_packet(packet, now);
     }
-    assert!(receiver.totals.kept <= receiver.params.receive_budget);
+    assert!(receiver.totals().kept <= receiver.table.params.receive_budget);
     fits
 }
 
 fn dropped(receiver: &Sequencing) -> (u64, u64) {
-    (receiver.totals.incomplete, receiver.totals.evicted)
+    (receiver.totals().incomplete, receiver.totals().evicted)
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn what_becomes_deliverable_because_another_packet_is_gone_is_offered() {
             receiver.handle_timeout(NOW + 2 * SECOND);
         }
         assert!(receiver.is_readable());
-        receiver.audit(&mut crate::audit::Audit::default(), LONGEST);
+        receiver.audit(&mut Audit::default(), LONGEST);
         assert!(receiver.receive(NOW).is_some());
     }
 }
@@ -91,13 +91,13 @@ fn an_incomplete_unreliable_packet_is_given_up_two_seconds_after_its_last_fragme
     for mode in [Mode::Reliable, Mode::Passive] {
         assert!(take(&mut receiver, &part(mode, 1 + mode as u32, 1), later));
     }
-    assert_eq!(receiver.give_up_deadline(), NOW + 2 * SECOND);
+    assert_eq!(receiver.table.give_up_at, NOW + 2 * SECOND);
     receiver.handle_timeout(NOW + 2 * SECOND);
-    assert_eq!((receiver.totals.kept, dropped(&receiver)), (232, (0, 0)));
-    assert_eq!(receiver.give_up_deadline(), NOW + 3 * SECOND);
+    assert_eq!((receiver.totals().kept, dropped(&receiver)), (232, (0, 0)));
+    assert_eq!(receiver.table.give_up_at, NOW + 3 * SECOND);
     receiver.handle_timeout(NOW + 3 * SECOND);
-    assert_eq!((receiver.totals.kept, dropped(&receiver)), (148, (1, 0)));
-    assert!(receiver.give_up_deadline().is_never());
+    assert_eq!((receiver.totals().kept, dropped(&receiver)), (148, (1, 0)));
+    assert!(receiver.table.give_up_at.is_never());
     // What comes now begins anew; the fragments of the others are still there.
     for index in 0..3 {
         assert!(take(
@@ -107,7 +107,7 @@ fn an_incomplete_unreliable_packet_is_given_up_two_seconds_after_its_last_fragme
         ));
     }
     assert_eq!(receiver.receive(later).unwrap().2.len(), 30);
-    assert_eq!(receiver.totals.kept_unreliable, 0);
+    assert_eq!(receiver.totals().kept_unreliable, 0);
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn what_is_complete_or_passed_is_not_given_up() {
     assert!(receiver.receive(NOW).is_some()); // 1; with it, 0 is passed
     assert!(take(&mut receiver, &whole(Mode::Unreliable, 2, &[1]), NOW));
     receiver.handle_timeout(NOW + 10 * SECOND);
-    assert_eq!((receiver.totals.kept, dropped(&receiver)), (65, (0, 0)));
+    assert_eq!((receiver.totals().kept, dropped(&receiver)), (65, (0, 0)));
 }
 
 #[test]
@@ -129,12 +129,12 @@ fn the_sentinel_of_a_packet_that_is_given_up_stays() {
     assert!(take(&mut receiver, &part(Mode::Unreliable, 7, 0), NOW));
     receiver.next_frame().on_sentinel(0, 7, 0);
     receiver.handle_timeout(NOW + 2 * SECOND);
-    assert_eq!((receiver.totals.kept, dropped(&receiver)), (0, (1, 0)));
+    assert_eq!((receiver.totals().kept, dropped(&receiver)), (0, (1, 0)));
     // It lets the window pass when a whole one was lost (§3.2.2).
     receiver.next_frame().on_sentinel(0, 55, 0);
     receiver.next_frame().on_sentinel(0, 63, 0);
     assert!(receiver.receive(NOW).is_none());
-    assert_eq!(receiver.get(0).unwrap().receiver.base(), 8);
+    assert_eq!(receiver.table.get(0).unwrap().receiver.base(), 8);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn at_most_32_unreliable_packets_of_a_channel_are_incomplete() {
         assert!(take(&mut receiver, &part(Mode::Reliable, 32 + id, 0), NOW));
     }
     assert_eq!(
-        (receiver.totals.kept, dropped(&receiver)),
+        (receiver.totals().kept, dropped(&receiver)),
         (64 * 74, (0, 0))
     );
     // The oldest goes. If that is the new one itself, so be it.
@@ -154,7 +154,7 @@ fn at_most_32_unreliable_packets_of_a_channel_are_incomplete() {
         assert!(take(&mut receiver, &part(Mode::Unreliable, id, 0), NOW));
     }
     assert_eq!(
-        (receiver.totals.kept, dropped(&receiver)),
+        (receiver.totals().kept, dropped(&receiver)),
         (32 * 74, (1, 0))
     );
     assert!(take(&mut receiver, &part(Mode::Unreliable, 0, 0), NOW));
@@ -209,9 +209,9 @@ fn incomplete_packets_make_room_before_complete_ones_and_none_if_it_is_not_enoug
         &whole(Mode::Unreliable, 3, &[0; 10]),
         NOW
     ));
-    let kept = receiver.totals.kept;
+    let kept = receiver.totals().kept;
     assert!(!receiver.make_room(3 * 74 + 1, u64::MAX));
-    assert_eq!((receiver.totals.kept, dropped(&receiver)), (kept, (0, 0)));
+    assert_eq!((receiver.totals().kept, dropped(&receiver)), (kept, (0, 0)));
     assert!(take(
         &mut receiver,
         &whole(Mode::Reliable, 4, &[0; 10]),
@@ -244,7 +244,7 @@ fn a_fragment_whose_packet_made_room_for_others_does_not_exceed_the_budget() {
     receiver
         .next_frame()
         .on_packet(&part(Mode::Unreliable, 0, 1), NOW);
-    assert_eq!(receiver.totals.kept, 64 + 20);
+    assert_eq!(receiver.totals().kept, 64 + 20);
 }
 
 #[test]

@@ -127,16 +127,16 @@ fn under_the_papers_policy_there_are_no_weights() {
 
 /// Looks whenever something is due, until then: the bytes of each channel.
 fn run(sender: &mut Sequencing, from: Instant, until: Instant) -> Vec<u64> {
-    let mut sent = vec![0; usize::from(sender.params.channels)];
+    let mut sent = vec![0; usize::from(sender.table.params.channels)];
     let mut now = from;
     while now < until {
         sender.look(now);
         while let Some((channel, len)) = next(sender) {
             sent[usize::from(channel)] += len as u64 + 8;
         }
-        sender.audit(&mut crate::audit::Audit::default(), LONGEST);
-        assert!(sender.lane_deadline() > now, "it wakes in vain");
-        now = sender.lane_deadline();
+        sender.audit(&mut Audit::default(), LONGEST);
+        assert!(sender.scheduler.lanes.due() > now, "it wakes in vain");
+        now = sender.scheduler.lanes.due();
     }
     sent
 }
@@ -180,7 +180,7 @@ fn what_is_held_back_grows_old() {
     sender.look(NOW);
     assert!(next(&mut sender).is_some() && next(&mut sender).is_none());
     sender.look(NOW + AGE + Duration::from_micros(1));
-    assert_eq!(sender.totals.expired, 1);
+    assert_eq!(sender.totals().expired, 1);
 }
 
 #[test]
@@ -189,14 +189,14 @@ fn a_cap_can_be_changed_while_it_holds_its_channel_back() {
     fill(&mut sender, 0, 3, 92);
     sender.look(NOW);
     assert!(next(&mut sender).is_some() && next(&mut sender).is_none());
-    assert_eq!(sender.lane_deadline(), NOW + Duration::from_secs(100));
+    assert_eq!(sender.scheduler.lanes.due(), NOW + Duration::from_secs(100));
     sender.set_rate(0, 100, NOW);
     sender.look(NOW);
     assert!(next(&mut sender).is_none());
-    assert_eq!(sender.lane_deadline(), NOW + Duration::from_secs(1));
+    assert_eq!(sender.scheduler.lanes.due(), NOW + Duration::from_secs(1));
     sender.set_rate(0, u32::MAX, NOW);
     sender.look(NOW);
     assert!(next(&mut sender).is_some() && next(&mut sender).is_some());
-    assert!(sender.lane_deadline().is_never());
-    sender.audit(&mut crate::audit::Audit::default(), LONGEST);
+    assert!(sender.scheduler.lanes.due().is_never());
+    sender.audit(&mut Audit::default(), LONGEST);
 }

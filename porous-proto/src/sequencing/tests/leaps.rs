@@ -83,7 +83,7 @@ impl Wire {
     /// The sender hears this question, and answers it a second later than the one before.
     fn answer(&mut self, (channel, number): (u8, u16)) -> Control {
         self.sender.on_ask(channel, number);
-        let later = self.sender.ageing.now + Duration::from_secs(1);
+        let later = self.sender.scheduler.now + Duration::from_secs(1);
         self.sender.look(later);
         self.sender.next_signal().unwrap()
     }
@@ -247,7 +247,7 @@ fn questions_and_answers_that_are_lost_are_repeated() {
     let asked = wire.question().expect("asks again");
     let told = wire.answer(asked);
     wire.sender.lost(&Message::Control(told));
-    let later = wire.sender.ageing.now + Duration::from_secs(1);
+    let later = wire.sender.scheduler.now + Duration::from_secs(1);
     wire.sender.look(later);
     assert_eq!(wire.sender.next_signal(), Some(told));
     wire.tell(told);
@@ -278,7 +278,7 @@ fn a_flood_of_questions_gets_an_answer_of_each_channel_in_ten_milliseconds() {
     let times = [0, 0, 10_000, 10_000, 20_000, 20_000];
     assert_eq!(answers, times.map(|micros| (micros, 99)));
     assert_eq!(
-        wire.sender.answer_deadline(),
+        wire.sender.signals.answer_deadline(),
         NOW + Duration::from_millis(30)
     );
 }
@@ -336,7 +336,7 @@ fn what_two_frames_contradict_is_forgotten() {
         let mut refused = 0;
         loop {
             wire.receiver.next_frame();
-            let frame = wire.receiver.asking.frame;
+            let frame = wire.receiver.frame;
             let all: Vec<Message<&[u8]>> = (sent.iter())
                 .map(|message| match message {
                     Message::Packet(packet) => Message::Packet(borrow(packet)),
@@ -388,7 +388,7 @@ fn a_dependency_that_later_packets_deny_is_forgotten() {
         };
         let packet = borrow(packet);
         assert_eq!(wire.receiver.check_packet(&packet), Verdict::Violation);
-        let frame = wire.receiver.next_frame().asking.frame;
+        let frame = wire.receiver.next_frame().frame;
         wire.receiver.on_refused(frame, &[Message::Packet(packet)]);
     }
     wire.arrive("u8 u9");

@@ -4,8 +4,7 @@ use alloc::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::super::dependency::is_satisfied;
-use super::super::sentinel::may_consume;
+use super::super::rules::{is_satisfied, may_consume};
 use super::*;
 
 const WINDOW: u64 = 32;

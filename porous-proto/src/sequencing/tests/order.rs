@@ -177,7 +177,7 @@ fn what_the_window_passed_is_stale_for_as_long_as_the_ids_can_tell() {
                 let packet = Packet {
                     mode: Mode::Reliable,
                     channel: 0,
-                    id: crate::serial::truncate(id, bits),
+                    id: serial::truncate(id, bits),
                     dependency: 0,
                     fragment: None,
                     receipt: false,

@@ -58,15 +58,21 @@ fn what_waits_beyond_its_time_takes_no_id_and_no_room() {
         sender.send(0, "abc".into(), options(mode, 2).ttl(TTL / 2));
     }
     sender.look(NOW);
-    assert_eq!(sender.expiry_deadline(), NOW + TTL / 2 + TICK);
+    assert_eq!(sender.scheduler.expiry, NOW + TTL / 2 + TICK);
     sender.look(NOW + TTL / 2 + TICK);
     assert_eq!(receipts(&mut sender), [(2, Outcome::Expired, false); 3]);
-    assert_eq!(sender.expiry_deadline(), NOW + TTL + TICK);
+    assert_eq!(sender.scheduler.expiry, NOW + TTL + TICK);
     sender.look(NOW + TTL + TICK);
     assert_eq!(receipts(&mut sender), [(1, Outcome::Expired, false); 3]);
-    assert_eq!((sender.totals.room.used(), sender.totals.unsent), (0, 0));
-    assert_eq!((sender.totals.undelivered, sender.totals.expired), (0, 6));
-    assert!(sender.expiry_deadline().is_never() && messages(&mut sender).is_empty());
+    assert_eq!(
+        (sender.totals().room.used(), sender.totals().unsent),
+        (0, 0)
+    );
+    assert_eq!(
+        (sender.totals().undelivered, sender.totals().expired),
+        (0, 6)
+    );
+    assert!(sender.scheduler.expiry.is_never() && messages(&mut sender).is_empty());
 }
 
 #[test]
@@ -88,14 +94,17 @@ fn a_lost_packet_whose_time_is_over_is_buried() {
         assert!(sender.is_current(&tombstone(0)));
         // The remote host has to know before the connection may be closed.
         assert_eq!(
-            (sender.totals.room.used(), sender.totals.undelivered),
+            (sender.totals().room.used(), sender.totals().undelivered),
             (0, 1)
         );
         sender.acknowledged(&tombstone(0));
-        assert_eq!((sender.totals.undelivered, sender.totals.charged), (0, 67));
+        assert_eq!(
+            (sender.totals().undelivered, sender.totals().charged),
+            (0, 67)
+        );
         sender.acknowledged(&sent[0]);
         sender.on_window(0, 0);
-        assert_eq!(sender.totals.charged, 0);
+        assert_eq!(sender.totals().charged, 0);
         assert!(receipts(&mut sender).is_empty());
     }
 }
@@ -107,13 +116,16 @@ fn fragments_that_wait_beyond_the_time_are_not_sent() {
         sender.send(0, Bytes::from_static(&[7; 25]), options(mode, 1).ttl(TTL));
         sender.look(NOW);
         assert!(sender.next_message(Priority::Low, FRAGMENT).is_some());
-        assert_eq!(sender.expiry_deadline(), NOW + TTL + TICK);
+        assert_eq!(sender.scheduler.expiry, NOW + TTL + TICK);
         sender.look(NOW + TTL + TICK);
         assert_eq!(receipts(&mut sender), [(1, Outcome::Expired, false)]);
         let told = messages(&mut sender);
         let expected = if mode == Mode::Unreliable { 0 } else { 1 };
         assert_eq!(told.len(), expected, "{mode:?}: {told:?}");
-        assert_eq!((sender.totals.room.used(), sender.totals.unsent), (0, 0));
+        assert_eq!(
+            (sender.totals().room.used(), sender.totals().unsent),
+            (0, 0)
+        );
     }
 }
 
@@ -246,7 +258,7 @@ fn fates_may_come_in_any_order_and_need_not_begin_with_the_first_packet() {
     sender.on_fates(0, 5, fates(2, false, 0b01));
     let expected = [(4, Lost, false), (5, Delivered, false)];
     assert_eq!(receipts(&mut sender), expected);
-    assert_eq!(sender.totals.unsettled, 4);
+    assert_eq!(sender.totals().unsettled, 4);
     // when: the first one tells of 2 and 3 / then: none before them was delivered
     sender.on_fates(0, 3, fates(2, true, 0b10));
     let mut told = receipts(&mut sender);
@@ -258,7 +270,7 @@ fn fates_may_come_in_any_order_and_need_not_begin_with_the_first_packet() {
         (3, Lost, false),
     ];
     assert_eq!(
-        (told.as_slice(), sender.totals.unsettled),
+        (told.as_slice(), sender.totals().unsettled),
         (&expected[..], 0)
     );
 }
@@ -363,8 +375,11 @@ fn what_is_cancelled_before_it_was_sent_is_gone() {
     }
     assert!(sender.cancel(0, 1) && !sender.cancel(0, 1) && !sender.cancel(1, 2));
     assert_eq!(receipts(&mut sender), [(1, Outcome::Cancelled, false); 2]);
-    assert_eq!((sender.totals.room.used(), sender.totals.unsent), (67, 1));
-    assert_eq!(sender.totals.cancelled, 2);
+    assert_eq!(
+        (sender.totals().room.used(), sender.totals().unsent),
+        (67, 1)
+    );
+    assert_eq!(sender.totals().cancelled, 2);
     assert_eq!(messages(&mut sender).len(), 1);
 }
 
@@ -419,7 +434,10 @@ fn a_packet_that_is_being_sent_is_cancelled_at_once() {
         Message::Control(Control::Tombstone { .. })
     ));
     assert_eq!(ids, [(0, 1)]);
-    assert_eq!((sender.totals.unsent, sender.totals.undelivered), (0, 1));
+    assert_eq!(
+        (sender.totals().unsent, sender.totals().undelivered),
+        (0, 1)
+    );
 }
 
 #[test]
@@ -429,7 +447,10 @@ fn what_was_replaced_is_told_and_leaves_the_budget() {
     sender.send(0, "abcdef".into(), keyed(1));
     sender.send(0, "abc".into(), keyed(2));
     assert_eq!(receipts(&mut sender), [(1, Outcome::Cancelled, false)]);
-    assert_eq!((sender.totals.room.used(), sender.totals.replaced), (67, 1));
+    assert_eq!(
+        (sender.totals().room.used(), sender.totals().replaced),
+        (67, 1)
+    );
     assert_eq!(messages(&mut sender).len(), 1);
     // It has left: the next one is another packet.
     sender.send(0, "abc".into(), keyed(3));
@@ -480,12 +501,12 @@ fn an_outdated_packet_is_buried_if_it_is_lost_and_left_alone_if_not() {
         sender.skipped(&older[0]);
         assert_eq!(receipts(&mut sender), [(1, Outcome::Cancelled, false)]);
         assert_eq!(messages(&mut sender), [tombstone(0)]);
-        assert_eq!((sender.totals.replaced, sender.totals.expired), (1, 0));
+        assert_eq!((sender.totals().replaced, sender.totals().expired), (1, 0));
         sender.acknowledged(&newer[0]);
         sender.acknowledged(&tombstone(0));
         assert_eq!(receipts(&mut sender), [(2, Outcome::Delivered, false)]);
         assert_eq!(
-            (sender.totals.room.used(), sender.totals.undelivered),
+            (sender.totals().room.used(), sender.totals().undelivered),
             (0, 0)
         );
     }

@@ -26,7 +26,7 @@ fn packets_are_delivered_as_they_come_and_each_once() {
     wire.send("r0 u1 r2 p3 r4");
     wire.arrive("r4 u1");
     assert_eq!(wire.delivered(), ["u1", "r4"]);
-    assert_eq!((wire.m_b(), wire.receiver.totals.kept), (0, 0));
+    assert_eq!((wire.m_b(), wire.receiver.totals().kept), (0, 0));
     let Message::Packet(again) = wire.messages[1].clone() else {
         unreachable!()
     };
@@ -47,11 +47,11 @@ fn who_is_late_is_not_skipped_before_the_second_report() {
     assert_eq!((wire.m_b(), wire.window_acks().len()), (0, 0));
     wire.arrive("u1");
     assert_eq!(wire.delivered(), ["u1"]);
-    let again = wire.receiver.report_deadline();
+    let again = wire.receiver.signals.report_deadline();
     assert_eq!(again, NOW + 2 * REPORT_AFTER);
     wire.receiver.handle_timeout(again);
     assert_eq!((wire.m_b(), wire.window_acks()), (4, alloc::vec![3]));
-    assert!(wire.receiver.report_deadline().is_never());
+    assert!(wire.receiver.signals.report_deadline().is_never());
     wire.arrive_late("u0 p2");
     assert!(wire.delivered().is_empty());
 }
@@ -113,7 +113,7 @@ fn a_tombstone_is_not_delivered_and_nobody_waits_for_it() {
     assert_eq!(receiver.receive(NOW), None);
     receiver.next_frame().on_tombstone(0, 0, 0);
     assert_eq!(receiver.receive(NOW), None);
-    assert_eq!(receiver.get(0).unwrap().receiver.base(), 2);
+    assert_eq!(receiver.table.get(0).unwrap().receiver.base(), 2);
     receiver.audit(&mut Audit::default(), LONGEST);
 }
 
@@ -210,7 +210,7 @@ proptest! {
             }
         }
         heal(&mut wire, now, &mut seen);
-        prop_assert_eq!(wire.sender.totals.unsent, 0, "the sender is stuck");
+        prop_assert_eq!(wire.sender.totals().unsent, 0, "the sender is stuck");
         prop_assert!(reliable.is_subset(&seen), "a reliable packet is missing");
     }
 }

@@ -31,7 +31,7 @@ fn search(path: &mut PathMtu, from: u64, seconds: u64, limit: u16) -> (Vec<u16>,
 
 #[test]
 fn all_is_tried_first_and_then_the_middle() {
-    let found = |limit| search(&mut PathMtu::new(1200, 1452), 0, 60, limit);
+    let found = |limit| search(&mut PathMtu::new(1200, 1452, 0), 0, 60, limit);
     assert_eq!(found(1452), ([1452].into(), 1452));
     let (tried, size) = found(1400);
     assert_eq!(size, 1389);
@@ -44,7 +44,7 @@ fn all_is_tried_first_and_then_the_middle() {
 fn whatever_the_path_carries_is_found_to_within_forty_bytes_by_few_probes() {
     for max in [1201, 1250, 1452, 9000, 65_507] {
         for limit in (1200..=max).step_by(7) {
-            let (tried, size) = search(&mut PathMtu::new(1200, max), 0, 120, limit);
+            let (tried, size) = search(&mut PathMtu::new(1200, max, 0), 0, 120, limit);
             assert!(
                 size <= limit && limit - size < 40,
                 "{limit} of {max}: {size}"
@@ -58,7 +58,7 @@ fn whatever_the_path_carries_is_found_to_within_forty_bytes_by_few_probes() {
 
 #[test]
 fn the_first_seconds_are_left_alone_and_so_is_who_sends_little() {
-    let mut path = PathMtu::new(1200, 1452);
+    let mut path = PathMtu::new(1200, 1452, 0);
     assert_eq!(search(&mut path, 0, 5, 1452).0, []);
     path.is_wanted = false;
     assert_eq!(path.probe_now(MS, 0, at(9000)), None);
@@ -68,7 +68,7 @@ fn the_first_seconds_are_left_alone_and_so_is_who_sends_little() {
 
 #[test]
 fn a_path_is_searched_again_after_ten_minutes() {
-    let mut path = PathMtu::new(1200, 1452);
+    let mut path = PathMtu::new(1200, 1452, 0);
     assert_eq!(search(&mut path, 0, 600, 1300).1, 1294);
     let (tried, size) = search(&mut path, 600, 600, 1452);
     assert_eq!((&tried[..], size), (&[1452][..], 1452));
@@ -77,7 +77,7 @@ fn a_path_is_searched_again_after_ten_minutes() {
 
 #[test]
 fn four_large_losses_with_none_that_came_and_three_probes_end_it_for_a_minute() {
-    let mut path = PathMtu::new(1200, 1452);
+    let mut path = PathMtu::new(1200, 1452, 0);
     search(&mut path, 0, 10, 1452);
     for id in [20_001, 20_002, 20_004, 20_006] {
         assert!(!path.on_vanished(id, 0, at(20_000)));
@@ -101,7 +101,7 @@ fn four_large_losses_with_none_that_came_and_three_probes_end_it_for_a_minute() 
 
 #[test]
 fn what_was_lost_by_chance_is_made_good_by_a_probe_but_not_again_and_again() {
-    let mut path = PathMtu::new(1200, 1452);
+    let mut path = PathMtu::new(1200, 1452, 0);
     search(&mut path, 0, 10, 1452);
     let vanish = |path: &mut PathMtu, seconds: u64| {
         let ids = 1_000_000 * seconds..1_000_000 * seconds + 4;
@@ -119,7 +119,7 @@ fn what_was_lost_by_chance_is_made_good_by_a_probe_but_not_again_and_again() {
 
 #[test]
 fn a_probe_that_comes_late_is_none() {
-    let mut path = PathMtu::new(1200, 1452);
+    let mut path = PathMtu::new(1200, 1452, 0);
     path.is_wanted = true;
     let mut now = at(0);
     path.probe_now(MS, 0, now);

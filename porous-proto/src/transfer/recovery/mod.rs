@@ -1,113 +1,117 @@
 //! When a frame is lost, and when an acknowledgement is asked for: by the rules of the paper, or by
 //! the modern ones.
 
-mod dropped;
-mod early;
 mod episodes;
-mod estimator;
 mod modern;
+mod paper;
 
 use alloc::boxed::Box;
+use core::fmt;
 use core::time::Duration;
 
-use self::dropped::Drops;
-pub(crate) use self::modern::{Due, Flight, Modern};
+use self::modern::Modern;
+use self::paper::Paper;
+use super::acked::LaterAcks;
 use super::rtt::Rtt;
 use crate::config::Policy;
-pub(crate) use crate::congestion::Minimum;
 use crate::congestion::Signal;
 use crate::time::Instant;
 
-/// The rules of one peer, with what they have measured.
-#[derive(Debug)]
-pub(crate) enum Recovery {
-    /// Three later acknowledgements, or T_rto (§3.1.3, §3.1.5): round trips of pings alone.
-    Paper(Paper),
-    Modern(Box<Modern>),
+/// What is on its way, as far as the timers need it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flight {
+    /// The oldest frame whose fate matters: its id, and when it was sent.
+    pub(crate) oldest: Option<(u64, Instant)>,
+    /// When the oldest frame with reliable content was sent that no probe has repeated, and whether
+    /// it is to be acknowledged at once.
+    pub(crate) unprobed: Option<(Instant, bool)>,
 }
 
-/// The rules of the paper.
-#[derive(Debug)]
-pub(crate) struct Paper {
-    pub(super) rtt: Rtt,
-    drops: Drops,
+/// What is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Due {
+    /// The oldest frame is lost.
+    Loss,
+    /// The oldest reliable content goes out once more, in one datagram.
+    Probe,
+    /// The same, in two, or a ping: there has been no acknowledgement for long.
+    Timeout,
 }
 
-impl Paper {
-    const fn new() -> Self {
-        Self {
-            rtt: Rtt::new(),
-            drops: Drops::new(),
-        }
+/// How a timeout asks for an acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Question {
+    /// By what is on its way and reliable, which goes out once more; otherwise by a ping alone.
+    pub(crate) repeats: bool,
+    /// The one before was not answered either.
+    pub(crate) is_again: bool,
+}
+
+/// A frame that is considered lost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lost {
+    pub(crate) id: u64,
+    pub(crate) sent: Instant,
+    /// The id of the next frame.
+    pub(crate) next: u64,
+    /// A frame between this one and the last that was lost has arrived.
+    pub(crate) is_alone: bool,
+}
+
+/// The rules of one path, with what they remember. What only the modern rules do is nothing by default.
+pub(crate) trait Recovery: fmt::Debug + Send + Sync {
+    /// A frame leaves whose acknowledgement is awaited.
+    fn on_sent(&mut self, _now: Instant) {}
+
+    /// Whether something was lost in the last seconds: then it is worth an acknowledgement of its own to
+    /// know soon what becomes of reliable content (T19).
+    fn is_lossy(&self, _now: Instant) -> bool {
+        false
     }
 
-    /// A frame is considered dropped: what that means for the window.
-    pub(super) fn on_dropped(&mut self, step: Duration, now: Instant) -> Signal {
-        let (rtt, timeout) = (self.rtt.average(), self.rtt.resend_timeout(step));
-        self.drops.on_dropped(now, rtt, timeout)
+    /// A frame was acknowledged, for the first time: with data that was in flight, or without.
+    /// `is_idle`: no data is in flight any more.
+    fn on_acknowledged(&mut self, id: u64, data: bool, is_idle: bool, now: Instant);
+
+    /// Whether the oldest frame was overtaken by so many later ones, or for so long, that it is lost.
+    fn is_lost(&self, frame: (u64, Instant), acks: &LaterAcks, rtt: &Rtt, now: Instant) -> bool;
+
+    /// A frame with data is considered lost: what that means for the congestion window.
+    fn on_lost(&mut self, lost: &Lost, rtt: &Rtt, now: Instant) -> Signal;
+
+    /// A frame with data that was considered lost was acknowledged, when `newest` was acknowledged
+    /// already. Whether nothing was lost in this episode: it counts as if it had not been.
+    fn on_spurious(&mut self, _id: u64, _newest: u64, _rtt: &Rtt) -> bool {
+        false
+    }
+
+    /// A router has marked a frame, which has come: whether an episode begins. `next` is the id of the
+    /// next frame.
+    fn on_marked(&mut self, _id: u64, _next: u64) -> bool {
+        false
+    }
+
+    /// What is due next, and when.
+    fn deadline(&self, flight: &Flight, acks: &LaterAcks, rtt: &Rtt) -> (Instant, Due);
+
+    /// How long the first probe for a frame waits, which asked for an acknowledgement at once or did not.
+    fn early_probe(&self, _at_once: bool, _rtt: &Rtt) -> Duration {
+        Duration::MAX
+    }
+
+    /// An early probe was acknowledged, or what it repeated was: whether that had arrived before (P7).
+    fn on_probed(&mut self, _had_arrived: bool) {}
+
+    /// A timeout has passed: how to ask. `None` by the paper's rules, which have no probes.
+    fn on_timeout(&mut self, _now: Instant) -> Option<Question> {
+        None
     }
 }
 
-impl Recovery {
-    pub(crate) fn new(policy: Policy) -> Self {
-        match policy {
-            Policy::Paper => Self::Paper(Paper::new()),
-            Policy::Modern => Self::Modern(Box::new(Modern::new())),
-        }
-    }
-
-    /// T_rtt,avg.
-    pub(crate) fn average(&self) -> Duration {
-        match self {
-            Self::Paper(paper) => paper.rtt.average(),
-            Self::Modern(modern) => modern.path().smoothed(),
-        }
-    }
-
-    /// T_rtt,var.
-    pub(crate) fn variance(&self) -> Duration {
-        match self {
-            Self::Paper(paper) => paper.rtt.variance(),
-            Self::Modern(modern) => modern.path().variation(),
-        }
-    }
-
-    /// T_rto (7), or the time after which the modern rules probe.
-    pub(crate) fn resend_timeout(&self, step: Duration) -> Duration {
-        match self {
-            Self::Paper(paper) => paper.rtt.resend_timeout(step),
-            Self::Modern(modern) => modern.probe_timeout(step),
-        }
-    }
-
-    /// A ping took this long. Under the modern rules acknowledgements tell enough.
-    pub(crate) fn on_pong(&mut self, elapsed: Duration) {
-        match self {
-            Self::Paper(paper) => paper.rtt.sample(elapsed),
-            Self::Modern(_) => {}
-        }
-    }
-
-    /// The connection takes another path, of which nothing is known.
-    pub(crate) fn on_new_path(&mut self) {
-        match self {
-            Self::Paper(paper) => paper.rtt = Rtt::new(),
-            Self::Modern(modern) => modern.on_new_path(),
-        }
-    }
-
-    /// A frame was acknowledged, for the first time. `counted`: it carried data; `is_idle`: none is on
-    /// its way.
-    pub(crate) fn on_acknowledged(
-        &mut self,
-        id: u64,
-        (counted, is_idle): (bool, bool),
-        now: Instant,
-    ) {
-        match self {
-            Self::Paper(paper) if counted => paper.drops.on_acknowledged(),
-            Self::Paper(_) => {}
-            Self::Modern(modern) => modern.on_acknowledged(id, counted || is_idle, now),
-        }
+/// The rules of a policy.
+pub(crate) fn of(policy: Policy) -> Box<dyn Recovery> {
+    match policy {
+        Policy::Paper => Box::new(Paper::new()),
+        Policy::Modern => Box::new(Modern::new()),
     }
 }

@@ -21,8 +21,8 @@ impl Side {
     /// No message is in the store.
     fn assert_empty(&mut self) {
         assert_eq!(self.later(), None);
-        assert_eq!(self.transfer.copies.count(), 0);
-        assert_eq!(self.transfer.store.used(), 0);
+        assert_eq!(self.transfer.outbound.messages.copies.count(), 0);
+        assert_eq!(self.transfer.outbound.messages.store.used(), 0);
     }
 
     /// The next frame, a tick later.
@@ -72,7 +72,7 @@ fn an_acknowledgement_of_any_frame_cancels_copies() {
         for delivery in [Delivery::Reliable, Delivery::Unreliable] {
             side.queue(0, 40, delivery, 3);
             side.queue(1, 40, delivery, 3);
-            let first = side.transfer.queue.next();
+            let first = side.transfer.outbound.queue.next();
             assert_eq!(side.frame(), Some(vec![0, 1]));
             side.queue(2, 40, delivery, 0);
             assert_eq!(side.later(), Some(vec![2, 0, 1]));
@@ -106,7 +106,7 @@ fn a_message_with_copies_is_lost_when_all_frames_are_that_carried_it() {
         side.acknowledge(&[2, 3]);
         side.acknowledge(&[4]);
         // Frames 0 and 1 are three behind.
-        assert_eq!(side.transfer.frames_lost(), 2);
+        assert_eq!(side.transfer.outbound.figures.lost, 2);
         assert_eq!(side.script.lost, [2, 0]);
         assert_eq!(side.later(), Some(vec![1]));
     }
@@ -125,7 +125,10 @@ fn a_message_is_not_lost_while_its_copy_is_under_way() {
         side.queue(4, 40, Delivery::Unreliable, 0);
         assert_eq!(side.later(), Some(vec![4, 0]));
         side.acknowledge(&[1, 2, 3]);
-        assert_eq!((side.transfer.frames_lost(), side.later()), (1, None));
+        assert_eq!(
+            (side.transfer.outbound.figures.lost, side.later()),
+            (1, None)
+        );
         side.acknowledge(&[4]);
         assert_eq!(side.script.acknowledged, [1, 2, 3, 4, 0]);
         side.assert_empty();
@@ -144,7 +147,7 @@ fn what_was_lost_before_it_found_room_is_copied_after_it_was_sent_again() {
         }
         side.acknowledge(&[1, 2]);
         side.acknowledge(&[3]);
-        assert_eq!(side.transfer.frames_lost(), 1);
+        assert_eq!(side.transfer.outbound.figures.lost, 1);
         side.queue(4, 40, Delivery::Unreliable, 0);
         assert_eq!(side.later(), Some(vec![0, 4]));
         side.queue(5, 40, Delivery::Unreliable, 0);
@@ -163,11 +166,11 @@ fn copies_take_a_quarter_of_a_datagram_and_those_without_room_wait_for_50_ms() {
         assert_eq!(side.frame(), Some((0..9).collect()));
         side.queue(20, 40, Delivery::Unreliable, 0);
         assert_eq!(side.later(), Some(vec![20, 0, 1, 2]));
-        assert_eq!(side.transfer.copies.count(), 5);
+        assert_eq!(side.transfer.outbound.messages.copies.count(), 5);
         side.now = side.now + Duration::from_millis(50);
         side.queue(21, 40, Delivery::Unreliable, 0);
         assert_eq!(side.later(), Some(vec![21, 3, 4, 5]));
-        assert_eq!(side.transfer.copies.count(), 0);
+        assert_eq!(side.transfer.outbound.messages.copies.count(), 0);
     }
 }
 
@@ -230,11 +233,11 @@ fn copies_stay_within_the_windows() {
     for mut side in sides() {
         side.queue(0, 40, Delivery::Reliable, 3);
         assert_eq!(side.frame(), Some(vec![0]));
-        let flight = side.transfer.flight();
+        let flight = side.transfer.outbound.queue.flight();
         side.transfer.congestion_for_test(flight + 90);
         side.queue(1, 60, Delivery::Reliable, 0);
         assert_eq!(side.later(), Some(vec![1]));
-        assert!(side.transfer.flight() <= flight + 90);
+        assert!(side.transfer.outbound.queue.flight() <= flight + 90);
         side.transfer.congestion_for_test(2 * flight + 150);
         side.queue(2, 20, Delivery::Reliable, 0);
         assert_eq!(side.later(), Some(vec![2, 0]));
@@ -247,10 +250,10 @@ fn copies_ride_with_acknowledgements() {
     for mut side in sides() {
         side.queue(0, 40, Delivery::Reliable, 1);
         assert_eq!(side.frame(), Some(vec![0]));
-        let flight = side.transfer.flight();
-        side.transfer.ack_timer.pending = true;
+        let flight = side.transfer.outbound.queue.flight();
+        side.transfer.inbound.ack_timer.pending = true;
         assert_eq!(side.later(), Some(vec![0]));
-        assert!(side.transfer.flight() > flight + 40);
+        assert!(side.transfer.outbound.queue.flight() > flight + 40);
         assert_eq!(side.later(), None);
     }
 }
@@ -266,9 +269,10 @@ fn few_messages_wait_for_copies() {
                 assert!(side.frame().is_some());
             }
         }
-        assert_eq!(side.transfer.copies.count(), 64);
-        let payloads = side.transfer.queue.records();
-        let payloads = payloads.flat_map(|record| side.transfer.store.iter(&record.contents));
+        assert_eq!(side.transfer.outbound.messages.copies.count(), 64);
+        let payloads = side.transfer.outbound.queue.outstanding();
+        let payloads =
+            payloads.flat_map(|(_, contents)| side.transfer.outbound.messages.store.iter(contents));
         let kept = payloads.filter(|outgoing| match &outgoing.message {
             Message::Packet(packet) => !packet.payload.is_empty(),
             Message::Control(_) => false,
@@ -288,9 +292,9 @@ fn a_probe_comes_a_round_trip_after_the_last_copy() {
     side.queue(0, 40, Delivery::Reliable, 1);
     assert_eq!(side.frame(), Some(vec![0]));
     let sent = side.now;
-    side.transfer.ack_timer.pending = true;
+    side.transfer.inbound.ack_timer.pending = true;
     assert_eq!(side.later(), Some(vec![0]));
-    let due = side.transfer.recovery_deadline();
+    let due = side.transfer.recovery_deadline_for_test();
     assert!(due < sent + 1000 * MS);
     side.now = due;
     side.transfer.handle_timeout(&mut side.script, due);
@@ -313,7 +317,7 @@ fn a_late_probe_repeats_each_message_once() {
     }
     let mut frames = Vec::new();
     for _ in 0..8 {
-        side.now = side.transfer.recovery_deadline();
+        side.now = side.transfer.recovery_deadline_for_test();
         side.transfer.handle_timeout(&mut side.script, side.now);
         frames.extend(core::iter::from_fn(|| side.frame()));
     }

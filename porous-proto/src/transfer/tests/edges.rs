@@ -7,13 +7,13 @@ impl Side {
     fn starting_at(first: u64) -> Self {
         let mut side = Self::new();
         side.transfer = Transfer::new(side.transfer.params, first);
-        side.transfer.pings.pending = false;
+        side.transfer.signals.pings.pending = false;
         side
     }
 
     /// The newest frame and the `count - 1` before it are acknowledged.
     fn acknowledge_newest(&mut self, count: u32) {
-        let newest = self.transfer.queue.next() - 1;
+        let newest = self.transfer.outbound.queue.next() - 1;
         let rest = count - 33;
         let block = AckBlock {
             largest_low: crate::serial::truncate(newest, 32),
@@ -45,8 +45,11 @@ fn frames_are_acknowledged_where_their_ids_wrap() {
             }
             side.acknowledge_newest(40);
             let transfer = &side.transfer;
-            assert_eq!(transfer.flight(), 0, "{edge}");
-            let counts = (transfer.frames_sent(), transfer.frames_lost());
+            assert_eq!(transfer.outbound.queue.flight(), 0, "{edge}");
+            let counts = (
+                transfer.outbound.figures.sent,
+                transfer.outbound.figures.lost,
+            );
             assert_eq!(counts, (40 * round, 0), "{edge}");
             assert_eq!(side.script.acknowledged.len() as u64, 40 * round, "{edge}");
         }
@@ -57,19 +60,19 @@ fn frames_are_acknowledged_where_their_ids_wrap() {
 #[test]
 fn limits_take_effect_in_order_and_their_serials_wrap() {
     let mut side = Side::new();
-    side.transfer.params.send_rate = 500_000;
+    side.transfer.set_send_rate(500_000);
     for change in 1..=200_000_u32 {
         let serial = u16::try_from(change % (1 << 16)).unwrap();
         side.transfer.on_limits(serial, change);
-        assert_eq!(side.transfer.params.bandwidth, change);
+        assert_eq!(side.transfer.outbound.messages.rates.bandwidth(), change);
         // One that was overtaken, or comes twice.
         for late in [0, 1, 77] {
             side.transfer.on_limits(serial.wrapping_sub(late), 7);
-            assert_eq!(side.transfer.params.bandwidth, change);
+            assert_eq!(side.transfer.outbound.messages.rates.bandwidth(), change);
         }
     }
     side.transfer.on_limits(4000, u32::MAX); // our own limit is the smaller one
-    assert_eq!(side.transfer.params.bandwidth, 500_000);
+    assert_eq!(side.transfer.outbound.messages.rates.bandwidth(), 500_000);
 }
 
 /// Window acknowledgements do not wait for room in the congestion window (T20).
@@ -104,22 +107,22 @@ fn fill_up(window: u64, others: u64) {
     let mut side = Side::new();
     side.transfer.params.window = window;
     side.transfer = Transfer::new(side.transfer.params, 0);
-    side.transfer.pings.pending = false;
+    side.transfer.signals.pings.pending = false;
     let next = message(7, 100, Delivery::Reliable);
     side.script.low.push_back(next);
     assert_eq!(side.frame(), Some(vec![7]));
     side.now = Instant::from_micros(1);
     for n in 1..window + others {
-        side.transfer.answers = Answers::default();
-        side.transfer.answers.on_ping(0, side.now);
+        side.transfer.signals.answers = signals::Answers::default();
+        side.transfer.signals.answers.on_ping(0, side.now);
         assert_eq!(side.frame(), Some(vec![u8::MAX]), "{n}");
     }
     assert_eq!(side.frame(), None);
-    side.transfer.answers = Answers::default();
-    side.transfer.answers.on_ping(0, side.now);
+    side.transfer.signals.answers = signals::Answers::default();
+    side.transfer.signals.answers.on_ping(0, side.now);
     assert_eq!(side.frame(), Some(vec![u8::MAX]));
     assert_eq!(side.frame(), Some(vec![7]), "the first one was forgotten");
-    assert_eq!(side.transfer.frames_lost(), 0);
+    assert_eq!(side.transfer.outbound.figures.lost, 0);
 }
 
 /// What came with many holes takes much of a datagram to acknowledge, again and again: nothing tells
@@ -130,9 +133,14 @@ fn an_acknowledgement_that_is_not_due_keeps_no_full_message_from_leaving() {
     for policy in [Policy::Paper, Policy::Modern] {
         let mut side = Side::with(policy);
         for id in (0..400).filter(|id| id % 5 < 2) {
-            side.transfer.received.record(id, 1, false, 0);
+            side.transfer.inbound.received.record(id, 1, false, 0);
         }
-        let (block, _) = side.transfer.received.report(Duration::ZERO).unwrap();
+        let Report { block, .. } = side
+            .transfer
+            .inbound
+            .received
+            .report(Duration::ZERO)
+            .unwrap();
         assert!(block.length() > 16);
         side.script
             .low
@@ -142,19 +150,25 @@ fn an_acknowledgement_that_is_not_due_keeps_no_full_message_from_leaving() {
         side.script
             .low
             .push_back(message(2, most - 16, Delivery::Reliable));
-        side.transfer.ack_timer.on_frame(true, false, side.now);
+        side.transfer
+            .inbound
+            .ack_timer
+            .on_frame(true, false, side.now);
         assert_eq!(side.frame(), Some(vec![]), "{policy:?}");
         assert_eq!(side.frame(), Some(vec![2]), "{policy:?}");
         // One that is held back is not forgotten.
         side.script
             .low
             .push_back(message(3, most - 16, Delivery::Reliable));
-        side.transfer.ack_timer.on_data(side.now);
-        side.transfer.ack_timer.on_frame(false, false, side.now);
-        let due = side.transfer.ack_deadline();
-        let pending = side.transfer.ack_timer.pending;
+        side.transfer.inbound.ack_timer.on_data(side.now);
+        side.transfer
+            .inbound
+            .ack_timer
+            .on_frame(false, false, side.now);
+        let due = side.transfer.inbound.ack_timer.due();
+        let pending = side.transfer.inbound.ack_timer.pending;
         let expected = if pending { vec![] } else { vec![3] };
         assert_eq!(side.frame(), Some(expected), "{policy:?}");
-        assert_eq!(side.transfer.ack_deadline(), due, "{policy:?}");
+        assert_eq!(side.transfer.inbound.ack_timer.due(), due, "{policy:?}");
     }
 }

@@ -7,7 +7,7 @@ use crate::frame::AckRange;
 fn sent(first: u64, count: u8, delivery: Delivery) -> Side {
     let mut side = Side::new();
     side.transfer = Transfer::new(side.transfer.params, first);
-    side.transfer.pings.pending = false;
+    side.transfer.signals.pings.pending = false;
     side.transfer.congestion_for_test(1 << 20);
     for name in 0..count {
         side.script.low.push_back(message(name, 400, delivery));
@@ -90,11 +90,11 @@ fn ids_below_the_first_read_as_received() {
 #[test]
 fn the_flight_size_is_what_was_sent_and_not_acknowledged() {
     let mut side = sent(0, 3, Delivery::Reliable);
-    let each = side.transfer.flight() / 3;
+    let each = side.transfer.outbound.queue.flight() / 3;
     assert!((400..420).contains(&each));
     for (id, left) in [(1, 2), (0, 1), (2, 0)] {
         side.acknowledge(&[id]);
-        assert_eq!(side.transfer.flight(), left * each);
+        assert_eq!(side.transfer.outbound.queue.flight(), left * each);
     }
 }
 
@@ -109,12 +109,12 @@ fn a_dropped_frame_leaves_a_sentinel_if_nothing_of_it_is_sent_again() {
         (4095, Delivery::Unreliable, Some(vec![SENTINEL])),
     ] {
         let mut side = sent(first, 1, delivery);
-        side.now = side.transfer.recovery_deadline();
+        side.now = side.transfer.recovery_deadline_for_test();
         side.transfer.handle_timeout(&mut side.script, side.now);
-        assert_eq!(side.transfer.flight(), 0);
+        assert_eq!(side.transfer.outbound.queue.flight(), 0);
         assert_eq!(side.frame(), expected, "{first}, {delivery:?}");
         // The sentinel is lost, too.
-        side.now = side.transfer.recovery_deadline();
+        side.now = side.transfer.recovery_deadline_for_test();
         if !side.now.is_never() {
             side.transfer.handle_timeout(&mut side.script, side.now);
             assert_eq!(side.frame(), expected, "{first}, {delivery:?}");
@@ -125,13 +125,16 @@ fn a_dropped_frame_leaves_a_sentinel_if_nothing_of_it_is_sent_again() {
 #[test]
 fn a_frame_is_dropped_when_its_time_has_come_and_not_before() {
     let mut side = sent(0, 1, Delivery::Reliable);
-    let due = side.transfer.recovery_deadline();
+    let due = side.transfer.recovery_deadline_for_test();
     side.now = due;
     let just_before = Instant::from_micros(due.as_micros() - 1);
     side.transfer.handle_timeout(&mut side.script, just_before);
-    assert_eq!((side.transfer.frames_lost(), side.frame()), (0, None));
+    assert_eq!(
+        (side.transfer.outbound.figures.lost, side.frame()),
+        (0, None)
+    );
     side.transfer.handle_timeout(&mut side.script, due);
-    assert_eq!(side.transfer.frames_lost(), 1);
+    assert_eq!(side.transfer.outbound.figures.lost, 1);
     assert_eq!(side.frame(), Some(vec![0]));
 }
 
@@ -139,10 +142,12 @@ fn a_frame_is_dropped_when_its_time_has_come_and_not_before() {
 #[test]
 fn a_step_that_is_long_puts_off_the_resend() {
     let mut side = sent(0, 1, Delivery::Reliable);
-    let before = side.transfer.recovery_deadline();
+    let before = side.transfer.recovery_deadline_for_test();
     side.transfer
-        .set_step(Duration::from_secs(1), Duration::ZERO);
-    let after = side.transfer.recovery_deadline();
+        .outbound
+        .path
+        .set_steps(Duration::from_secs(1), Duration::ZERO);
+    let after = side.transfer.recovery_deadline_for_test();
     // 200 ms and 1 s, instead of 200 ms and four times 100 ms.
     assert_eq!(after, before + Duration::from_millis(600));
 }
@@ -153,7 +158,7 @@ fn sent_under(policy: Policy, count: u8) -> (Side, Vec<u64>) {
     side.transfer.congestion_for_test(1 << 20);
     let mut ids = Vec::new();
     for name in 0..count {
-        ids.push(side.transfer.queue.next());
+        ids.push(side.transfer.outbound.queue.next());
         (side.script.low).push_back(message(name, 400, Delivery::Reliable));
         assert_eq!(side.frame(), Some(vec![name]));
     }
@@ -166,7 +171,7 @@ fn what_was_considered_dropped_and_is_acknowledged_is_not_sent_again() {
     for policy in [Policy::Paper, Policy::Modern] {
         let (mut side, ids) = sent_under(policy, 200);
         side.acknowledge(&ids[196..]);
-        let lost = side.transfer.frames_lost();
+        let lost = side.transfer.outbound.figures.lost;
         assert!(lost >= 195, "{lost}");
         // One goes out again. Then what seemed lost is acknowledged, but for two frames.
         assert_eq!(side.frame(), Some(vec![0]));
@@ -182,11 +187,14 @@ fn what_was_considered_dropped_and_is_acknowledged_is_not_sent_again() {
         assert_eq!(side.frame(), Some(vec![50]));
         assert_eq!(side.frame(), Some(vec![120]));
         assert_eq!(side.frame(), None);
-        let end = side.transfer.queue.next();
+        let end = side.transfer.outbound.queue.next();
         side.acknowledge(&[end - 2, end - 1]);
         side.acknowledge(&[end - 3]);
         assert_eq!(side.script.acknowledged.len(), 200, "0 had arrived");
-        assert_eq!((side.frame(), side.transfer.store.used()), (None, 0));
+        assert_eq!(
+            (side.frame(), side.transfer.outbound.messages.store.used()),
+            (None, 0)
+        );
     }
 }
 
@@ -198,7 +206,7 @@ fn what_was_sent_again_in_vain_is_not_sent_a_third_time() {
         side.acknowledge(&ids[1..]);
         assert_eq!(side.frame(), Some(vec![0]));
         side.acknowledge(&ids[..1]);
-        let next = side.transfer.queue.next();
+        let next = side.transfer.outbound.queue.next();
         side.now = side.now + Duration::from_millis(2);
         for name in 5..25 {
             (side.script.low).push_back(message(name, 400, Delivery::Reliable));
@@ -206,8 +214,11 @@ fn what_was_sent_again_in_vain_is_not_sent_a_third_time() {
         }
         let rest: Vec<u64> = (next..next + 20).collect();
         side.acknowledge(&rest);
-        assert_eq!(side.transfer.frames_lost(), 2);
-        assert_eq!((side.frame(), side.transfer.store.used()), (None, 0));
+        assert_eq!(side.transfer.outbound.figures.lost, 2);
+        assert_eq!(
+            (side.frame(), side.transfer.outbound.messages.store.used()),
+            (None, 0)
+        );
     }
 }
 
@@ -234,7 +245,7 @@ fn limits_that_were_only_late_are_not_said_again() {
 #[test]
 fn equation_14_holds_for_all_drops_of_a_step() {
     let mut side = sent(0, 1, Delivery::Unreliable);
-    side.now = side.transfer.recovery_deadline();
+    side.now = side.transfer.recovery_deadline_for_test();
     side.transfer.handle_timeout(&mut side.script, side.now);
     // Nothing arrives for long, and then three frames are dropped at once.
     side.now = side.now + Duration::from_secs(10);
@@ -245,15 +256,15 @@ fn equation_14_holds_for_all_drops_of_a_step() {
             .push_back(message(name, 400, Delivery::Unreliable));
         assert_eq!(side.frame(), Some(vec![name]));
     }
-    side.now = side.transfer.recovery_deadline();
+    side.now = side.transfer.recovery_deadline_for_test();
     side.transfer.handle_timeout(&mut side.script, side.now);
     assert_eq!(
-        (side.transfer.frames_lost(), side.transfer.window()),
+        (side.transfer.outbound.figures.lost, side.transfer.window()),
         (4, 512)
     );
     // Slow start goes on up to W_s, half of what W_c was: each acknowledgement adds a frame.
     for acknowledged in 1..=32 {
-        let id = side.transfer.queue.next();
+        let id = side.transfer.outbound.queue.next();
         side.script
             .low
             .push_back(message(7, 400, Delivery::Unreliable));
@@ -261,7 +272,7 @@ fn equation_14_holds_for_all_drops_of_a_step() {
         side.acknowledge(&[id]);
         assert_eq!(side.transfer.window(), (1 + acknowledged) * 512);
     }
-    let id = side.transfer.queue.next();
+    let id = side.transfer.outbound.queue.next();
     side.script
         .low
         .push_back(message(7, 400, Delivery::Unreliable));

@@ -48,7 +48,7 @@ impl Side {
     /// Lets time pass until something is due, and does it.
     fn wait(&mut self) -> Duration {
         let before = self.now;
-        self.now = self.transfer.recovery_deadline();
+        self.now = self.transfer.recovery_deadline_for_test();
         self.transfer.handle_timeout(&mut self.script, self.now);
         self.now.saturating_duration_since(before)
     }
@@ -59,22 +59,28 @@ impl Side {
 fn a_lone_reliable_message_is_repeated_before_it_counts_as_lost() {
     let mut side = settled();
     side.send(30, 100, Delivery::Reliable);
-    let (window, flight) = (side.transfer.window(), side.transfer.flight());
+    let (window, flight) = (
+        side.transfer.window(),
+        side.transfer.outbound.queue.flight(),
+    );
     let waited = side.wait();
     assert!(waited > 100 * MS && waited < 115 * MS, "{waited:?}");
     assert_eq!(side.frame(), Some(vec![30]));
     // The repetition counts in flight, and nothing was lost.
-    assert_eq!(side.transfer.flight(), 2 * flight);
+    assert_eq!(side.transfer.outbound.queue.flight(), 2 * flight);
     assert_eq!(
-        (side.transfer.window(), side.transfer.frames_lost()),
+        (side.transfer.window(), side.transfer.outbound.figures.lost),
         (window, 0)
     );
     side.now = side.now + 100 * MS;
     side.acknowledge(&[31]);
     assert_eq!(side.script.acknowledged, [30]);
     // The first one turns out to be lost, but there is nothing to be sent again.
-    assert_eq!((side.transfer.frames_lost(), side.frame()), (1, None));
-    assert_eq!(side.transfer.flight(), 0);
+    assert_eq!(
+        (side.transfer.outbound.figures.lost, side.frame()),
+        (1, None)
+    );
+    assert_eq!(side.transfer.outbound.queue.flight(), 0);
 }
 
 /// P8: whoever waits for it has waited for long.
@@ -145,11 +151,11 @@ fn what_is_not_reliable_is_asked_after_by_pings_ever_more_seldom() {
             "{waits:?}"
         );
     }
-    assert_eq!(side.transfer.frames_lost(), 0);
+    assert_eq!(side.transfer.outbound.figures.lost, 0);
     side.now = side.now + 100 * MS;
     side.acknowledge(&[35]);
     assert_eq!(
-        (side.transfer.frames_lost(), side.script.lost.len()),
+        (side.transfer.outbound.figures.lost, side.script.lost.len()),
         (1, 1)
     );
 }
@@ -178,19 +184,19 @@ fn what_was_not_lost_gives_the_window_back() {
     for name in 30..40 {
         side.send(name, 400, Delivery::Reliable);
     }
-    let window = side.transfer.budget.own_window();
+    let window = side.transfer.outbound.path.control.own_window();
     side.now = side.now + 100 * MS;
     side.acknowledge(&[33]); // 30 is three behind
     assert_eq!(
-        (side.transfer.frames_lost(), side.script.lost.len()),
+        (side.transfer.outbound.figures.lost, side.script.lost.len()),
         (1, 0)
     );
-    assert!(side.transfer.budget.own_window() < window);
+    assert!(side.transfer.outbound.path.control.own_window() < window);
     // It was only late.
     side.acknowledge(&[30]);
-    assert!(side.transfer.budget.own_window() >= window);
+    assert!(side.transfer.outbound.path.control.own_window() >= window);
     side.acknowledge(&[36]); // 31 is lost; 32, four behind, is waited for now
-    assert_eq!(side.transfer.frames_lost(), 2);
+    assert_eq!(side.transfer.outbound.figures.lost, 2);
 }
 
 /// P5: a frame outside of the windows that was not lost does not excuse a loss.
@@ -198,7 +204,7 @@ fn what_was_not_lost_gives_the_window_back() {
 fn what_adds_nothing_to_the_flight_excuses_no_loss() {
     let mut side = settled();
     side.send(30, 400, Delivery::Reliable);
-    let window = side.transfer.budget.own_window();
+    let window = side.transfer.outbound.path.control.own_window();
     side.script
         .windows
         .push_back(Control::Window { channel: 0, id: 1 });
@@ -209,9 +215,9 @@ fn what_adds_nothing_to_the_flight_excuses_no_loss() {
     side.now = side.now + 100 * MS;
     side.acknowledge(&[34]); // 30 and 31 are lost
     side.acknowledge(&[31]);
-    assert!(side.transfer.budget.own_window() < window);
+    assert!(side.transfer.outbound.path.control.own_window() < window);
     side.acknowledge(&[30]);
-    assert!(side.transfer.budget.own_window() >= window);
+    assert!(side.transfer.outbound.path.control.own_window() >= window);
 }
 
 /// P5: two losses far apart are a change of the path only if nothing between them arrived.
@@ -228,8 +234,8 @@ fn losses_with_arrivals_between_them_do_not_empty_the_window() {
         let map = (21..53).filter(|&id| !lost(id));
         side.acknowledge_block(53, map.fold(0, |map, id| map | 1 << (52 - id)));
         let lost = if arrived { 2 } else { 21 };
-        assert_eq!(side.transfer.frames_lost(), lost);
-        let window = side.transfer.budget.own_window();
+        assert_eq!(side.transfer.outbound.figures.lost, lost);
+        let window = side.transfer.outbound.path.control.own_window();
         assert_eq!(window as usize > MTU, arrived, "{window}");
     }
 }
@@ -238,23 +244,27 @@ fn losses_with_arrivals_between_them_do_not_empty_the_window() {
 #[test]
 fn an_id_that_was_left_out_is_no_arrival() {
     let mut side = settled();
-    while !side.transfer.nonces.skips(side.transfer.queue.next() + 5) {
-        let id = side.transfer.queue.next();
+    while !side
+        .transfer
+        .nonces
+        .skips(side.transfer.outbound.queue.next() + 5)
+    {
+        let id = side.transfer.outbound.queue.next();
         side.send(1, 10, Delivery::Unreliable);
         side.now = side.now + 100 * MS;
         side.acknowledge(&[id]);
     }
-    let first = side.transfer.queue.next();
+    let first = side.transfer.outbound.queue.next();
     for _ in 0..10 {
         side.send(2, 10, Delivery::Unreliable);
         side.now = side.now + 60 * MS;
     }
-    let newest = side.transfer.queue.next() - 1;
+    let newest = side.transfer.outbound.queue.next() - 1;
     assert_eq!(newest, first + 10, "one was left out");
-    let before = side.transfer.frames_lost();
+    let before = side.transfer.outbound.figures.lost;
     side.acknowledge(&[newest]);
-    assert!(side.transfer.frames_lost() >= before + 8);
-    let window = side.transfer.budget.own_window() as usize;
+    assert!(side.transfer.outbound.figures.lost >= before + 8);
+    let window = side.transfer.outbound.path.control.own_window() as usize;
     assert_eq!(window, MTU, "the path has changed");
 }
 

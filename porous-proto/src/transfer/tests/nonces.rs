@@ -50,7 +50,7 @@ impl Pair {
         let Some(acked) = transfer.check_ack(block) else {
             return false;
         };
-        let believed = transfer.believes(&acked);
+        let believed = transfer.nonces.check(&acked);
         if believed {
             transfer.on_ack(&acked, script, *now);
         }
@@ -58,11 +58,11 @@ impl Pair {
     }
 
     fn honest(&self) -> AckBlock {
-        self.received.report(Duration::ZERO).unwrap().0
+        self.received.report(Duration::ZERO).unwrap().block
     }
 
     fn window(&self) -> u32 {
-        self.side.transfer.budget.own_window()
+        self.side.transfer.outbound.path.control.own_window()
     }
 }
 
@@ -90,7 +90,7 @@ fn a_frame_that_did_not_come_cannot_be_acknowledged_by_guessing() {
     for _ in 0..200 {
         pair.send(false);
         // All of it came, and the bits sum up to nothing.
-        let newest = u32::try_from(pair.side.transfer.queue.next() - 1).unwrap();
+        let newest = u32::try_from(pair.side.transfer.outbound.queue.next() - 1).unwrap();
         let everything = AckBlock {
             largest_low: newest,
             largest_width: 4,

@@ -39,7 +39,7 @@ fn neither_queue_grows_without_limit_and_nothing_in_them_is_lost() {
 #[test]
 fn large_packets_fill_the_queues_sooner_on_their_way_and_back() {
     let (mut client, peer, _server) = by_hand(hasty().send_budget(1).unwrap());
-    let payload = bytes::Bytes::from(vec![0; 300_000]);
+    let payload = porous_std::Bytes::from(vec![0; 300_000]);
     let mut taken = 0;
     soon("two full queues", || {
         let sent = client.send(peer, ChannelId(0), payload.clone(), Mode::Reliable);

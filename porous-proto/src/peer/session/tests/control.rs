@@ -133,8 +133,10 @@ fn answer(session: &mut Session) -> Vec<Control> {
     let Rest::Short(short) = decode(&buf[..written.len], 0).unwrap().rest else {
         unreachable!()
     };
-    let mut messages = arrayvec::ArrayVec::<Message<&[u8]>, MAX_MESSAGES>::new();
-    short.decode_body(session.context, &mut messages).unwrap();
+    let mut messages = ArrayVec::<Message<&[u8]>, MAX_MESSAGES>::new();
+    short
+        .decode_body(session.agreement.context(), &mut messages)
+        .unwrap();
     let control = |message: &Message<&[u8]>| match message {
         Message::Control(control) => Some(*control),
         Message::Packet(_) => None,

@@ -1,0 +1,306 @@
+//! The transfer window Q_t (16) of a channel: the packets that were begun and not passed by the remote
+//! host's receive window, and which of their bytes are acknowledged.
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use super::{SequencingParams, cost};
+use crate::frame::{Fragment, Mode};
+use crate::serial::{self, SendWindow};
+
+/// A packet in the transfer window, sent in part at least.
+#[derive(Debug)]
+pub(super) struct Sent {
+    pub(super) mode: Mode,
+    /// True while it is charged to the remote's budget. Unreliable packets are charged while they are on their
+    /// way only: the remote may throw them out for others, and never says so.
+    pub(super) is_charged: bool,
+    /// True while it counts in our own send budget.
+    pub(super) is_queued: bool,
+    pub(super) len: u32,
+    /// Bytes that are not acknowledged yet; of a packet of none (`deviations.md` Q14), 1.
+    pub(super) open: u32,
+}
+
+impl Sent {
+    pub(super) fn cost(&self) -> u64 {
+        cost(self.len as usize)
+    }
+
+    /// It is not charged to the remote's budget any more: what it was.
+    pub(super) fn discharge(&mut self) -> u64 {
+        let was_charged = core::mem::take(&mut self.is_charged);
+        if was_charged { self.cost() } else { 0 }
+    }
+
+    /// It does not count in our own budget any more: what it did.
+    pub(super) fn give_back(&mut self) -> u64 {
+        let was_queued = core::mem::take(&mut self.is_queued);
+        if was_queued { self.cost() } else { 0 }
+    }
+}
+
+/// The packets of a channel from n_b to the newest that was begun.
+#[derive(Debug)]
+pub(super) struct TransferWindow {
+    window: SendWindow,
+    sent: VecDeque<Sent>,
+    /// Made for the first packet in fragments, and dropped with the last.
+    cuts: Option<Box<Cuts>>,
+}
+
+impl TransferWindow {
+    pub(super) const fn new(first_id: u64, size: u64) -> Self {
+        Self {
+            window: SendWindow::new(first_id, size),
+            sent: VecDeque::new(),
+            cuts: None,
+        }
+    }
+
+    /// n_b.
+    pub(super) const fn base(&self) -> u64 {
+        self.window.base()
+    }
+
+    /// The id that the next packet gets.
+    pub(super) fn next_id(&self) -> u64 {
+        self.window.base() + self.sent.len() as u64
+    }
+
+    /// The newest packet, if it was not passed.
+    pub(super) fn newest(&self) -> Option<u64> {
+        self.next_id().checked_sub(1)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.sent.is_empty()
+    }
+
+    /// Whether the next packet may be begun.
+    pub(super) fn has_room(&self) -> bool {
+        self.window.contains(self.next_id())
+    }
+
+    /// A packet of this length is begun, and gets the next id.
+    pub(super) fn begin(&mut self, mode: Mode, len: usize) {
+        // A packet is at most 4 GiB long by `Config`.
+        let len = u32::try_from(len).unwrap_or(u32::MAX);
+        self.sent.push_back(Sent {
+            mode,
+            is_charged: true,
+            is_queued: true,
+            len,
+            open: len.max(1),
+        });
+    }
+
+    fn index(&self, id: u64) -> Option<usize> {
+        usize::try_from(id.checked_sub(self.window.base())?).ok()
+    }
+
+    pub(super) fn get(&self, id: u64) -> Option<&Sent> {
+        self.sent.get(self.index(id)?)
+    }
+
+    pub(super) fn get_mut(&mut self, id: u64) -> Option<&mut Sent> {
+        let index = self.index(id)?;
+        self.sent.get_mut(index)
+    }
+
+    #[cfg(any(test, feature = "audit"))]
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Sent> {
+        self.sent.iter()
+    }
+
+    /// The full id of a packet that is here. None if the window has passed it.
+    pub(super) fn expand(&self, id: u32, params: &SequencingParams) -> Option<u64> {
+        let id = serial::expand(id, params.id_bits, self.window.base(), 0)?;
+        (id < self.next_id()).then_some(id)
+    }
+
+    /// A piece of a packet ends, and another one begins.
+    pub(super) fn cut(&mut self, id: u64, start: u32) {
+        if let Some(len) = self
+            .get(id)
+            .filter(|sent| sent.open > 0)
+            .map(|sent| sent.len)
+        {
+            self.cuts.get_or_insert_default().cut(id, len, start);
+        }
+    }
+
+    /// All of a packet arrived, or a fragment: its mode, if it is complete by that.
+    pub(super) fn acknowledge(&mut self, id: u64, fragment: Option<Fragment>) -> Option<Mode> {
+        let arrived = fragment.map_or(u32::MAX, |part| {
+            let cuts = self.cuts.as_mut();
+            cuts.map_or(0, |cuts| cuts.acknowledge(id, part.offset))
+        });
+        let sent = self.get_mut(id).filter(|sent| sent.open > 0)?;
+        sent.open = sent.open.saturating_sub(arrived);
+        if sent.open > 0 {
+            return None;
+        }
+        let mode = sent.mode;
+        self.forget_cuts(id);
+        Some(mode)
+    }
+
+    /// The window passes its oldest packet, if there is one.
+    pub(super) fn pass(&mut self) -> Option<Sent> {
+        let sent = self.sent.pop_front()?;
+        self.forget_cuts(self.base());
+        self.window.advance_to(self.base() + 1);
+        Some(sent)
+    }
+
+    /// No packet that is begun from now on has an id before this one; all that were are passed.
+    pub(super) fn skip_to(&mut self, id: u64) {
+        self.window.advance_to(id);
+    }
+
+    /// Nobody asks any more which bytes of the packet are acknowledged.
+    fn forget_cuts(&mut self, id: u64) {
+        if let Some(cuts) = &mut self.cuts {
+            cuts.forget(id);
+        }
+        self.cuts.take_if(|cuts| cuts.is_empty());
+    }
+}
+
+/// Where a piece of a packet begins, and whether it is acknowledged.
+#[derive(Clone, Copy, Debug)]
+struct Cut {
+    id: u64,
+    start: u32,
+    acknowledged: bool,
+}
+
+/// The pieces of the packets of a channel that are in fragments and not acknowledged whole. The sender
+/// cuts a packet piece by piece, and a piece that is sent again perhaps once more, so that a fragment ends
+/// where the next one begins: its first byte says which one it is, and an acknowledgement of it that comes
+/// late never says too much. In their
+/// order, each packet with its end, by id. What is not cut yet is one piece. Of pieces in a row that are
+/// acknowledged only the first is here.
+#[derive(Debug, Default)]
+struct Cuts(Vec<Cut>);
+
+impl Cuts {
+    /// The first piece that is not before this.
+    fn place(&self, id: u64, start: u32) -> usize {
+        self.0
+            .partition_point(|cut| (cut.id, cut.start) < (id, start))
+    }
+
+    /// One piece of the packet `id`, which has `len` bytes, ends here, and another one begins.
+    fn cut(&mut self, id: u64, len: u32, start: u32) {
+        let first = self.place(id, 0);
+        if self.0.get(first).is_none_or(|cut| cut.id != id) {
+            for start in [len, 0] {
+                self.0.insert(first, Cut::new(id, start));
+            }
+        }
+        let at = self.place(id, start);
+        let is_there = self
+            .0
+            .get(at)
+            .is_some_and(|cut| (cut.id, cut.start) == (id, start));
+        let is_known = at > 0 && self.0[at - 1].acknowledged;
+        if !is_there && !is_known {
+            self.0.insert(at, Cut::new(id, start));
+        }
+    }
+
+    /// The piece of this packet that begins there is acknowledged: how many bytes that were not.
+    fn acknowledge(&mut self, id: u64, start: u32) -> u32 {
+        let at = self.place(id, start);
+        let [cut, next, ..] = &mut self.0[at..] else {
+            return 0;
+        };
+        if (cut.id, cut.start, cut.acknowledged, next.id) != (id, start, false, id) {
+            return 0;
+        }
+        cut.acknowledged = true;
+        let (end, joins_next) = (next.start, next.acknowledged);
+        if joins_next {
+            self.0.remove(at + 1);
+        }
+        if at > 0 && self.0[at - 1].id == id && self.0[at - 1].acknowledged {
+            self.0.remove(at);
+        }
+        end - start
+    }
+
+    /// All of the packet is acknowledged, or was passed.
+    fn forget(&mut self, id: u64) {
+        self.0.retain(|cut| cut.id != id);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Cut {
+    const fn new(id: u64, start: u32) -> Self {
+        Self {
+            id,
+            start,
+            acknowledged: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Packet 7 with these cuts, between two others.
+    fn cut(len: u32, starts: &[u32]) -> Cuts {
+        let mut cuts = Cuts::default();
+        for id in [9, 5] {
+            cuts.cut(id, 1000, 300);
+        }
+        starts.iter().for_each(|&start| cuts.cut(7, len, start));
+        cuts
+    }
+
+    fn pieces(cuts: &Cuts, id: u64) -> usize {
+        cuts.0.iter().filter(|cut| cut.id == id).count()
+    }
+
+    #[test]
+    fn each_byte_is_acknowledged_once_in_any_order() {
+        for order in [[0, 10, 30], [30, 10, 0], [10, 30, 0], [30, 0, 10]] {
+            let mut cuts = cut(35, &[10, 30]);
+            let sum: u32 = order.iter().map(|&start| cuts.acknowledge(7, start)).sum();
+            assert_eq!(sum, 35, "{order:?}");
+            assert_eq!(pieces(&cuts, 7), 2, "one piece, and the end");
+            assert_eq!(order.map(|start| cuts.acknowledge(7, start)), [0; 3]);
+            cuts.forget(7);
+            assert_eq!([5, 7, 9].map(|id| pieces(&cuts, id)), [3, 0, 3]);
+            assert_eq!([5, 7, 9].map(|id| cuts.acknowledge(id, 300)), [700, 0, 700]);
+        }
+    }
+
+    #[test]
+    fn what_is_not_cut_cannot_be_acknowledged() {
+        let mut cuts = cut(30, &[10]);
+        let unknown = [5, 20, 30, 40].map(|start| cuts.acknowledge(7, start));
+        assert_eq!(unknown, [0; 4]);
+        cuts.cut(7, 30, 20);
+        assert_eq!([10, 0].map(|start| cuts.acknowledge(7, start)), [10, 10]);
+    }
+
+    #[test]
+    fn a_piece_that_is_cut_once_more_is_acknowledged_in_two() {
+        let mut cuts = cut(200, &[100]);
+        cuts.cut(7, 200, 60);
+        assert_eq!([0, 100].map(|start| cuts.acknowledge(7, start)), [60, 100]);
+        assert_eq!(cuts.acknowledge(7, 60), 40);
+        // What is acknowledged is not sent again, and not cut either.
+        cuts.cut(7, 200, 150);
+        assert_eq!((cuts.acknowledge(7, 150), pieces(&cuts, 7)), (0, 2));
+    }
+}

@@ -1,0 +1,302 @@
+//! How long a round trip takes: all that is measured of it, and the times to wait that follow from it.
+//! The paper measures pings alone, the modern policy every acknowledgement (`docs/deviations.md` T13).
+
+mod estimator;
+mod pings;
+
+use core::time::Duration;
+
+use self::estimator::Estimator;
+use self::pings::Pings;
+use crate::config::Policy;
+use crate::stats::{Jitter, Minimum};
+use crate::time::Instant;
+
+/// The resolution of clocks and of hosts' steps (RFC 9002 §6.1.2, kGranularity). A timeout is at least
+/// this much longer than the round trip: a remote host that answers pings before they have come, and
+/// makes ours step often, would else be sent to without end (`docs/deviations.md` P4).
+const GRANULARITY: Duration = Duration::from_millis(1);
+
+/// An honest host holds an acknowledgement back for no longer than this while its steps are short
+/// (`docs/deviations.md` T19). A longer delay tells of lost acknowledgements.
+pub(super) const MAX_ACK_DELAY: Duration = Duration::from_millis(25);
+
+/// A delay that no honest host reports, be its steps a tenth of a second apart: the acknowledgement
+/// only repeats an earlier one that was lost (`docs/deviations.md` P9).
+const ABSURD_DELAY: Duration = Duration::from_millis(200);
+
+/// What a policy measures.
+#[derive(Clone, Copy, Debug)]
+enum Samples {
+    Paper(Pings),
+    Modern {
+        /// With all that holds acknowledgements back: for the timers.
+        feedback: Estimator,
+        /// Without the delay that the remote host reports: the network alone.
+        network: Estimator,
+        /// Smoothed delay of the acknowledgements that nobody asked for at once.
+        ack_delay: Duration,
+    },
+}
+
+/// The round trips of one path.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rtt {
+    samples: Samples,
+    minimum: Minimum,
+    pub(crate) jitter: Jitter,
+    /// T_step,avg of (7): the average time between the steps of our host.
+    step: Duration,
+}
+
+impl Rtt {
+    pub(crate) const fn new(policy: Policy) -> Self {
+        let samples = match policy {
+            Policy::Paper => Samples::Paper(Pings::new()),
+            Policy::Modern => Samples::Modern {
+                feedback: Estimator::new(),
+                network: Estimator::new(),
+                ack_delay: MAX_ACK_DELAY,
+            },
+        };
+        Self {
+            samples,
+            minimum: Minimum::NONE,
+            jitter: Jitter::NONE,
+            step: Duration::ZERO,
+        }
+    }
+
+    pub(crate) const fn set_step(&mut self, step: Duration) {
+        self.step = step;
+    }
+
+    pub(crate) const fn step(&self) -> Duration {
+        self.step
+    }
+
+    /// A ping was answered after this time. Under the modern policy acknowledgements tell enough.
+    pub(crate) fn on_pong(&mut self, elapsed: Duration, now: Instant) {
+        if let Samples::Paper(pings) = &mut self.samples {
+            pings.sample(elapsed);
+            self.note(elapsed, now);
+        }
+    }
+
+    /// The newest frame of an acknowledgement was sent `elapsed` ago, and the remote host reports that
+    /// it held the acknowledgement back for `delay`. The sample without that delay, as far as the
+    /// report can be true; `None` if there is none.
+    pub(crate) fn on_ack(
+        &mut self,
+        elapsed: Duration,
+        delay: Duration,
+        now: Instant,
+    ) -> Option<Duration> {
+        let Samples::Modern {
+            feedback,
+            network,
+            ack_delay,
+        } = &mut self.samples
+        else {
+            return None;
+        };
+        if delay > ABSURD_DELAY {
+            return None;
+        }
+        feedback.sample(elapsed, now);
+        *ack_delay = (7 * *ack_delay + delay.min(MAX_ACK_DELAY)) / 8;
+        // A round trip below the shortest one is a lie about the delay (RFC 9002 §5.3).
+        let without = elapsed.saturating_sub(delay);
+        let is_possible = self.minimum.get().is_some_and(|least| without >= least);
+        let sample = if is_possible { without } else { elapsed };
+        network.sample(sample, now);
+        self.note(sample, now);
+        Some(sample)
+    }
+
+    fn note(&mut self, sample: Duration, now: Instant) {
+        self.minimum.sample(sample, now);
+        self.jitter.sample(sample);
+    }
+
+    /// A frame that was considered dropped was acknowledged after all, this long after it was sent:
+    /// T_rto was too short. A line that is slower than its pings would else drop everything for ever
+    /// (`docs/deviations.md` P1).
+    pub(crate) fn on_late(&mut self, elapsed: Duration) {
+        if let Samples::Paper(pings) = &mut self.samples {
+            pings.sample(elapsed);
+        }
+    }
+
+    /// T_rtt,avg.
+    pub(crate) const fn smoothed(&self) -> Duration {
+        match &self.samples {
+            Samples::Paper(pings) => pings.average(),
+            Samples::Modern { network, .. } => network.smoothed(),
+        }
+    }
+
+    /// T_rtt,var.
+    pub(crate) const fn variation(&self) -> Duration {
+        match &self.samples {
+            Samples::Paper(pings) => pings.variance(),
+            Samples::Modern { network, .. } => network.variation(),
+        }
+    }
+
+    /// The shortest recent round trip; `None` before the first sample.
+    pub(crate) fn minimum(&self) -> Option<Duration> {
+        self.minimum.get()
+    }
+
+    /// The smoothed round trip as timers see it, with the delays of acknowledgements.
+    pub(crate) const fn feedback(&self) -> Duration {
+        match &self.samples {
+            Samples::Paper(pings) => pings.average(),
+            Samples::Modern { feedback, .. } => feedback.smoothed(),
+        }
+    }
+
+    /// T_rto (7), or the probe timeout of the modern policy (RFC 9002 §6.2.1; `docs/deviations.md` T18).
+    pub(crate) fn timeout(&self) -> Duration {
+        let variance = match &self.samples {
+            Samples::Paper(pings) => pings.variance(),
+            Samples::Modern { feedback, .. } => feedback.variation(),
+        };
+        self.feedback() + self.step.max(4 * variance).max(GRANULARITY)
+    }
+
+    /// How late a frame may be that was overtaken by a later one (RFC 9002 §6.1.2).
+    pub(crate) fn loss_delay(&self) -> Duration {
+        let rtt = match &self.samples {
+            Samples::Paper(pings) => pings.average(),
+            Samples::Modern { feedback, .. } => feedback.smoothed().max(feedback.latest()),
+        };
+        (rtt + rtt / 8).max(GRANULARITY.max(self.step))
+    }
+
+    /// How long an early probe waits for the acknowledgement of a frame, which asked for one at once
+    /// or did not (`docs/deviations.md` P6).
+    pub(crate) fn early_probe(&self, at_once: bool) -> Duration {
+        let hold = match &self.samples {
+            Samples::Modern { ack_delay, .. } if !at_once => *ack_delay,
+            Samples::Modern { .. } | Samples::Paper(_) => Duration::ZERO,
+        };
+        let variation = (2 * self.variation()).max(GRANULARITY);
+        // Samples include how seldom both hosts look, so that no step comes on top. A host that is
+        // called at the frames of a game is called half a step late on average: the probe is due that
+        // much earlier.
+        let early = (self.step / 2).min(self.smoothed() / 8);
+        self.smoothed() + variation + hold - early
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+    const RTT: Duration = Duration::from_millis(64);
+
+    /// Of the paper, after this many pings of this length, with this step.
+    fn pinged(pings: usize, rtt: Duration, step: Duration) -> Rtt {
+        let mut new = Rtt::new(Policy::Paper);
+        (0..pings).for_each(|_| new.on_pong(rtt, Instant::ZERO));
+        new.set_step(step);
+        new
+    }
+
+    /// Modern round trips that do not vary, and acknowledgements that were held back.
+    fn settled(delay: Duration, step: Duration) -> Rtt {
+        let mut new = Rtt::new(Policy::Modern);
+        for n in 0..200 {
+            new.on_ack(RTT + delay, delay, Instant::from_micros(64_000 * n));
+        }
+        new.set_step(step);
+        new
+    }
+
+    #[test]
+    fn equation_07_timeout_is_at_least_a_step_above_the_average() {
+        assert_eq!(pinged(0, MS, Duration::ZERO).timeout(), 600 * MS);
+        let timeout = pinged(200, 50 * MS, 16 * MS).timeout();
+        assert!(timeout > 65 * MS && timeout < 67 * MS, "{timeout:?}");
+    }
+
+    /// P4.
+    #[test]
+    fn round_trips_of_nothing_leave_a_millisecond() {
+        let timeout = |step| pinged(200, Duration::ZERO, step).timeout();
+        assert_eq!((timeout(Duration::ZERO), timeout(2 * MS)), (MS, 2 * MS));
+    }
+
+    /// P6.
+    #[test]
+    fn a_host_that_is_called_late_probes_half_a_step_early() {
+        let early = |step| settled(Duration::ZERO, step).early_probe(true);
+        assert_eq!(early(16 * MS), RTT + MS - 8 * MS);
+        assert_eq!(early(500 * MS), RTT + MS - RTT / 8);
+    }
+
+    /// P6.
+    #[test]
+    fn what_the_remote_host_holds_back_is_waited_for_unless_asked_for() {
+        let hold = |rtt: &Rtt| (rtt.early_probe(false) - rtt.early_probe(true)).as_millis();
+        let mut rtt = settled(10 * MS, Duration::ZERO);
+        assert_eq!(hold(&rtt), 10);
+        // An acknowledgement that was lost looks as if it had been held for long.
+        for n in 0..100 {
+            rtt.on_ack(RTT, 190 * MS, Instant::from_micros(n));
+        }
+        assert!((24..=25).contains(&hold(&rtt)), "{}", hold(&rtt));
+    }
+
+    /// The remote host says how long it held an acknowledgement back, and may lie.
+    #[test]
+    fn a_delay_shortens_the_path_but_not_the_timers() {
+        let mut rtt = settled(Duration::ZERO, Duration::ZERO);
+        for n in 0..200 {
+            rtt.on_ack(
+                RTT + 20 * MS,
+                20 * MS,
+                Instant::from_micros(20_000_000 + 100_000 * n),
+            );
+            rtt.on_ack(
+                RTT + 20 * MS,
+                60 * MS,
+                Instant::from_micros(20_050_000 + 100_000 * n),
+            );
+        }
+        assert_eq!(rtt.minimum(), Some(RTT));
+        assert!(rtt.feedback() > RTT + 19 * MS);
+        let path = rtt.smoothed();
+        assert!(path > RTT && path < RTT + 15 * MS, "{path:?}");
+    }
+
+    /// P9: a block that is repeated tells of a frame that arrived long ago.
+    #[test]
+    fn lost_acknowledgements_do_not_make_the_path_longer() {
+        for mut rtt in [
+            settled(Duration::ZERO, Duration::ZERO),
+            Rtt::new(Policy::Modern),
+        ] {
+            let before = rtt.timeout();
+            for n in 0..200 {
+                rtt.on_ack(
+                    5000 * MS,
+                    496 * MS,
+                    Instant::from_micros(20_000_000 + 1_000_000 * n),
+                );
+            }
+            assert_eq!(rtt.timeout(), before);
+            for n in 0..200 {
+                rtt.on_ack(
+                    5000 * MS,
+                    200 * MS,
+                    Instant::from_micros(300_000_000 + 1_000_000 * n),
+                );
+            }
+            assert!(rtt.timeout() > 4000 * MS);
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! What an application tells a host, as a value that can be kept, queued or sent to a thread.
+
+use core::fmt;
+use core::net::SocketAddr;
+
+use porous_proto::{
+    AnswerError, Bytes, ChannelId, ConnectError, ConnectionIds, ConnectionIdsError, Disconnect,
+    Listen, ListenError, PeerId, RefusalData, SendError, SendOptions, UnknownPeer,
+};
+
+use crate::SystemSocket;
+use crate::bound::Bound;
+
+/// What an application tells a host: each does what the method of its name does. A program that has
+/// a thread for its network sends these to it; [`Endpoint::execute`](crate::Endpoint::execute)
+/// carries them out.
+///
+/// ```
+/// use porous_udp::{Endpoint, bind, prelude::*};
+/// use porous_udp::{Command, Executed};
+///
+/// let mut host = Endpoint::new(bind("127.0.0.1:0")?, Config::client())?;
+/// let to = "127.0.0.1:4000".parse()?;
+/// let connect = Command::Connect { to: [to].into(), greeting: (*b"name=Ada").into() };
+/// let executed = host.execute(connect)?;
+/// assert!(matches!(executed, Executed::Connecting { address, .. } if address == to));
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Command {
+    /// Whether strangers may connect.
+    Listen(Listen),
+    /// To begin to connect, as `connect_with` does.
+    Connect {
+        /// Where the remote host may be: up to 8 addresses.
+        to: Box<[SocketAddr]>,
+        /// Up to 255 bytes for the application of the remote host.
+        greeting: Box<[u8]>,
+    },
+    /// To let a peer in that asked.
+    Accept(PeerId),
+    /// To turn a peer away that asked.
+    Refuse {
+        /// The peer that asked.
+        peer: PeerId,
+        /// Up to 64 bytes for its application.
+        data: RefusalData,
+    },
+    /// To queue a packet.
+    Send(Outgoing),
+    /// To cancel packets.
+    Cancel {
+        /// The peer that they were sent to.
+        peer: PeerId,
+        /// Their channel.
+        channel: ChannelId,
+        /// Their receipt.
+        token: u64,
+    },
+    /// To end a connection.
+    Disconnect {
+        /// The peer.
+        peer: PeerId,
+        /// What is told to it, and when.
+        how: Disconnect,
+    },
+    /// To change the cap of a channel to a peer.
+    SetChannelRate {
+        /// The peer.
+        peer: PeerId,
+        /// The channel.
+        channel: ChannelId,
+        /// The most that is sent, in bytes a second.
+        bytes_a_second: u32,
+    },
+    /// To change the most that is sent to a peer.
+    SetSendRate {
+        /// The peer.
+        peer: PeerId,
+        /// In bytes a second.
+        bytes_a_second: u32,
+    },
+    /// To change the most that a peer is asked to send.
+    SetReceiveRate {
+        /// The peer.
+        peer: PeerId,
+        /// In bytes a second.
+        bytes_a_second: u32,
+    },
+    /// To change the most that is sent to all peers together.
+    SetHostSendRate {
+        /// In bytes a second.
+        bytes_a_second: u32,
+    },
+    /// To change how the ids of new connections are made.
+    SetConnectionIds(ConnectionIds),
+}
+
+/// A packet on its way out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outgoing {
+    /// To whom.
+    pub peer: PeerId,
+    /// On which channel.
+    pub channel: ChannelId,
+    /// Its bytes.
+    pub payload: Bytes,
+    /// How.
+    pub options: SendOptions,
+}
+
+/// What has come of a [`Command`] that the host took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Executed {
+    /// It was done, and there is no more to say.
+    Done,
+    /// An attempt to connect has begun.
+    Connecting {
+        /// The peer to be.
+        peer: PeerId,
+        /// The first of the addresses.
+        address: SocketAddr,
+    },
+    /// Whether there were packets to cancel.
+    Cancelled(bool),
+}
+
+/// Why a host did not take a [`Command`]. Nothing has changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CommandError {
+    /// [`Command::Listen`].
+    Listen(ListenError),
+    /// [`Command::Connect`].
+    Connect {
+        /// The first of the addresses; of none, `0.0.0.0:0`.
+        address: SocketAddr,
+        /// Why.
+        error: ConnectError,
+    },
+    /// [`Command::Accept`] and [`Command::Refuse`].
+    Answer {
+        /// The peer that asked.
+        peer: PeerId,
+        /// Why.
+        error: AnswerError,
+    },
+    /// [`Command::Send`].
+    Send {
+        /// The packet, handed back.
+        packet: Outgoing,
+        /// Why.
+        error: SendError,
+    },
+    /// [`Command::Disconnect`].
+    Disconnect(UnknownPeer),
+    /// The commands that change a rate.
+    Rate(SendError),
+    /// [`Command::SetConnectionIds`].
+    ConnectionIds(ConnectionIdsError),
+}
+
+impl fmt::Display for CommandError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Listen(error) => error.fmt(f),
+            Self::Connect { error, .. } => error.fmt(f),
+            Self::Answer { error, .. } => error.fmt(f),
+            Self::Send { error, .. } | Self::Rate(error) => error.fmt(f),
+            Self::Disconnect(error) => error.fmt(f),
+            Self::ConnectionIds(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for CommandError {}
+
+impl Command {
+    pub(crate) fn execute<S: SystemSocket>(
+        self,
+        host: &mut Bound<S>,
+    ) -> Result<Executed, CommandError> {
+        match self {
+            Self::Listen(policy) => host.listen(policy).map_err(CommandError::Listen)?,
+            Self::Connect { to, greeting } => {
+                let nowhere = || SocketAddr::from(([0, 0, 0, 0], 0));
+                let address = to.first().copied().unwrap_or_else(nowhere);
+                return match host.connect_with(&to, &greeting) {
+                    Ok(peer) => Ok(Executed::Connecting { peer, address }),
+                    Err(error) => Err(CommandError::Connect { address, error }),
+                };
+            }
+            Self::Accept(peer) => {
+                let error = |error| CommandError::Answer { peer, error };
+                host.accept(peer).map_err(error)?;
+            }
+            Self::Refuse { peer, data } => {
+                let error = |error| CommandError::Answer { peer, error };
+                host.refuse(peer, data.as_bytes()).map_err(error)?;
+            }
+            Self::Send(packet) => {
+                let payload = packet.payload.clone();
+                let sent = host.send(packet.peer, packet.channel, payload, packet.options);
+                sent.map_err(|error| CommandError::Send { packet, error })?;
+            }
+            Self::Cancel {
+                peer,
+                channel,
+                token,
+            } => return Ok(Executed::Cancelled(host.cancel(peer, channel, token))),
+            Self::Disconnect { peer, how } => host
+                .disconnect(peer, how)
+                .map_err(CommandError::Disconnect)?,
+            Self::SetChannelRate {
+                peer,
+                channel,
+                bytes_a_second,
+            } => host
+                .set_channel_rate(peer, channel, bytes_a_second)
+                .map_err(CommandError::Rate)?,
+            Self::SetSendRate {
+                peer,
+                bytes_a_second,
+            } => host
+                .set_send_rate(peer, bytes_a_second)
+                .map_err(CommandError::Rate)?,
+            Self::SetReceiveRate {
+                peer,
+                bytes_a_second,
+            } => host
+                .set_receive_rate(peer, bytes_a_second)
+                .map_err(CommandError::Rate)?,
+            Self::SetHostSendRate { bytes_a_second } => host.set_host_send_rate(bytes_a_second),
+            Self::SetConnectionIds(ids) => host
+                .set_connection_ids(ids)
+                .map_err(CommandError::ConnectionIds)?,
+        }
+        Ok(Executed::Done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Config, Endpoint, Mode, bind};
+
+    #[test]
+    fn a_command_that_is_refused_hands_back_what_it_was_about() {
+        let config = Config::client().connection_id_len(0).unwrap();
+        let mut host = Endpoint::new(bind("127.0.0.1:0").unwrap(), config).unwrap();
+        let peer = PeerId::from_u64(u64::MAX).unwrap();
+        let packet = Outgoing {
+            peer,
+            channel: ChannelId(0),
+            payload: Bytes::from_static(b"hello"),
+            options: Mode::Reliable.into(),
+        };
+        let nowhere = SocketAddr::from(([127, 0, 0, 1], 0));
+        let connect = |to: &[SocketAddr]| Command::Connect {
+            to: to.into(),
+            greeting: Box::default(),
+        };
+        let bytes_a_second = 1;
+        let mut error = |command| host.execute(command).unwrap_err();
+        assert_eq!(
+            error(Command::Listen(Listen::Open)),
+            CommandError::Listen(ListenError::NotAllowed)
+        );
+        let refused = error(connect(&[nowhere]));
+        assert!(matches!(refused, CommandError::Connect { address, .. } if address == nowhere));
+        let refused = error(connect(&[]));
+        assert!(matches!(refused, CommandError::Connect { address, .. } if address.port() == 0));
+        let unanswered = CommandError::Answer {
+            peer,
+            error: AnswerError::UnknownPeer,
+        };
+        assert_eq!(error(Command::Accept(peer)), unanswered);
+        let data = RefusalData::default();
+        assert_eq!(error(Command::Refuse { peer, data }), unanswered);
+        let unsent = CommandError::Send {
+            packet: packet.clone(),
+            error: SendError::UnknownPeer,
+        };
+        assert_eq!(error(Command::Send(packet)), unsent);
+        let how = Disconnect::Now { reason: 0 };
+        let gone = CommandError::Disconnect(UnknownPeer);
+        assert_eq!(error(Command::Disconnect { peer, how }), gone);
+        let unknown = CommandError::Rate(SendError::UnknownPeer);
+        let channel = ChannelId(0);
+        for rate in [
+            Command::SetChannelRate {
+                peer,
+                channel,
+                bytes_a_second,
+            },
+            Command::SetSendRate {
+                peer,
+                bytes_a_second,
+            },
+            Command::SetReceiveRate {
+                peer,
+                bytes_a_second,
+            },
+        ] {
+            assert_eq!(error(rate), unknown);
+        }
+        assert_eq!(
+            error(Command::SetConnectionIds(ConnectionIds::Custom(|_| {}))),
+            CommandError::ConnectionIds(ConnectionIdsError::NoBytes)
+        );
+        assert_eq!(unknown.to_string(), SendError::UnknownPeer.to_string());
+    }
+
+    #[test]
+    fn a_command_that_is_taken_says_what_came_of_it() {
+        let mut host = Endpoint::new(bind("127.0.0.1:0").unwrap(), Config::new()).unwrap();
+        let to = [1, 2].map(|port| SocketAddr::from(([127, 0, 0, 1], port)));
+        let connect = Command::Connect {
+            to: to.into(),
+            greeting: Box::default(),
+        };
+        let Ok(Executed::Connecting { peer, address }) = host.execute(connect) else {
+            panic!("it begins");
+        };
+        assert_eq!((address, host.address(peer)), (to[0], Some(to[0])));
+        let cancel = Command::Cancel {
+            peer,
+            channel: ChannelId(0),
+            token: 7,
+        };
+        assert_eq!(host.execute(cancel), Ok(Executed::Cancelled(false)));
+        let rate = Command::SetHostSendRate { bytes_a_second: 1 };
+        for done in [Command::Listen(Listen::Open), rate] {
+            assert_eq!(host.execute(done), Ok(Executed::Done));
+        }
+        let how = Disconnect::Now { reason: 0 };
+        let disconnect = Command::Disconnect { peer, how };
+        assert_eq!(host.execute(disconnect), Ok(Executed::Done));
+    }
+}

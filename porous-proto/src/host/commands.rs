@@ -111,10 +111,9 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// Changes how the ids of new connections are made. Those that are there keep theirs.
     ///
     /// An id that one of this host's peers has is drawn again: 64 times, or 16 times with
-    /// [`ConnectionIds::Custom`]. If none of them is free,
-    /// [`connect`](Self::connect) fails with
-    /// [`OutOfConnectionIds`](crate::ConnectError::OutOfConnectionIds), and who wants to connect to
-    /// this host is refused with [`Full`](crate::Refusal::Full).
+    /// [`ConnectionIds::Custom`]. If none of them is free, [`connect`](Self::connect) fails with
+    /// [`OutOfConnectionIds`](crate::ConnectError::OutOfConnectionIds), and hosts that connect to this
+    /// one are refused with [`Full`](crate::Refusal::Full).
     ///
     /// # Errors
     ///
@@ -163,10 +162,10 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// Connects to a host that may be at any of up to 8 addresses: a server with IPv4 and IPv6, or
     /// another player behind a NAT, who has a public and a private address and connects to ours at
     /// the same time (`docs/nat.md`). All are tried at once, and one connection comes of it, at the
-    /// address that is first proved to be that of somebody who answers:
+    /// address from which an answer is first proved to come:
     /// [`Event::Connected`](crate::Event::Connected) and [`address`](Self::address) tell which.
     ///
-    /// Whoever answers first is taken for the host that is meant. A private address may belong to a
+    /// The host that answers first is taken for the host that is meant. A private address may belong to a
     /// stranger in another network; that it is the right host is for the application to check, by an
     /// [application id](crate::Config::application_id) for each match, or in the first packet.
     ///
@@ -203,8 +202,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     ///
     /// A greeting carries no promise. It is not encrypted: a host on the way reads it, can change it
     /// before the remote host sees it, and can send it again from elsewhere. So it is no place for
-    /// passwords, nor for a token that is good for more than one time. And a stranger may be who reads
-    /// it, if one is at the address.
+    /// passwords, nor for a token that is good for more than one time. And a stranger reads it if one is
+    /// at the address.
     ///
     /// # Errors
     ///
@@ -276,7 +275,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
 
     /// Turns a peer away that [asked](crate::Event::Request), with up to 64 bytes that its
     /// application finds in [`Refusal::Application`](crate::Refusal::Application). Its
-    /// `Disconnected` follows. Whoever was refused may ask again, with a new connection.
+    /// `Disconnected` follows. The remote host may ask again, with a new connection.
     ///
     /// # Errors
     ///
@@ -440,9 +439,10 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         self.change_peer(peer, |peer| peer.set_send_rate(bytes_a_second))
     }
 
-    /// Changes the most that this host wants to receive from a peer, in bytes a second, likewise. The
-    /// remote host is told at once, and again until it says that it knows; it then sends no more, if
-    /// it is honest. The newest call counts. Nothing is held back here.
+    /// Changes the most that this host wants to receive from a peer, in bytes a second, from 1 to
+    /// `u32::MAX`, which is no cap; 0 counts as 1. The remote host is told at once, and again until it
+    /// says that it knows; it then sends no more, if it is honest. The newest call counts. Nothing is
+    /// held back here.
     ///
     /// # Errors
     ///
@@ -532,7 +532,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let member = self.table.get_mut(peer);
         let member = member.filter(|member| member.peer.state().is_live());
         let member = member.ok_or(UnknownPeer)?;
-        // A host that was met while connecting is told once, as far as we know who it is.
+        // A host that was met while connecting is told once, if we know its nonce.
         let remotes = member.remotes();
         member.peer.disconnect(how, now);
         let (Disconnect::Flush { reason, .. } | Disconnect::Now { reason }) = how;

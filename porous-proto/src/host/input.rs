@@ -49,7 +49,10 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
             Rest::OtherVersion { nonce_self, .. } => {
                 let (from, local) = (self.sender(), &self.host.local);
                 let strangers = &mut self.host.strangers;
-                Some(strangers.on_other_version(from, nonce_self, datagram.len(), local))
+                let length = datagram.len();
+                Some(Err(
+                    strangers.on_other_version(from, nonce_self, length, local)
+                ))
             }
             Rest::Refuse(refuse) => Some(self.with_nonce(refuse.nonce_peer, |peer, way| {
                 peer.on_refused(way, refuse.refusal(), now);
@@ -129,7 +132,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
             if !member.peer.state().is_live() {
                 return Err(Ignored::WrongState);
             }
-            // Another connection id is somebody else's, who has the nonce by chance or by malice.
+            // Another connection id is another host's, which has the nonce by chance or by malice.
             if member.peer.sends_as(connect.connection_id) {
                 // The host has done so from another address: it tries several of ours. Once it has
                 // said anything else it has come to one of them: then a host that knows its nonce
@@ -273,6 +276,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         let way = member.way_in(from);
         let (was, follows) = (member.peer.state(), member.peer.follows());
         let roams = host.local.config.roaming;
+        // A connected peer may have moved (`deviations.md` D10).
         if way.is_none() && !(roams && was == PeerState::Connected) {
             return Err(Ignored::WrongAddress);
         }
@@ -286,6 +290,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         let is_proved = was == PeerState::Connecting && peer.state() == PeerState::Connected;
         host.strangers.turn_down_others(member);
         if let Ok(words) = result {
+            // If the two hosts have come to different addresses of each other, one of them gives way.
             if let (true, true, Some(way)) = (follows, words.is_newest, way) {
                 member.make_main(way);
             }

@@ -84,14 +84,12 @@ impl Local {
     /// before it.
     pub(super) fn check_greeting(&self, greeting: &[u8]) -> Result<(), ConnectError> {
         let id = [0; ConnectionId::MAX];
-        let connection_id = id.get(..self.config.connection_id_len.into());
+        let id = id.get(..self.config.connection_id_len.into());
         let connect = Connect {
             cookie: false,
             nonce_self: 1,
             nonce_peer: 1,
-            connection_id: connection_id
-                .and_then(ConnectionId::new)
-                .unwrap_or_default(),
+            connection_id: id.and_then(ConnectionId::new).unwrap_or_default(),
             offer: self.offer.clone(),
         };
         let longest = connect.encoded_length(&[]) + connect.encoded_length(greeting);

@@ -24,9 +24,9 @@ const OTHERS_MAX: usize = ADDRESSES_MAX - 1;
 /// Where hosts were met while connecting, and their nonces.
 pub(super) type Remotes<A> = ArrayVec<(A, u64), ADDRESSES_MAX>;
 
-/// An address beside the one that a peer is sent to.
-#[derive(Debug)]
-struct Other<A> {
+/// An address of a peer.
+#[derive(Clone, Copy, Debug)]
+struct Place<A> {
     address: A,
     /// Our peer is there: its nonce has come from this address. Without that it may be anybody's.
     is_same: bool,
@@ -36,18 +36,9 @@ struct Other<A> {
 #[derive(Debug)]
 struct Elsewhere<A> {
     /// Its ways from 1 on.
-    others: ArrayVec<Other<A>, OTHERS_MAX>,
+    others: ArrayVec<Place<A>, OTHERS_MAX>,
     /// Only of a peer that was heard of at none of its addresses.
     roaming: Option<Roaming<A>>,
-}
-
-impl<A> Default for Elsewhere<A> {
-    fn default() -> Self {
-        Self {
-            others: ArrayVec::new(),
-            roaming: None,
-        }
-    }
 }
 
 /// A peer, with its addresses.
@@ -55,7 +46,7 @@ impl<A> Default for Elsewhere<A> {
 pub(super) struct Member<A> {
     pub(super) peer: Peer,
     /// Where it is sent to.
-    address: A,
+    main: Place<A>,
     /// Few peers have more.
     elsewhere: Option<Box<Elsewhere<A>>>,
 }
@@ -63,54 +54,48 @@ pub(super) struct Member<A> {
 impl<A: Address> Member<A> {
     /// A peer at this address, that may be at up to 7 others as well.
     pub(super) fn new(peer: Peer, address: A, others: &[A]) -> Self {
-        let other = |&address: &A| Other {
-            address,
-            is_same: false,
-        };
-        Self {
+        let place = |address, is_same| Place { address, is_same };
+        let mut member = Self {
             peer,
-            address,
-            elsewhere: (!others.is_empty()).then(|| {
-                let others = others.iter().map(other).collect();
-                let roaming = None;
-                Box::new(Elsewhere { others, roaming })
-            }),
-        }
-    }
-
-    fn others(&self) -> &[Other<A>] {
-        let elsewhere = self.elsewhere.as_deref();
-        elsewhere.map_or(&[], |elsewhere| &elsewhere.others)
-    }
-
-    fn other_mut(&mut self, way: usize) -> Option<&mut Other<A>> {
-        let others = &mut self.elsewhere.as_mut()?.others;
-        others.get_mut(way.checked_sub(1)?)
-    }
-
-    /// Keeps those of its further addresses for which this holds. Whether it had others.
-    fn retain(&mut self, test: impl Fn(&Other<A>) -> bool) -> bool {
-        let Some(elsewhere) = &mut self.elsewhere else {
-            return false;
+            main: place(address, true),
+            elsewhere: None,
         };
-        let before = elsewhere.others.len();
-        elsewhere.others.retain(|other| test(other));
-        elsewhere.others.len() < before
+        if !others.is_empty() {
+            let others = others.iter().map(|&address| place(address, false));
+            member.elsewhere_mut().others.extend(others);
+        }
+        member
+    }
+
+    fn elsewhere_mut(&mut self) -> &mut Elsewhere<A> {
+        self.elsewhere.get_or_insert_with(|| {
+            let (others, roaming) = (ArrayVec::new(), None);
+            Box::new(Elsewhere { others, roaming })
+        })
     }
 
     fn roaming_mut(&mut self) -> Option<&mut Roaming<A>> {
         self.elsewhere.as_mut()?.roaming.as_mut()
     }
 
+    fn places(&self) -> impl Iterator<Item = &Place<A>> {
+        let others = self.elsewhere.iter().flat_map(|it| &it.others);
+        core::iter::once(&self.main).chain(others)
+    }
+
+    fn places_mut(&mut self) -> impl Iterator<Item = &mut Place<A>> {
+        let others = self.elsewhere.iter_mut().flat_map(|it| &mut it.others);
+        core::iter::once(&mut self.main).chain(others)
+    }
+
     /// Where it is sent to.
     pub(super) const fn address(&self) -> A {
-        self.address
+        self.main.address
     }
 
     /// All of its addresses, in the order of their numbers.
     pub(super) fn addresses(&self) -> impl Iterator<Item = A> {
-        let others = self.others().iter().map(|other| other.address);
-        core::iter::once(self.address).chain(others)
+        self.places().map(|place| place.address)
     }
 
     /// The number of an address.
@@ -121,33 +106,42 @@ impl<A: Address> Member<A> {
     /// The number of an address from which the peer is taken to write: while it is tried, and when
     /// it is known to be there.
     pub(super) fn way_in(&self, from: A) -> Option<usize> {
-        let way = self.way(from)?;
-        let other = way
-            .checked_sub(1)
-            .and_then(|other| self.others().get(other));
-        let is_there = other.is_none_or(|other| other.is_same) || self.peer.is_attempt();
-        is_there.then_some(way)
+        if from == self.main.address {
+            return Some(0); // most datagrams
+        }
+        let mut places = self.places().enumerate();
+        let (way, place) = places.find(|(_, place)| place.address == from)?;
+        (place.is_same || self.peer.is_attempt()).then_some(way)
     }
 
     /// The peer has written from this address of its.
     pub(super) fn confirm(&mut self, way: usize) {
-        if let Some(other) = self.other_mut(way) {
-            other.is_same = true;
+        if let Some(place) = self.places_mut().nth(way) {
+            place.is_same = true;
         }
     }
 
     /// Takes away an address of which it is not known that the peer is there. Whether it was one.
     pub(super) fn release(&mut self, address: A) -> bool {
-        self.retain(|other| other.is_same || other.address != address)
+        let before = self.places().count();
+        self.retain_others(|other| other.is_same || other.address != address);
+        self.places().count() < before
+    }
+
+    fn retain_others(&mut self, test: impl Fn(&Place<A>) -> bool) {
+        if let Some(elsewhere) = &mut self.elsewhere {
+            elsewhere.others.retain(|other| test(other));
+        }
     }
 
     /// From now on the peer is sent to another one of its addresses.
     pub(super) fn make_main(&mut self, way: usize) {
-        let main = self.address;
-        if let Some(other) = self.other_mut(way) {
-            let address = core::mem::replace(&mut other.address, main);
-            other.is_same = true;
-            self.address = address;
+        let other = way.checked_sub(1);
+        let mut places = self.places_mut();
+        let (main, other) = (places.next(), other.and_then(|other| places.nth(other)));
+        if let (Some(main), Some(other)) = (main, other) {
+            core::mem::swap(main, other);
+            main.is_same = true;
         }
     }
 
@@ -159,9 +153,8 @@ impl<A: Address> Member<A> {
         let way = match self.way(address) {
             Some(way) => way,
             None => {
-                let others = &mut self.elsewhere.get_or_insert_default().others;
-                let is_same = true;
-                if others.try_push(Other { address, is_same }).is_err() {
+                let (others, is_same) = (&mut self.elsewhere_mut().others, true);
+                if others.try_push(Place { address, is_same }).is_err() {
                     return false;
                 }
                 others.len()
@@ -194,16 +187,11 @@ impl<A: Address> Member<A> {
         let is_same = |way| theirs.is_some_and(|nonce| handshake.has_heard(way, nonce));
         let strangers = handshake.remotes().filter(|&(way, _)| !is_same(way));
         let strangers = self.at_ways(strangers);
-        for way in 1..=self.others().len() {
-            if let Some(other) = self.other_mut(way) {
-                other.is_same = is_same(way);
-            }
+        for (way, place) in self.places_mut().enumerate() {
+            place.is_same = is_same(way);
         }
         self.make_main(handshake.winner);
-        // What was the main address has changed places with the winner.
-        if let Some(other) = self.other_mut(handshake.winner) {
-            other.is_same = is_same(0);
-        }
+        self.main.is_same = true;
         strangers
     }
 
@@ -256,7 +244,7 @@ impl<A: Address> Member<A> {
             return false;
         }
         let patience = self.peer.resend_timeout();
-        let roaming = &mut self.elsewhere.get_or_insert_default().roaming;
+        let roaming = &mut self.elsewhere_mut().roaming;
         let roaming = roaming.get_or_insert_with(|| Roaming::new(now));
         roaming.on_heard_elsewhere(heard, patience, draw, now)
     }
@@ -264,8 +252,8 @@ impl<A: Address> Member<A> {
     /// The remote host has moved to where this datagram came from, at which the path is the same if
     /// only the port is another one. Whether the application is to be told: not if an event waits.
     pub(super) fn on_moved(&mut self, heard: &Heard<A>, same_host: bool, now: Instant) -> bool {
-        let from = core::mem::replace(&mut self.address, heard.from);
-        self.retain(|other| other.address != heard.from);
+        let from = core::mem::replace(&mut self.main.address, heard.from);
+        self.retain_others(|other| other.address != heard.from);
         self.peer.on_moved(same_host, now);
         let roaming = self.roaming_mut();
         roaming.is_some_and(|roaming| roaming.on_moved(from, heard.words.id, now))
@@ -276,7 +264,7 @@ impl<A: Address> Member<A> {
         if let Some(roaming) = self.roaming_mut() {
             roaming.moved_taken();
         }
-        self.address
+        self.main.address
     }
 
     /// Something is due: also to look for the remote host where it was, if it is silent where it is.
@@ -288,8 +276,9 @@ impl<A: Address> Member<A> {
         draw: impl FnOnce() -> u64,
     ) {
         self.peer.handle_timeout(tick);
-        let patience = self.peer.resend_timeout();
-        if let Some(roaming) = self.roaming_mut() {
+        let elsewhere = self.elsewhere.as_mut();
+        if let Some(roaming) = elsewhere.and_then(|it| it.roaming.as_mut()) {
+            let patience = self.peer.resend_timeout();
             roaming.try_previous(patience, timeout, draw, tick.now);
         }
     }
@@ -309,7 +298,7 @@ impl<A: Address> Member<A> {
             }
         }
         let (way, written) = self.peer.poll_transmit(offer, tick, buf)?;
-        let to = self.addresses().nth(way).unwrap_or(self.address);
+        let to = self.addresses().nth(way).unwrap_or(self.main.address);
         Some((to, written))
     }
 }

@@ -272,7 +272,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// assert!(host.poll_timeout().is_some()); // a connected peer is pinged now and then
     /// ```
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let answers = self.strangers.wait().then_some(Instant::ZERO);
+        let answers = self.strangers.has_answer().then_some(Instant::ZERO);
         answers.or_else(|| self.schedule.next_call())
     }
 
@@ -370,7 +370,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let to_stranger = answer.is_some();
         let (to, written) = match answer {
             Some((to, len)) => {
-                self.schedule.count(len);
+                self.schedule.on_sent(len, false, tick.now);
                 (to, Written::plain(len))
             }
             None => self.write_next(tick, buf)?,
@@ -397,8 +397,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             };
             let sent = member.poll_transmit(&self.local.offer, tick, buf);
             let (gate, has_news) = (member.peer.gate(), member.peer.has_news());
-            self.schedule
-                .set_deadline(slot, member.peer.next_deadline());
+            let due = member.peer.next_deadline();
+            self.schedule.set_deadline(slot, due);
             self.schedule.turn_over(!tick.is_full, sent.is_some());
             if tick.is_full && gate.waits && sent.is_none() {
                 self.schedule.set_waiting(slot);
@@ -408,11 +408,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
                 self.settle(slot);
             }
             let Some((to, written)) = sent else { continue };
-            if gate.data {
-                self.schedule.spend(written.len, tick.now);
-            } else {
-                self.schedule.count(written.len);
-            }
+            self.schedule.on_sent(written.len, gate.data, tick.now);
             return Some((to, written));
         }
     }
@@ -505,7 +501,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     }
 
     /// The peers of which packets can be [received](Self::receive) at once, those included that
-    /// have ended, in a stable order: for who has missed their `Readable`.
+    /// have ended, in a stable order: for an application that has missed their `Readable`.
     ///
     /// ```
     /// # use porous_proto::doc::example_pair;

@@ -110,14 +110,13 @@ impl Schedule {
         }
     }
 
-    /// Data that the cap may hold back leaves.
-    pub(super) fn spend(&mut self, bytes: usize, now: Instant) {
-        self.cap.spend(bytes as u64, now);
-    }
-
-    /// Something leaves that the cap never holds back.
-    pub(super) fn count(&mut self, bytes: usize) {
-        self.cap.count(bytes as u64);
+    /// A datagram leaves. `is_data`: the cap may hold it back.
+    pub(super) fn on_sent(&mut self, bytes: usize, is_data: bool, now: Instant) {
+        if is_data {
+            self.cap.spend(bytes as u64, now);
+        } else {
+            self.cap.count(bytes as u64);
+        }
     }
 
     /// # Panics

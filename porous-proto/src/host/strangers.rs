@@ -75,10 +75,7 @@ impl<A: Address> Strangers<A> {
         has_room: bool,
         rng: &mut impl Rng,
     ) -> Result<Agreement, Ignored> {
-        if self.listen == Listen::Closed {
-            return Err(Ignored::NotListening);
-        }
-        local.check_padding(request.datagram_length)?;
+        self.check_request(request.datagram_length, local)?;
         let connect = &request.connect;
         let nonce_peer = connect.nonce_self;
         let agreement = local.agree(connect);
@@ -88,32 +85,37 @@ impl<A: Address> Strangers<A> {
         }
         self.cookies.rotate(from.now, rng);
         let covered = request.cookie_input();
-        if self
-            .cookies
-            .accepts(connect.nonce_peer, &from.address, covered)
-        {
+        let address = &from.address;
+        if (self.cookies).accepts(connect.nonce_peer, address, covered) {
             return Ok(agreement);
         }
-        let cookie = self.cookies.bake(&from.address, covered);
+        let cookie = self.cookies.bake(address, covered);
         let reply = Reply::Cookie { cookie, nonce_peer };
         self.answer(from, Answered::Handshake, reply)?;
         Err(Ignored::Stateless)
     }
 
     /// A request of another version of the protocol.
-    pub(super) fn on_other_version<T>(
+    pub(super) fn on_other_version(
         &mut self,
         from: Sender<A>,
         nonce: u64,
         datagram_length: usize,
         local: &Local,
-    ) -> Result<T, Ignored> {
+    ) -> Ignored {
+        if let Err(cause) = self.check_request(datagram_length, local) {
+            return cause;
+        }
+        let (oldest, newest) = (VERSION, VERSION);
+        self.turn_away(from, nonce, Refusal::Version { oldest, newest })
+    }
+
+    /// Whether requests in datagrams of this length are looked at.
+    fn check_request(&self, datagram_length: usize, local: &Local) -> Result<(), Ignored> {
         if self.listen == Listen::Closed {
             return Err(Ignored::NotListening);
         }
-        local.check_padding(datagram_length)?;
-        let (oldest, newest) = (VERSION, VERSION);
-        Err(self.turn_away(from, nonce, Refusal::Version { oldest, newest }))
+        local.check_padding(datagram_length)
     }
 
     /// A short datagram of a connection that is not here. Its sender is told, whether we listen or
@@ -198,7 +200,7 @@ impl<A: Address> Strangers<A> {
     }
 
     /// Whether an answer waits to be sent.
-    pub(super) fn wait(&self) -> bool {
+    pub(super) fn has_answer(&self) -> bool {
         !self.replies.is_empty()
     }
 

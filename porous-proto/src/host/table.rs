@@ -60,7 +60,7 @@ impl PeerId {
         match NonZeroU32::new((n >> 32) as u32) {
             Some(generation) => Some(Self {
                 generation,
-                slot: Slot::new(n as u32),
+                slot: Slot(n as u32),
             }),
             None => None,
         }
@@ -79,6 +79,7 @@ impl Debug for Slot {
 }
 
 impl Slot {
+    #[cfg(test)]
     pub(super) const fn new(number: u32) -> Self {
         Self(number)
     }
@@ -144,12 +145,8 @@ impl<A: Address> Table<A> {
         let addresses = member.addresses();
         self.by_address
             .extend(addresses.map(|address| (address, slot)));
-        let row = &mut self.rows[slot.index()];
-        row.member = Some(member);
-        PeerId {
-            generation: row.generation,
-            slot,
-        }
+        self.rows[slot.index()].member = Some(member);
+        self.id(slot)
     }
 
     pub(super) fn remove(&mut self, slot: Slot) {
@@ -179,16 +176,12 @@ impl<A: Address> Table<A> {
     }
 
     pub(super) fn get(&self, id: PeerId) -> Option<&Member<A>> {
-        let row = self.rows.get(id.slot.index())?;
-        row.member
-            .as_ref()
-            .filter(|_| row.generation == id.generation)
+        self.at(id.slot).filter(|_| self.id(id.slot) == id)
     }
 
     pub(super) fn get_mut(&mut self, id: PeerId) -> Option<&mut Member<A>> {
-        let row = self.rows.get_mut(id.slot.index())?;
-        let is_current = row.generation == id.generation;
-        row.member.as_mut().filter(|_| is_current)
+        let is_current = self.id(id.slot) == id;
+        self.at_mut(id.slot).filter(|_| is_current)
     }
 
     fn at(&self, slot: Slot) -> Option<&Member<A>> {
@@ -234,14 +227,11 @@ impl<A: Address> Table<A> {
         address: A,
         newcomer: Slot,
     ) -> Option<(Slot, &mut Member<A>)> {
-        let is_other = |slot: Slot, member: &Member<A>| {
+        let is_other = |&(slot, member): &(Slot, &Member<A>)| {
             let is_at = slot != newcomer && member.address() == address;
             is_at && member.peer.state().is_live() && !member.peer.is_attempt()
         };
-        let slot = self
-            .by_address(address)
-            .find(|&(slot, member)| is_other(slot, member))
-            .map(|(slot, _)| slot)?;
+        let (slot, _) = self.by_address(address).find(is_other)?;
         Some((slot, self.at_mut(slot)?))
     }
 
@@ -304,11 +294,8 @@ impl<A: Address> Table<A> {
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (PeerId, &Member<A>)> {
         self.rows.iter().zip(0..).filter_map(|(row, number)| {
-            let id = PeerId {
-                generation: row.generation,
-                slot: Slot(number),
-            };
-            Some((id, row.member.as_ref()?))
+            let (generation, slot) = (row.generation, Slot(number));
+            Some((PeerId { generation, slot }, row.member.as_ref()?))
         })
     }
 

@@ -82,16 +82,12 @@ fn compare(table: &ChannelTable, found: &Totals) {
         )
     };
     assert_eq!(books(&table.totals), books(found), "budgets");
+    let params = &table.params;
     assert!(
-        found.charged <= table.params.remote_budget,
-        "{found:?} {:?}",
-        table.params
+        found.charged <= params.remote_budget,
+        "{found:?} {params:?}"
     );
-    assert!(
-        found.kept <= table.params.receive_budget,
-        "{found:?} {:?}",
-        table.params
-    );
+    assert!(found.kept <= params.receive_budget, "{found:?} {params:?}");
 }
 
 /// Counts again what is charged, and what is queued.

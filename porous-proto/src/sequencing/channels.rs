@@ -285,11 +285,8 @@ impl ChannelTable {
                 }
                 work::count(1);
                 let Some(made) = made else { continue };
-                if made
-                    .receiver
-                    .delivery
-                    .evict(complete, kept, &mut self.totals)
-                {
+                let delivery = &mut made.receiver.delivery;
+                if delivery.evict(complete, kept, &mut self.totals) {
                     made.look_again(channel, &self.params, &mut self.arrived);
                 }
             }
@@ -307,14 +304,12 @@ impl ChannelTable {
         for (channel, made) in (0..=u8::MAX).zip(&mut self.made) {
             work::count(1);
             let Some(made) = made else { continue };
-            if made
-                .receiver
-                .delivery
-                .give_up_overdue(&mut self.totals, now)
-            {
+            let delivery = &mut made.receiver.delivery;
+            let any = delivery.give_up_overdue(&mut self.totals, now);
+            self.give_up_at = self.give_up_at.min(delivery.partials.due());
+            if any {
                 made.look_again(channel, &self.params, &mut self.arrived);
             }
-            self.give_up_at = self.give_up_at.min(made.receiver.delivery.partials.due());
         }
     }
 

@@ -145,10 +145,7 @@ pub(super) enum Reason {
 
 impl Promises {
     pub(super) fn begin(&mut self, id: u64, options: &SendOptions, ends: Instant) {
-        let SendOptions {
-            receipt, ttl, key, ..
-        } = options;
-        if receipt.is_none() && ttl.is_none() && key.is_none() {
+        if options.receipt.is_none() && options.ttl.is_none() && options.key.is_none() {
             return;
         }
         if let Some(token) = options.receipt {

@@ -35,15 +35,14 @@ struct Index {
 
 impl Index {
     fn sets(&mut self) -> [&mut Bits; 6] {
-        let Self {
-            present,
-            complete,
-            waiting,
-            partial,
-            whole,
-            delivered,
-        } = self;
-        [present, complete, waiting, partial, whole, delivered]
+        [
+            &mut self.present,
+            &mut self.complete,
+            &mut self.waiting,
+            &mut self.partial,
+            &mut self.whole,
+            &mut self.delivered,
+        ]
     }
 }
 

@@ -19,7 +19,7 @@ use crate::UdpHost;
 /// A host in a thread of its own: the game's end of it. See the
 /// [crate](crate#a-thread-of-its-own) for a game's loop.
 ///
-/// Its commands are those of [`Endpoint`](crate::Endpoint), but they are only queued: no method but
+/// Its commands are those of [`UdpHost`], but they are only queued: no method but
 /// [`close`](Self::close) blocks, and what becomes of them is [polled](Self::poll).
 ///
 /// It is `Send` and `Sync`, so that an engine can keep it wherever it likes. It cannot be cloned:
@@ -182,7 +182,7 @@ impl HostThread {
     }
 
     /// The address that the socket is bound to: see
-    /// [`Endpoint::local_addr`](crate::Endpoint::local_addr).
+    /// [`UdpHost::local_addr`].
     ///
     /// ```
     /// use porous_std::{Config, UdpHost};

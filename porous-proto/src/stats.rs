@@ -1,20 +1,11 @@
 //! Counters and estimates. All counters only ever grow, unless it is said, and all are cheap enough
 //! to be always on: a few additions a frame.
 
-mod extremes;
-mod jitter;
-mod loss;
-mod queue_time;
-mod rate;
+mod recent;
 
 use core::time::Duration;
 
-pub(crate) use self::extremes::{Minimum, Peak};
-pub(crate) use self::jitter::Jitter;
-pub(crate) use self::loss::Loss;
-pub(crate) use self::queue_time::QueueTime;
-pub(crate) use self::rate::Rate;
-
+pub(crate) use self::recent::{Jitter, Loss, Minimum, Peak, QueueTime, Rate};
 use crate::event::Ignored;
 use crate::frame::Mode;
 

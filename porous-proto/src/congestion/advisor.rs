@@ -250,8 +250,8 @@ impl Default for Advisor {
 
 #[cfg(test)]
 mod tests {
-    use super::super::script::ms;
     use super::*;
+    use crate::congestion::tests::script::ms;
 
     fn stats(rtt: u64, frames: (u64, u64, u64)) -> PeerStats {
         PeerStats {

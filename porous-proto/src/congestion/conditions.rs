@@ -149,8 +149,8 @@ impl Fates {
 
 #[cfg(test)]
 mod tests {
-    use super::super::script::ms;
     use super::*;
+    use crate::congestion::tests::script::ms;
 
     /// Tells that conditions are such from one millisecond to another, ten times a second.
     fn run(conditions: &mut Conditions, is_bad: bool, (from, to): (u64, u64)) {

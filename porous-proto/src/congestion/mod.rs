@@ -6,7 +6,6 @@
 //! gives no right to a burst, and datagrams are spread over the round trip.
 
 mod advisor;
-mod binary;
 mod conditions;
 mod controller;
 mod cubic;
@@ -14,20 +13,17 @@ mod curve;
 mod fixed;
 mod lean;
 mod paper;
-#[cfg(test)]
-mod properties;
 mod reno;
 #[cfg(test)]
-mod script;
+mod tests;
 
 use alloc::boxed::Box;
 
 pub use self::advisor::{Advice, Advisor};
-use self::binary::Binary;
 pub use self::conditions::BinaryMode;
 pub use self::controller::{Ack, Controller, Signal, Trouble};
 use self::cubic::Cubic;
-use self::fixed::Fixed;
+use self::fixed::{Binary, Fixed};
 use self::lean::Lean;
 use self::paper::Paper;
 use self::reno::Reno;

@@ -125,8 +125,8 @@ impl Controller for Reno {
 
 #[cfg(test)]
 mod tests {
-    use super::super::script::{Script, ms};
     use super::*;
+    use crate::congestion::tests::script::{Script, ms};
 
     fn reno() -> Script<Reno> {
         Script::new(Reno::new(1000))

@@ -3,9 +3,9 @@
 use super::Malformed;
 use super::connect::{Connect, Request};
 use super::disconnect::{Disconnect, DisconnectAck, LongControl};
+use super::disconnect::{RESET, Reset};
 use super::long::{self, Long, VERSION};
 use super::refuse::Refuse;
-use super::reset::{RESET, Reset};
 use super::short::{SHORT, Short};
 
 /// What a datagram says.

@@ -1,10 +1,11 @@
-//! Long forms that end a connection: the disconnection request and its acknowledgement (§2.5). Both
-//! name both hosts' ids (`deviations.md` C6).
+//! What ends a connection: the disconnection request and its acknowledgement (§2.5), which name both
+//! hosts' ids (`deviations.md` C6), and the answer to a short form of a connection that the receiver
+//! knows nothing of. That is no long form: it must not be longer than the least that it can answer
+//! (`docs/wire.md`, "RESET").
 
-use crate::wire::{NoRoom, Reader};
-
-use super::Malformed;
 use super::long::{self, CONTROL, Long, VERSION};
+use super::{ConnectionId, Malformed};
+use crate::wire::{NoRoom, Reader, Writer};
 
 const DISCONNECT: u8 = 0;
 const DISCONNECT_ACK: u8 = 1;
@@ -84,5 +85,34 @@ impl LongControl {
         } else {
             Err(Malformed::TrailingBytes)
         }
+    }
+}
+
+/// Byte 0; nothing but the connection id follows.
+pub(super) const RESET: u8 = 0xF2;
+
+/// Echoes the connection id of what it answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reset {
+    /// 1 to 20 bytes.
+    pub(crate) connection_id: ConnectionId,
+}
+
+impl Reset {
+    pub(crate) fn encode(&self, buffer: &mut [u8]) -> Result<usize, NoRoom> {
+        debug_assert!(!self.connection_id.is_empty());
+        let mut writer = Writer::new(buffer);
+        writer.u8(RESET)?;
+        writer.bytes(self.connection_id.as_bytes())?;
+        Ok(writer.position())
+    }
+
+    /// Reads what follows byte 0.
+    pub(super) fn decode(rest: &[u8]) -> Result<Self, Malformed> {
+        let connection_id = ConnectionId::new(rest).ok_or(Malformed::TrailingBytes)?;
+        if connection_id.is_empty() {
+            return Err(Malformed::Truncated);
+        }
+        Ok(Self { connection_id })
     }
 }

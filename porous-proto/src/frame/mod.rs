@@ -21,9 +21,7 @@ mod offer;
 #[cfg(any(test, feature = "audit"))]
 mod reencode;
 mod refuse;
-mod reset;
 mod short;
-mod suites;
 
 #[cfg(test)]
 pub(crate) use ack::MAX_RANGES;
@@ -32,7 +30,7 @@ pub(crate) use connect::{Connect, REQUEST_SIZE_MAX, REQUEST_SIZE_MIN, Request};
 pub(crate) use connection_id::ConnectionId;
 pub(crate) use control::MIN_PADDING;
 pub(crate) use datagram::{Datagram, Rest, decode};
-pub(crate) use disconnect::{Disconnect, DisconnectAck};
+pub(crate) use disconnect::{Disconnect, DisconnectAck, Reset};
 pub use integrity::Integrity;
 pub(crate) use integrity::{Check, Ids, TAG};
 pub(crate) use layout::{Context, Layout};
@@ -40,16 +38,14 @@ pub(crate) use long::VERSION;
 pub use malformed::Malformed;
 pub use message::Mode;
 pub(crate) use message::{Control, Fates, Fragment, LEAST_FRAGMENT, MAX_MESSAGES, Message, Packet};
-pub(crate) use offer::{Channels, GREETING_MAX, Offer, PACKET_CHARGE, grease};
+pub(crate) use offer::{Channels, GREETING_MAX, Offer, PACKET_CHARGE, Suites, grease};
 #[cfg(any(test, feature = "audit"))]
 pub(crate) use reencode::reencode;
 pub use refuse::RefusalData;
 pub(crate) use refuse::Refuse;
 #[cfg(any(test, feature = "audit"))]
 pub(crate) use refuse::RefuseReason;
-pub(crate) use reset::Reset;
 pub(crate) use short::{Body, FrameWriter, Header, Short};
-pub(crate) use suites::Suites;
 
 #[cfg(test)]
 mod tests;

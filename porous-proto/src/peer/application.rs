@@ -93,22 +93,22 @@ impl Books {
 
 fn of_session(mut stats: PeerStats, session: &Session) -> PeerStats {
     let transfer = &session.transfer;
-    let figures = &transfer.outbound.figures;
+    let (path, figures) = (&transfer.outbound.path, &transfer.outbound.figures);
     let totals = session.sequencing.totals();
-    stats.rtt = transfer.rtt().smoothed();
-    stats.rtt_variance = transfer.rtt().variation();
-    stats.resend_timeout = transfer.resend_timeout();
-    stats.flight = transfer.flight();
+    stats.rtt = path.rtt.smoothed();
+    stats.rtt_variance = path.rtt.variation();
+    stats.resend_timeout = path.rtt.timeout();
+    stats.flight = transfer.outbound.queue.flight();
     stats.window = transfer.window();
-    stats.path_mtu = transfer.path_mtu();
+    stats.path_mtu = path.mtu.current();
     stats.max_unfragmented = u16::try_from(session.max_unfragmented()).unwrap_or(u16::MAX);
-    let (ecn, marked) = transfer.marks();
-    (stats.ecn, stats.frames_marked) = (ecn, marked.into());
+    stats.ecn = path.marking.is_on();
+    stats.frames_marked = path.marking.count().into();
     stats.queued_bytes = u32::try_from(totals.room.used()).unwrap_or(u32::MAX);
     stats.frames_sent = figures.sent;
     stats.frames_lost = figures.lost;
-    stats.rtt_minimum = transfer.rtt().minimum().unwrap_or_default();
-    stats.jitter = transfer.rtt().jitter.get();
+    stats.rtt_minimum = path.rtt.minimum().unwrap_or_default();
+    stats.jitter = path.rtt.jitter.get();
     stats.frames_spurious = figures.spurious;
     stats.frames_received = transfer.inbound.frames();
     stats.frames_missing = transfer.inbound.missing();
@@ -119,7 +119,7 @@ fn of_session(mut stats: PeerStats, session: &Session) -> PeerStats {
     stats.packet_bytes_sent = session.sent.bytes;
     stats.packets_received = session.received.packets;
     stats.packet_bytes_received = session.received.bytes;
-    stats.answers_withheld = transfer.answers_withheld();
+    stats.answers_withheld = transfer.signals.answers.withheld;
     stats.packets_expired = totals.expired;
     stats.packets_replaced = totals.replaced;
     stats.packets_cancelled = totals.cancelled;
@@ -386,7 +386,7 @@ impl Peer {
 
     /// T_rto (7), or the time after which the modern rules probe.
     pub(crate) fn resend_timeout(&self) -> Duration {
-        let timeout = |session: &Session| session.transfer.resend_timeout();
+        let timeout = |session: &Session| session.transfer.outbound.path.rtt.timeout();
         self.phase.session().map_or(Duration::ZERO, timeout)
     }
 
@@ -424,7 +424,8 @@ impl Peer {
     /// The remote host asks whether we are where it sends to.
     pub(crate) fn answer_challenge(&mut self, data: u64, now: Instant) {
         if let Some(session) = self.phase.session_mut() {
-            session.transfer.on_path_challenge(data, now);
+            let answers = &mut session.transfer.signals.answers;
+            answers.on_path_challenge(data, now);
         }
     }
 

@@ -80,10 +80,10 @@ impl Connected {
         if self.doubt.is_some() {
             return;
         }
-        self.session.transfer.on_doubt(tick.now);
+        self.session.transfer.signals.pings.on_doubt(tick.now);
         self.doubt = Some(Doubt {
             since: tick.now,
-            patience: PING_INTERVAL_MAX + 3 * self.session.transfer.resend_timeout(),
+            patience: PING_INTERVAL_MAX + 3 * self.session.transfer.outbound.path.rtt.timeout(),
         });
         self.silence = self.silence_ends(tick, timeout);
     }

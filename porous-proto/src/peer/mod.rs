@@ -555,7 +555,7 @@ impl Peer {
             Phase::Connected(connected) => {
                 let ack_due = core::mem::take(due);
                 let written = connected.write(ack_due, (own, self.role), ours, tick, buf)?;
-                match connected.session.transfer.take_narrowed() {
+                match connected.session.transfer.outbound.path.mtu.take_narrowed() {
                     Some(Narrowed::To(bytes)) => self.outbox.on_narrowed(bytes),
                     Some(Narrowed::TooFar) => {
                         self.end(Cause::TimedOut, DisconnectReason::PathTooNarrow, now);

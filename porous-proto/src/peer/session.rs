@@ -255,7 +255,7 @@ impl Session {
     /// know what it need not send again.
     pub(super) fn flush(&mut self) -> bool {
         let totals = self.sequencing.totals();
-        totals.undelivered == 0 && totals.unsent == 0 && !self.transfer.hurry_ack()
+        totals.undelivered == 0 && totals.unsent == 0 && !self.transfer.inbound.ack_timer.hurry()
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) has something to do.
@@ -264,7 +264,7 @@ impl Session {
     }
 
     pub(super) fn handle_timeout(&mut self, tick: Tick) {
-        self.transfer.set_step(tick.step, tick.lag);
+        self.transfer.outbound.path.set_steps(tick.step, tick.lag);
         self.transfer.handle_timeout(&mut self.sequencing, tick.now);
         self.sequencing.handle_timeout(tick.now);
     }
@@ -307,10 +307,10 @@ impl Session {
 
     /// The full ids in a datagram, as far as there are any that they can be.
     fn ids(&self, short: &Short<'_>) -> Result<Ids, Ignored> {
-        let frame = self.transfer.expand(short.id_low, short.id_width);
+        let frame = self.transfer.inbound.expand(short.id_low, short.id_width);
         let acked = short.newest_acked().map_err(Ignored::Malformed)?;
         let acked = acked.map(|(low, width)| {
-            let newest = self.transfer.expand_acked(low, width);
+            let newest = self.transfer.outbound.later_acks.expand(low, width);
             newest.ok_or(Ignored::BadAck)
         });
         Ok(Ids {
@@ -327,13 +327,13 @@ impl Session {
         messages: &'b [Message<&'p [u8]>],
         tick: Tick,
     ) -> Result<Checked<'b, 'p>, Ignored> {
-        let is_new = match self.transfer.classify(frame) {
+        let is_new = match self.transfer.inbound.classify(frame) {
             Arrival::New => true,
             Arrival::Duplicate => false,
             // Never acknowledged (`deviations.md` T11).
             Arrival::TooOld => return Err(Ignored::TooOld),
             Arrival::TooFarAhead => {
-                self.transfer.note_beyond(frame);
+                self.transfer.inbound.note_beyond(frame);
                 return Err(Ignored::TooFarAhead);
             }
         };
@@ -343,7 +343,8 @@ impl Session {
             if let Some(acked) = self.transfer.check_ack(block) {
                 return Ok(acked);
             }
-            let newest = (self.transfer).expand_acked(block.largest_low, block.largest_width);
+            let newest =
+                (self.transfer.outbound.later_acks).expand(block.largest_low, block.largest_width);
             if let Some(unsent) = newest {
                 self.transfer.on_ack_of_unsent(unsent, tick.now);
             }
@@ -354,7 +355,7 @@ impl Session {
             .needed(messages)
             .inspect_err(|_| self.sequencing.on_refused(frame, messages))?;
         // A violation, but the last one to be found: it needs a frame that is new.
-        if acked.is_some_and(|acked| !self.transfer.believes(&acked)) {
+        if acked.is_some_and(|acked| !self.transfer.nonces.check(&acked)) {
             return Err(Ignored::BadAck);
         }
         Ok(Checked {
@@ -433,8 +434,8 @@ impl Session {
         tick: Tick,
     ) -> Result<PathWords, Ignored> {
         let (frame, messages) = (checked.frame, checked.messages);
-        let mut words = self.transfer.path_words(frame);
-        self.transfer.set_step(tick.step, tick.lag);
+        let mut words = self.transfer.inbound.path_words(frame);
+        self.transfer.outbound.path.set_steps(tick.step, tick.lag);
         let incoming = Incoming {
             id: frame,
             ecn,

@@ -135,38 +135,15 @@ impl Sequencing {
         self.scheduler.drop_expired(now, &mut self.table);
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) has something to do.
+    /// When [`handle_timeout`](Self::handle_timeout) has something to do: packets that were passed are
+    /// to be reported, incomplete ones given up or expired ones dropped, an answer may be sent, or a
+    /// channel that its cap holds back.
     pub(crate) fn deadline(&self) -> Instant {
-        self.report_deadline()
-            .min(self.give_up_deadline())
-            .min(self.answer_deadline())
-            .min(self.expiry_deadline())
-            .min(self.lane_deadline())
-    }
-
-    /// When packets that were passed must be reported at the latest.
-    pub(crate) fn report_deadline(&self) -> Instant {
-        self.signals.report_deadline()
-    }
-
-    /// When incomplete packets are to be given up, at the earliest.
-    pub(crate) const fn give_up_deadline(&self) -> Instant {
-        self.table.give_up_at
-    }
-
-    /// When an answer may be sent.
-    pub(crate) fn answer_deadline(&self) -> Instant {
-        self.signals.answer_deadline()
-    }
-
-    /// When packets are to be dropped, at the earliest.
-    pub(crate) const fn expiry_deadline(&self) -> Instant {
-        self.scheduler.expiry
-    }
-
-    /// When a channel that its cap holds back may send.
-    pub(crate) fn lane_deadline(&self) -> Instant {
-        self.scheduler.lanes.due()
+        (self.signals.report_deadline())
+            .min(self.signals.answer_deadline())
+            .min(self.table.give_up_at)
+            .min(self.scheduler.expiry)
+            .min(self.scheduler.lanes.due())
     }
 
     // Sending.

@@ -48,7 +48,7 @@ impl Heard {
 
 /// What our frames are sent with.
 #[derive(Debug)]
-pub(super) struct Marking {
+pub(crate) struct Marking {
     is_on: bool,
     /// Frames with ECT(0).
     sent: u64,
@@ -82,11 +82,11 @@ impl Marking {
         (self.sent, self.count) = (from.sent, from.count);
     }
 
-    pub(super) const fn is_on(&self) -> bool {
+    pub(crate) const fn is_on(&self) -> bool {
         self.is_on
     }
 
-    pub(super) const fn count(&self) -> u32 {
+    pub(crate) const fn count(&self) -> u32 {
         self.count
     }
 

@@ -1,20 +1,22 @@
 //! The messages of one peer between the layer above and their acknowledgement: those that wait to be
 //! sent (Figure 5), those in frames on their way, and those in frames that were considered dropped.
 
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
 use bytes::Bytes;
 
 use super::copies::{Copies, Offer};
-use super::cut::split;
-use super::late::{Carried, Dropped};
 use super::plan::Plan;
 use super::rates::Rates;
 use super::send_queue::SendQueue;
-use super::store::{Delivery, List, Outgoing, Store};
+use super::store::{Delivery, List, Outgoing, Store, Ticket};
 use super::{Source, TransferParams};
 use crate::canary::{Bug, strikes};
 use crate::config::{Policy, Priority};
-use crate::frame::Message;
+use crate::frame::{Fragment, LEAST_FRAGMENT, Message, Packet};
 use crate::time::Instant;
+use crate::work;
 
 /// All of them.
 #[derive(Debug)]
@@ -200,5 +202,203 @@ impl Messages {
             .sum();
         assert_eq!(self.store.used(), listed, "messages that no list leads to");
         listed
+    }
+}
+
+/// The distance in ids within which a message that is not sent again is remembered.
+const REMEMBERED: u64 = 64;
+
+/// What one frame carried.
+#[derive(Debug, Default)]
+pub(super) struct Carried {
+    /// Messages that have yet to arrive: they wait to be sent again, or are on their way in another frame.
+    pub(super) open: Vec<Ticket>,
+    /// Messages that are not sent again, if the source wants to hear of them.
+    pub(super) given_up: Vec<Message<Bytes>>,
+}
+
+/// The frames of one peer that were considered dropped, by id.
+#[derive(Debug)]
+pub(super) struct Dropped {
+    frames: BTreeMap<u64, Carried>,
+    /// The most that are remembered.
+    most: u64,
+}
+
+impl Dropped {
+    pub(super) const fn new(most: u64) -> Self {
+        Self {
+            frames: BTreeMap::new(),
+            most,
+        }
+    }
+
+    /// The frame `id` is considered dropped, and `next` is the id of the next frame. Forgets the oldest
+    /// frames of which nothing is open any more.
+    pub(super) fn insert(&mut self, id: u64, carried: Carried, store: &Store, next: u64) {
+        if !(carried.open.is_empty() && carried.given_up.is_empty()) {
+            self.frames.insert(id, carried);
+        }
+        while let Some(mut oldest) = self.frames.first_entry() {
+            work::count(1);
+            let is_recent = oldest.key() + REMEMBERED >= next;
+            let carried = oldest.get_mut();
+            while carried
+                .open
+                .last()
+                .is_some_and(|&last| !store.is_open(last))
+            {
+                work::count(1);
+                carried.open.pop();
+            }
+            let is_open = !carried.open.is_empty() || is_recent && !carried.given_up.is_empty();
+            if is_open && self.frames.len() as u64 <= self.most {
+                return;
+            }
+            self.frames.pop_first();
+        }
+    }
+
+    /// A frame between these two, both included, which is not remembered any more.
+    pub(super) fn take(&mut self, low: u64, high: u64) -> Option<Carried> {
+        let (&id, _) = self.frames.range(low..=high).next()?;
+        work::count(1);
+        self.frames.remove(&id)
+    }
+}
+
+/// Where to cut a part of a packet of which `most` bytes fit into a datagram: how long the first piece
+/// is, and where the second begins. What follows the first piece may be cut once more. None if all of it
+/// fits.
+fn cut(len: usize, is_end: bool, most: usize) -> Option<(usize, usize)> {
+    if len <= most {
+        return None;
+    }
+    if is_end {
+        return Some((most, most));
+    }
+    // What is no end must not be short. If that leaves too little of the first piece, the two overlap.
+    let rest = len.saturating_sub(LEAST_FRAGMENT);
+    let first = if rest < LEAST_FRAGMENT {
+        most
+    } else {
+        most.min(rest)
+    };
+    Some((first, first.min(rest)))
+}
+
+/// Cuts a message of which `most` bytes fit into a datagram: its second piece.
+pub(super) fn split(outgoing: &mut Outgoing, most: usize) -> Option<Outgoing> {
+    let Message::Packet(packet) = &mut outgoing.message else {
+        return None;
+    };
+    let (offset, len) = packet.part();
+    let is_end = u64::from(offset) + packet.payload.len() as u64 == u64::from(len);
+    let (first, start) = cut(packet.payload.len(), is_end, most)?;
+    // Copies, as one piece must not hold the memory of both.
+    let rest = Bytes::copy_from_slice(&packet.payload[start..]);
+    let start = offset.saturating_add(u32::try_from(start).unwrap_or(u32::MAX));
+    packet.payload = Bytes::copy_from_slice(&packet.payload[..first]);
+    packet.fragment = Fragment::new(offset, len);
+    let second = Packet {
+        fragment: Fragment::new(start, len),
+        payload: rest,
+        ..*packet
+    };
+    Some(Outgoing {
+        message: Message::Packet(second),
+        ..*outgoing
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::super::Delivery;
+    use super::*;
+    use crate::config::Priority;
+    use crate::frame::Mode;
+
+    /// The pieces that a part of a packet is cut into on a path that carries so much: where they begin
+    /// and end.
+    fn pieces(len: usize, is_end: bool, most: usize) -> Vec<(usize, usize)> {
+        let (mut pieces, mut from) = (Vec::new(), 0);
+        while let Some((first, start)) = cut(len - from, is_end, most) {
+            pieces.push((from, from + first));
+            from += start;
+            assert!(start > 0 && from < len, "{len} {most}");
+        }
+        pieces.push((from, len));
+        pieces
+    }
+
+    #[test]
+    fn pieces_are_not_short_and_leave_nothing_out() {
+        for most in [256, 257, 400, 452, 464, 511, 512, 600, 1152, 8952] {
+            for len in (256..2 * most + 600).chain([65_000]) {
+                for is_end in [false, true] {
+                    let pieces = pieces(len, is_end, most);
+                    let context = alloc::format!("{len} {is_end} {most}: {pieces:?}");
+                    assert_eq!(
+                        (pieces[0].0, pieces[pieces.len() - 1].1),
+                        (0, len),
+                        "{context}"
+                    );
+                    for (n, &(start, end)) in pieces.iter().enumerate() {
+                        let is_last = n + 1 == pieces.len();
+                        let least = if is_last && is_end { 1 } else { LEAST_FRAGMENT };
+                        assert!((least..=most).contains(&(end - start)), "{context}");
+                        let next = pieces.get(n + 1).map_or(len, |next| next.0);
+                        assert!(
+                            next <= end && (next == end || len - start < 512),
+                            "{context}"
+                        );
+                    }
+                    let needless = pieces.len() > len.div_ceil(most) + 1;
+                    assert!(!needless, "{context}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_just_too_long_for_two_pieces_overlaps() {
+        assert_eq!(pieces(492, false, 464), [(0, 464), (236, 492)]);
+        assert_eq!(pieces(492, true, 464), [(0, 464), (464, 492)]);
+        assert_eq!(pieces(1152, false, 1000), [(0, 896), (896, 1152)]);
+        assert_eq!(pieces(1404, false, 1152), [(0, 1148), (1148, 1404)]);
+    }
+
+    #[test]
+    fn a_packet_that_was_sent_whole_becomes_fragments_with_the_same_bytes() {
+        let payload: Vec<u8> = (0..1400_u16).map(|n| n.to_le_bytes()[0]).collect();
+        let mut first = Outgoing {
+            message: Message::Packet(Packet {
+                mode: Mode::Reliable,
+                channel: 3,
+                id: 9,
+                dependency: 2,
+                fragment: None,
+                receipt: false,
+                payload: payload.clone().into(),
+            }),
+            delivery: Delivery::Reliable,
+            priority: Priority::High,
+            copies: 1,
+            probed: true,
+        };
+        assert!(split(&mut first.clone(), 1400).is_none());
+        let second = split(&mut first, 1152).unwrap();
+        let part = |outgoing: &Outgoing| match &outgoing.message {
+            Message::Packet(packet) => {
+                assert_eq!((packet.channel, packet.id, packet.dependency), (3, 9, 2));
+                (packet.part(), packet.payload.to_vec())
+            }
+            Message::Control(_) => unreachable!(),
+        };
+        assert_eq!(part(&first), ((0, 1400), payload[..1152].to_vec()));
+        assert_eq!(part(&second), ((1152, 1400), payload[1152..].to_vec()));
+        assert_eq!((second.copies, second.priority), (1, Priority::High));
     }
 }

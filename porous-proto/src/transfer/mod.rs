@@ -5,16 +5,11 @@ mod ack_timer;
 mod acked;
 mod congestion_control;
 mod copies;
-mod cut;
 mod ecn;
-mod figures;
 mod inbound;
-mod late;
 mod messages;
-mod missing;
 mod nonces;
 mod outbound;
-mod pacer;
 mod params;
 mod path;
 mod path_mtu;
@@ -34,14 +29,12 @@ mod store;
 mod tests;
 mod width;
 
-use core::time::Duration;
-
 pub(crate) use self::acked::Acked;
+pub(crate) use self::congestion_control::Gate;
 use self::congestion_control::Leaving;
 pub(crate) use self::inbound::{Inbound, Incoming, PathWords};
 use self::nonces::Nonces;
 use self::outbound::Outbound;
-pub(crate) use self::pacer::Gate;
 pub(crate) use self::params::TransferParams;
 pub(crate) use self::path_mtu::Narrowed;
 pub(crate) use self::plan::Written;
@@ -49,7 +42,6 @@ use self::plan::{Plan, Purpose};
 use self::probe::Way;
 use self::queue::Sent;
 pub(crate) use self::received::{Arrival, Report};
-use self::rtt::Rtt;
 use self::signals::Signals;
 pub(crate) use self::source::{NextMessage, Source};
 pub(crate) use self::store::Delivery;
@@ -72,7 +64,8 @@ pub(crate) struct Transfer {
     pub(crate) outbound: Outbound,
     pub(crate) signals: Signals,
     widths: Widths,
-    nonces: Nonces,
+    /// Whether the remote host can know what it acknowledges (`deviations.md` T26).
+    pub(crate) nonces: Nonces,
     pub(crate) gate: Gate,
 }
 
@@ -103,46 +96,15 @@ impl Transfer {
         self.params.connection_id
     }
 
-    pub(crate) const fn rtt(&self) -> &Rtt {
-        &self.outbound.path.rtt
-    }
-
-    /// T_rto (7), or the probe timeout.
-    pub(crate) fn resend_timeout(&self) -> Duration {
-        self.outbound.path.rtt.timeout()
-    }
-
     /// W_c.
     pub(crate) fn window(&self) -> u32 {
         self.outbound.path.window(self.nonces.is_trusted())
     }
 
-    pub(crate) const fn flight(&self) -> u32 {
-        self.outbound.queue.flight()
-    }
-
-    /// Whether data is marked as ECN-capable now, and how many frames routers have marked.
-    pub(crate) const fn marks(&self) -> (bool, u32) {
-        (
-            self.outbound.path.marking.is_on(),
-            self.outbound.path.marking.count(),
-        )
-    }
-
-    /// How large datagrams may be now.
-    pub(crate) const fn path_mtu(&self) -> u16 {
-        self.outbound.path.mtu.current()
-    }
-
     /// How many bytes of a packet a datagram carries on the path as it is now, if there is nothing else
     /// in it.
     pub(crate) fn most_of_packet(&self) -> usize {
-        usize::from(self.path_mtu()) - self.params.reserve
-    }
-
-    /// Pings and path challenges that were not answered, since they came too often.
-    pub(crate) const fn answers_withheld(&self) -> u64 {
-        self.signals.answers.withheld
+        usize::from(self.outbound.path.mtu.current()) - self.params.reserve
     }
 
     /// B of (10).
@@ -162,16 +124,6 @@ impl Transfer {
     }
 
     // What it is told.
-
-    /// The average time between steps (7), and how late they are when something is due.
-    pub(crate) const fn set_step(&mut self, step: Duration, lag: Duration) {
-        self.outbound.path.set_steps(step, lag);
-    }
-
-    /// The remote host may have forgotten the connection.
-    pub(crate) fn on_doubt(&mut self, now: Instant) {
-        self.signals.pings.on_doubt(now);
-    }
 
     /// The application changed what it wants to send, in bytes a second.
     pub(crate) fn set_send_rate(&mut self, rate: u32) {
@@ -205,11 +157,6 @@ impl Transfer {
         }
     }
 
-    /// The remote host asks whether we are where it sends to.
-    pub(crate) fn on_path_challenge(&mut self, data: u64, now: Instant) {
-        self.signals.answers.on_path_challenge(data, now);
-    }
-
     /// The remote host has moved: see [`Outbound::on_moved`].
     pub(crate) fn on_moved(&mut self, same_host: bool, source: &mut impl Source, now: Instant) {
         let params = (!same_host).then_some(&self.params);
@@ -218,39 +165,18 @@ impl Transfer {
 
     // Frames that come.
 
-    /// The full id of a received frame, if there is one that it can be.
-    pub(crate) fn expand(&self, low: u32, width: u8) -> Option<u64> {
-        self.inbound.expand(low, width)
-    }
-
-    pub(crate) fn classify(&self, id: u64) -> Arrival {
-        self.inbound.classify(id)
-    }
-
-    /// A frame came from beyond the receive window.
-    pub(crate) const fn note_beyond(&mut self, id: u64) {
-        self.inbound.note_beyond(id);
-    }
-
-    /// The full id of a frame of ours that is acknowledged, if there is one that it can be.
-    pub(crate) fn expand_acked(&self, low: u32, width: u8) -> Option<u64> {
-        self.outbound.later_acks.expand(low, width)
-    }
-
     /// Recovers and checks the ids of a block: see [`Acked::new`].
     pub(crate) fn check_ack<'a>(&self, block: &'a AckBlock) -> Option<Acked<'a>> {
-        let largest = self.expand_acked(block.largest_low, block.largest_width)?;
+        let largest = self
+            .outbound
+            .later_acks
+            .expand(block.largest_low, block.largest_width)?;
         Acked::new(
             block,
             largest,
             self.outbound.queue.next(),
             self.params.window,
         )
-    }
-
-    /// Whether the remote host can know what it acknowledges (`deviations.md` T26).
-    pub(crate) fn believes(&mut self, acked: &Acked<'_>) -> bool {
-        self.nonces.check(acked)
     }
 
     /// An acknowledgement that passed its check names a frame that was never sent: somebody has
@@ -276,16 +202,6 @@ impl Transfer {
             .on_frame(frame, short, self.outbound.queue.next(), now);
     }
 
-    /// Acknowledges at once what was received. False if all of it is acknowledged.
-    pub(crate) fn hurry_ack(&mut self) -> bool {
-        self.inbound.ack_timer.hurry()
-    }
-
-    /// What the frame with this id, which has not been noted yet, says by its place.
-    pub(crate) const fn path_words(&self, id: u64) -> PathWords {
-        self.inbound.path_words(id)
-    }
-
     /// Our frames were acknowledged: see [`Outbound::on_ack`].
     pub(crate) fn on_ack(&mut self, acked: &Acked<'_>, source: &mut impl Source, now: Instant) {
         self.nonces.trust();
@@ -294,11 +210,6 @@ impl Transfer {
         if outbound.on_ack(acked, is_trusted, inbound, source, now) {
             self.signals.pings.on_sample(now);
         }
-    }
-
-    /// What has been found of the path that the application does not know yet.
-    pub(crate) const fn take_narrowed(&mut self) -> Option<Narrowed> {
-        self.outbound.path.mtu.take_narrowed()
     }
 
     // Time.

@@ -2,7 +2,6 @@
 //! time (§3.1.2, §3.1.5; `docs/deviations.md` T1).
 
 use super::acked::{Acked, LaterAcks};
-use super::figures::Figures;
 use super::inbound::Inbound;
 use super::messages::Messages;
 use super::path::{NewestAcked, Newly, Path};
@@ -13,6 +12,7 @@ use super::signals::Sentinels;
 use super::{Source, TransferParams};
 use crate::config::Policy;
 use crate::event::Ecn;
+use crate::stats::Loss;
 use crate::time::Instant;
 
 /// The frames of one peer, with the messages that are in them or wait to be.
@@ -20,10 +20,10 @@ use crate::time::Instant;
 pub(crate) struct Outbound {
     policy: Policy,
     pub(super) messages: Messages,
-    pub(super) queue: TransferQueue,
+    pub(crate) queue: TransferQueue,
     pub(crate) path: Path,
     pub(super) probes: Probes,
-    pub(super) later_acks: LaterAcks,
+    pub(crate) later_acks: LaterAcks,
     pub(super) sentinels: Sentinels,
     pub(crate) figures: Figures,
 }
@@ -236,5 +236,52 @@ impl Outbound {
         audit.messages += self.messages.audit(in_frames);
         self.path.control.audit(longest);
         audit.flight += in_flight;
+    }
+}
+
+/// The figures of one peer, of frames with data.
+#[derive(Debug)]
+pub(crate) struct Figures {
+    /// Frames with data: sent, acknowledged, considered dropped, and of those the ones that were
+    /// acknowledged all the same.
+    pub(crate) sent: u64,
+    acknowledged: u64,
+    pub(crate) lost: u64,
+    pub(crate) spurious: u64,
+    pub(crate) sent_loss: Loss,
+}
+
+impl Figures {
+    pub(super) const fn new() -> Self {
+        Self {
+            sent: 0,
+            acknowledged: 0,
+            lost: 0,
+            spurious: 0,
+            sent_loss: Loss::NONE,
+        }
+    }
+
+    /// A frame with data was acknowledged.
+    pub(super) fn on_acknowledged(&mut self, now: Instant) {
+        self.acknowledged += 1;
+        self.note_fates(now);
+    }
+
+    /// It is considered dropped.
+    pub(super) fn on_lost(&mut self, now: Instant) {
+        self.lost += 1;
+        self.note_fates(now);
+    }
+
+    /// It was considered dropped, and acknowledged then.
+    pub(super) fn on_spurious(&mut self, now: Instant) {
+        self.spurious += 1;
+        self.on_acknowledged(now);
+    }
+
+    fn note_fates(&mut self, now: Instant) {
+        let lost = self.lost - self.spurious;
+        self.sent_loss.note(self.acknowledged + lost, lost, now);
     }
 }

@@ -6,9 +6,8 @@ use core::time::Duration;
 
 use super::TransferParams;
 use super::acked::LaterAcks;
-use super::congestion_control::CongestionControl;
+use super::congestion_control::{CongestionControl, Pace};
 use super::ecn::Marking;
-use super::pacer::Pace;
 use super::path_mtu::PathMtu;
 use super::plan::{Plan, Purpose};
 use super::queue::{Sent, TransferQueue};
@@ -60,8 +59,8 @@ pub(crate) struct Path {
     pub(crate) rtt: Rtt,
     pub(super) recovery: Box<dyn Recovery>,
     pub(super) control: CongestionControl,
-    pub(super) mtu: PathMtu,
-    pub(super) marking: Marking,
+    pub(crate) mtu: PathMtu,
+    pub(crate) marking: Marking,
     /// The newest frame that was considered dropped.
     last_lost: u64,
     /// B of (10): the most that may be sent, in bytes a second.
@@ -108,7 +107,7 @@ impl Path {
     }
 
     /// How often our host is stepped (7), and how late when something is due.
-    pub(super) const fn set_steps(&mut self, average: Duration, lag: Duration) {
+    pub(crate) const fn set_steps(&mut self, average: Duration, lag: Duration) {
         self.rtt.set_step(average);
         self.lag = lag;
     }

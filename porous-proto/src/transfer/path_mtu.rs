@@ -2,13 +2,11 @@
 //! Nothing here has a timer: only who has more to send than fits into a datagram has something to
 //! gain, and is asked for datagrams often.
 
-mod suspicion;
 #[cfg(test)]
 mod tests;
 
 use core::time::Duration;
 
-use self::suspicion::{Step, Suspicion};
 use crate::time::Instant;
 
 /// A connection that has just begun has better things to do.
@@ -59,7 +57,7 @@ struct SizeProbe {
 
 /// The search of one peer.
 #[derive(Debug)]
-pub(super) struct PathMtu {
+pub(crate) struct PathMtu {
     /// What a connection begins with, and nearly every path carries.
     base: u16,
     /// What both hosts take.
@@ -139,7 +137,7 @@ impl PathMtu {
         self.max == self.current && self.suspicion.is_none()
     }
 
-    pub(super) const fn current(&self) -> u16 {
+    pub(crate) const fn current(&self) -> u16 {
         self.current
     }
 
@@ -285,7 +283,68 @@ impl PathMtu {
     }
 
     /// What has been found that the application does not know yet.
-    pub(super) const fn take_narrowed(&mut self) -> Option<Narrowed> {
+    pub(crate) const fn take_narrowed(&mut self) -> Option<Narrowed> {
         self.narrowed.take()
+    }
+}
+
+/// What is to be done now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// A probe is on its way.
+    Wait,
+    /// One of this size is to be sent.
+    Probe(u16),
+    /// The path carries no datagrams of this size.
+    Confirmed,
+}
+
+/// Datagrams of a size seem not to arrive.
+#[derive(Debug)]
+struct Suspicion {
+    size: u16,
+    probe: Option<SizeProbe>,
+    /// Something shorter arrived that was sent after the probe: the path is there.
+    heard: bool,
+    /// The number of lost probes of which that is so.
+    tries: u8,
+}
+
+impl Suspicion {
+    const fn new(size: u16) -> Self {
+        Self {
+            size,
+            probe: None,
+            heard: false,
+            tries: 0,
+        }
+    }
+
+    /// `patience`: a probe that was sent so long ago is lost.
+    fn next_step(&mut self, patience: Duration, now: Instant) -> Step {
+        if let Some(probe) = self.probe {
+            if now < probe.sent + patience.max(PATIENCE) {
+                return Step::Wait;
+            }
+            self.probe = None;
+            // While nothing arrives at all, the size is not the cause.
+            self.tries += u8::from(core::mem::take(&mut self.heard));
+        }
+        if self.tries >= TRIES {
+            Step::Confirmed
+        } else {
+            Step::Probe(self.size)
+        }
+    }
+
+    /// The probe is sent.
+    const fn on_probe(&mut self, probe: SizeProbe) {
+        self.probe = Some(probe);
+    }
+
+    /// A frame was acknowledged: whether it was the probe, so that nothing is left of the suspicion.
+    fn on_passed(&mut self, id: u64) -> bool {
+        self.heard |= self.probe.is_some_and(|probe| id > probe.id);
+        self.probe.is_some_and(|probe| id == probe.id)
     }
 }

@@ -93,7 +93,7 @@ impl Sentinels {
 /// All of it.
 #[derive(Debug)]
 pub(crate) struct Signals {
-    pub(super) pings: Pings,
+    pub(crate) pings: Pings,
     pub(crate) answers: Answers,
 }
 

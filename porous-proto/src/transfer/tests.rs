@@ -9,6 +9,7 @@ mod nonces;
 use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use bytes::Bytes;
 
@@ -229,7 +230,7 @@ fn figure_05_assembly_is_by_priority_and_bounded_by_the_window() {
     assert_eq!(side.frame(), Some(vec![3])); // b: message 1 fits the MTU, but not the window
     assert_eq!(side.frame(), None); // c = {4} neither
     side.transfer
-        .congestion_for_test(side.transfer.flight() + 2000);
+        .congestion_for_test(side.transfer.outbound.queue.flight() + 2000);
     assert_eq!(side.frame(), Some(vec![1]));
     assert_eq!(side.frame(), Some(vec![4]));
 }
@@ -265,7 +266,7 @@ fn figure_07_transfer_queue_and_congestion_window() {
     side.acknowledge(&[4]);
     assert_eq!(side.script.acknowledged, [13, 14, 15]);
     assert_eq!(side.script.lost, [11, 12]);
-    assert_eq!(side.transfer.flight(), 0);
+    assert_eq!(side.transfer.outbound.queue.flight(), 0);
     // Two acknowledgements in slow start, then the window is halved (11).
     assert_eq!(side.transfer.window(), (4 + 2) * 512 / 2);
     assert_eq!(

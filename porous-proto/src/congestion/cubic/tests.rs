@@ -1,7 +1,7 @@
 //! Each rule of RFC 9438, by its section.
 
 use super::*;
-use crate::congestion::script::{Script, ms};
+use crate::congestion::tests::script::{Script, ms};
 
 fn cubic() -> Script<Cubic> {
     Script::new(Cubic::new(1000))

@@ -4,20 +4,16 @@
 //! Copa, Arun and Balakrishnan 2018). `docs/design.md` says why, and what was measured
 //! (`docs/deviations.md` P12).
 
-mod losses;
 mod path;
 mod rivals;
-mod round;
 mod start;
 #[cfg(test)]
 mod tests;
 
 use core::time::Duration;
 
-use self::losses::Losses;
-use self::path::Path;
-use self::rivals::Rivals;
-use self::round::{Fastest, Round, bytes_in, per_second};
+use self::path::{Fastest, Path, Round, bytes_in, per_second};
+use self::rivals::{Losses, Rivals};
 use self::start::Start;
 use super::controller::{Ack, Controller, Signal, Trouble};
 use super::{MAX_WINDOW, initial_window, min_window};

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use super::round::per_second;
+use crate::congestion::controller::Ack;
 use crate::stats::Minimum;
 use crate::time::Instant;
 
@@ -55,4 +55,87 @@ impl Path {
         let micros = micros / u128::from(window.max(1));
         Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
     }
+}
+
+/// One round trip: from an acknowledgement until one comes for what was sent after it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Round {
+    pub(super) began: Instant,
+    /// The shortest time of a frame there and back.
+    pub(super) rtt: Duration,
+    /// How many there were.
+    pub(super) samples: u32,
+    /// Bytes that arrived.
+    pub(super) delivered: u32,
+    /// Whether the window was used at the end of all of it.
+    pub(super) is_limited: bool,
+}
+
+impl Round {
+    pub(super) const fn new(now: Instant) -> Self {
+        Self {
+            began: now,
+            rtt: Duration::MAX,
+            samples: 0,
+            delivered: 0,
+            is_limited: false,
+        }
+    }
+
+    /// Takes an acknowledgement in. Whether the round is over.
+    pub(super) fn on_ack(&mut self, ack: &Ack) -> bool {
+        self.delivered = self.delivered.saturating_add(ack.bytes);
+        self.is_limited |= ack.is_limited;
+        if let Some(rtt) = ack.rtt {
+            self.rtt = self.rtt.min(rtt);
+            self.samples += 1;
+        }
+        ack.sent >= self.began
+    }
+
+    /// How fast data arrived, in bytes a second.
+    pub(super) fn rate(&self, now: Instant) -> u32 {
+        per_second(self.delivered, now.saturating_duration_since(self.began))
+    }
+}
+
+/// The fastest of the last few rounds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fastest {
+    rates: [u32; 8],
+    next: usize,
+}
+
+impl Fastest {
+    pub(super) const fn new() -> Self {
+        Self {
+            rates: [0; 8],
+            next: 0,
+        }
+    }
+
+    pub(super) fn note(&mut self, rate: u32) {
+        if let Some(place) = self.rates.get_mut(self.next) {
+            *place = rate;
+        }
+        self.next = (self.next + 1) % self.rates.len();
+    }
+
+    pub(super) fn get(&self) -> u32 {
+        self.rates.iter().copied().max().unwrap_or(0)
+    }
+}
+
+/// So many bytes in this time, in bytes a second; at most half of the range, so that sums of rates
+/// cannot overflow.
+pub(super) fn per_second(bytes: u32, time: Duration) -> u32 {
+    let micros = time.as_micros().max(1);
+    let rate = u128::from(bytes) * 1_000_000 / micros;
+    u32::try_from(rate).unwrap_or(u32::MAX).min(u32::MAX / 2)
+}
+
+/// What is sent at this rate in this time.
+pub(super) fn bytes_in(rate: u32, time: Duration) -> u32 {
+    let bytes = u128::from(rate) * time.as_micros() / 1_000_000;
+    u32::try_from(bytes).unwrap_or(u32::MAX).min(u32::MAX / 2)
 }

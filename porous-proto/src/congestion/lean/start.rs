@@ -2,8 +2,7 @@
 
 use core::time::Duration;
 
-use super::path::Path;
-use super::round::{bytes_in, per_second};
+use super::path::{Path, bytes_in, per_second};
 use crate::congestion::controller::Ack;
 use crate::time::Instant;
 

@@ -104,7 +104,11 @@ fn deliver_with(
     let words = session.handle_short(&short, Ecn::NotEct, TICK)?;
     if let Some(data) = words.challenge {
         // As the host does.
-        session.transfer.on_path_challenge(data, TICK.now);
+        session
+            .transfer
+            .signals
+            .answers
+            .on_path_challenge(data, TICK.now);
     }
     Ok(())
 }

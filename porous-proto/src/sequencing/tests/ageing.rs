@@ -11,7 +11,7 @@ fn only_unreliable_packets_become_too_old() {
         sender.send(0, Bytes::from_static(b"abc"), mode);
     }
     sender.look(NOW);
-    assert_eq!(sender.expiry_deadline(), NOW + AGE + TICK);
+    assert_eq!(sender.scheduler.expiry, NOW + AGE + TICK);
     sender.drop_expired(NOW + AGE);
     assert_eq!((sender.totals().expired, sender.totals().unsent), (0, 3));
     sender.drop_expired(NOW + AGE + TICK);
@@ -20,7 +20,7 @@ fn only_unreliable_packets_become_too_old() {
         (sender.totals().room.used(), sender.totals().undelivered),
         (134, 2)
     );
-    assert!(sender.expiry_deadline().is_never());
+    assert!(sender.scheduler.expiry.is_never());
     sender.audit(&mut Audit::default(), LONGEST);
 }
 
@@ -34,10 +34,10 @@ fn the_age_of_a_packet_counts_from_the_first_look_after_it_was_sent() {
         sender.look(NOW + u32::from(channel) * second);
     }
     // The first is due; the others have waited for less.
-    assert_eq!(sender.expiry_deadline(), NOW + AGE + TICK);
+    assert_eq!(sender.scheduler.expiry, NOW + AGE + TICK);
     sender.look(NOW + AGE + TICK);
     assert_eq!(sender.totals().expired, 2);
-    assert_eq!(sender.expiry_deadline(), NOW + second + AGE + TICK);
+    assert_eq!(sender.scheduler.expiry, NOW + second + AGE + TICK);
     sender.look(NOW + second + AGE + TICK);
     assert_eq!(
         (sender.totals().expired, sender.totals().room.used()),

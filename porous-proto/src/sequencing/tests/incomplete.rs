@@ -91,13 +91,13 @@ fn an_incomplete_unreliable_packet_is_given_up_two_seconds_after_its_last_fragme
     for mode in [Mode::Reliable, Mode::Passive] {
         assert!(take(&mut receiver, &part(mode, 1 + mode as u32, 1), later));
     }
-    assert_eq!(receiver.give_up_deadline(), NOW + 2 * SECOND);
+    assert_eq!(receiver.table.give_up_at, NOW + 2 * SECOND);
     receiver.handle_timeout(NOW + 2 * SECOND);
     assert_eq!((receiver.totals().kept, dropped(&receiver)), (232, (0, 0)));
-    assert_eq!(receiver.give_up_deadline(), NOW + 3 * SECOND);
+    assert_eq!(receiver.table.give_up_at, NOW + 3 * SECOND);
     receiver.handle_timeout(NOW + 3 * SECOND);
     assert_eq!((receiver.totals().kept, dropped(&receiver)), (148, (1, 0)));
-    assert!(receiver.give_up_deadline().is_never());
+    assert!(receiver.table.give_up_at.is_never());
     // What comes now begins anew; the fragments of the others are still there.
     for index in 0..3 {
         assert!(take(

@@ -135,8 +135,8 @@ fn run(sender: &mut Sequencing, from: Instant, until: Instant) -> Vec<u64> {
             sent[usize::from(channel)] += len as u64 + 8;
         }
         sender.audit(&mut Audit::default(), LONGEST);
-        assert!(sender.lane_deadline() > now, "it wakes in vain");
-        now = sender.lane_deadline();
+        assert!(sender.scheduler.lanes.due() > now, "it wakes in vain");
+        now = sender.scheduler.lanes.due();
     }
     sent
 }
@@ -189,14 +189,14 @@ fn a_cap_can_be_changed_while_it_holds_its_channel_back() {
     fill(&mut sender, 0, 3, 92);
     sender.look(NOW);
     assert!(next(&mut sender).is_some() && next(&mut sender).is_none());
-    assert_eq!(sender.lane_deadline(), NOW + Duration::from_secs(100));
+    assert_eq!(sender.scheduler.lanes.due(), NOW + Duration::from_secs(100));
     sender.set_rate(0, 100, NOW);
     sender.look(NOW);
     assert!(next(&mut sender).is_none());
-    assert_eq!(sender.lane_deadline(), NOW + Duration::from_secs(1));
+    assert_eq!(sender.scheduler.lanes.due(), NOW + Duration::from_secs(1));
     sender.set_rate(0, u32::MAX, NOW);
     sender.look(NOW);
     assert!(next(&mut sender).is_some() && next(&mut sender).is_some());
-    assert!(sender.lane_deadline().is_never());
+    assert!(sender.scheduler.lanes.due().is_never());
     sender.audit(&mut Audit::default(), LONGEST);
 }

@@ -278,7 +278,7 @@ fn a_flood_of_questions_gets_an_answer_of_each_channel_in_ten_milliseconds() {
     let times = [0, 0, 10_000, 10_000, 20_000, 20_000];
     assert_eq!(answers, times.map(|micros| (micros, 99)));
     assert_eq!(
-        wire.sender.answer_deadline(),
+        wire.sender.signals.answer_deadline(),
         NOW + Duration::from_millis(30)
     );
 }

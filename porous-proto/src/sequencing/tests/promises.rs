@@ -58,10 +58,10 @@ fn what_waits_beyond_its_time_takes_no_id_and_no_room() {
         sender.send(0, "abc".into(), options(mode, 2).ttl(TTL / 2));
     }
     sender.look(NOW);
-    assert_eq!(sender.expiry_deadline(), NOW + TTL / 2 + TICK);
+    assert_eq!(sender.scheduler.expiry, NOW + TTL / 2 + TICK);
     sender.look(NOW + TTL / 2 + TICK);
     assert_eq!(receipts(&mut sender), [(2, Outcome::Expired, false); 3]);
-    assert_eq!(sender.expiry_deadline(), NOW + TTL + TICK);
+    assert_eq!(sender.scheduler.expiry, NOW + TTL + TICK);
     sender.look(NOW + TTL + TICK);
     assert_eq!(receipts(&mut sender), [(1, Outcome::Expired, false); 3]);
     assert_eq!(
@@ -72,7 +72,7 @@ fn what_waits_beyond_its_time_takes_no_id_and_no_room() {
         (sender.totals().undelivered, sender.totals().expired),
         (0, 6)
     );
-    assert!(sender.expiry_deadline().is_never() && messages(&mut sender).is_empty());
+    assert!(sender.scheduler.expiry.is_never() && messages(&mut sender).is_empty());
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn fragments_that_wait_beyond_the_time_are_not_sent() {
         sender.send(0, Bytes::from_static(&[7; 25]), options(mode, 1).ttl(TTL));
         sender.look(NOW);
         assert!(sender.next_message(Priority::Low, FRAGMENT).is_some());
-        assert_eq!(sender.expiry_deadline(), NOW + TTL + TICK);
+        assert_eq!(sender.scheduler.expiry, NOW + TTL + TICK);
         sender.look(NOW + TTL + TICK);
         assert_eq!(receipts(&mut sender), [(1, Outcome::Expired, false)]);
         let told = messages(&mut sender);

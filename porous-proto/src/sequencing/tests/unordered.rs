@@ -47,11 +47,11 @@ fn who_is_late_is_not_skipped_before_the_second_report() {
     assert_eq!((wire.m_b(), wire.window_acks().len()), (0, 0));
     wire.arrive("u1");
     assert_eq!(wire.delivered(), ["u1"]);
-    let again = wire.receiver.report_deadline();
+    let again = wire.receiver.signals.report_deadline();
     assert_eq!(again, NOW + 2 * REPORT_AFTER);
     wire.receiver.handle_timeout(again);
     assert_eq!((wire.m_b(), wire.window_acks()), (4, alloc::vec![3]));
-    assert!(wire.receiver.report_deadline().is_never());
+    assert!(wire.receiver.signals.report_deadline().is_never());
     wire.arrive_late("u0 p2");
     assert!(wire.delivered().is_empty());
 }

@@ -233,11 +233,11 @@ fn copies_stay_within_the_windows() {
     for mut side in sides() {
         side.queue(0, 40, Delivery::Reliable, 3);
         assert_eq!(side.frame(), Some(vec![0]));
-        let flight = side.transfer.flight();
+        let flight = side.transfer.outbound.queue.flight();
         side.transfer.congestion_for_test(flight + 90);
         side.queue(1, 60, Delivery::Reliable, 0);
         assert_eq!(side.later(), Some(vec![1]));
-        assert!(side.transfer.flight() <= flight + 90);
+        assert!(side.transfer.outbound.queue.flight() <= flight + 90);
         side.transfer.congestion_for_test(2 * flight + 150);
         side.queue(2, 20, Delivery::Reliable, 0);
         assert_eq!(side.later(), Some(vec![2, 0]));
@@ -250,10 +250,10 @@ fn copies_ride_with_acknowledgements() {
     for mut side in sides() {
         side.queue(0, 40, Delivery::Reliable, 1);
         assert_eq!(side.frame(), Some(vec![0]));
-        let flight = side.transfer.flight();
+        let flight = side.transfer.outbound.queue.flight();
         side.transfer.inbound.ack_timer.pending = true;
         assert_eq!(side.later(), Some(vec![0]));
-        assert!(side.transfer.flight() > flight + 40);
+        assert!(side.transfer.outbound.queue.flight() > flight + 40);
         assert_eq!(side.later(), None);
     }
 }

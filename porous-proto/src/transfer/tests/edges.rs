@@ -45,7 +45,7 @@ fn frames_are_acknowledged_where_their_ids_wrap() {
             }
             side.acknowledge_newest(40);
             let transfer = &side.transfer;
-            assert_eq!(transfer.flight(), 0, "{edge}");
+            assert_eq!(transfer.outbound.queue.flight(), 0, "{edge}");
             let counts = (
                 transfer.outbound.figures.sent,
                 transfer.outbound.figures.lost,

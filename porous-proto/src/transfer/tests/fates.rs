@@ -90,11 +90,11 @@ fn ids_below_the_first_read_as_received() {
 #[test]
 fn the_flight_size_is_what_was_sent_and_not_acknowledged() {
     let mut side = sent(0, 3, Delivery::Reliable);
-    let each = side.transfer.flight() / 3;
+    let each = side.transfer.outbound.queue.flight() / 3;
     assert!((400..420).contains(&each));
     for (id, left) in [(1, 2), (0, 1), (2, 0)] {
         side.acknowledge(&[id]);
-        assert_eq!(side.transfer.flight(), left * each);
+        assert_eq!(side.transfer.outbound.queue.flight(), left * each);
     }
 }
 
@@ -111,7 +111,7 @@ fn a_dropped_frame_leaves_a_sentinel_if_nothing_of_it_is_sent_again() {
         let mut side = sent(first, 1, delivery);
         side.now = side.transfer.recovery_deadline_for_test();
         side.transfer.handle_timeout(&mut side.script, side.now);
-        assert_eq!(side.transfer.flight(), 0);
+        assert_eq!(side.transfer.outbound.queue.flight(), 0);
         assert_eq!(side.frame(), expected, "{first}, {delivery:?}");
         // The sentinel is lost, too.
         side.now = side.transfer.recovery_deadline_for_test();
@@ -144,7 +144,9 @@ fn a_step_that_is_long_puts_off_the_resend() {
     let mut side = sent(0, 1, Delivery::Reliable);
     let before = side.transfer.recovery_deadline_for_test();
     side.transfer
-        .set_step(Duration::from_secs(1), Duration::ZERO);
+        .outbound
+        .path
+        .set_steps(Duration::from_secs(1), Duration::ZERO);
     let after = side.transfer.recovery_deadline_for_test();
     // 200 ms and 1 s, instead of 200 ms and four times 100 ms.
     assert_eq!(after, before + Duration::from_millis(600));

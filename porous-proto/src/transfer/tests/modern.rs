@@ -59,12 +59,15 @@ impl Side {
 fn a_lone_reliable_message_is_repeated_before_it_counts_as_lost() {
     let mut side = settled();
     side.send(30, 100, Delivery::Reliable);
-    let (window, flight) = (side.transfer.window(), side.transfer.flight());
+    let (window, flight) = (
+        side.transfer.window(),
+        side.transfer.outbound.queue.flight(),
+    );
     let waited = side.wait();
     assert!(waited > 100 * MS && waited < 115 * MS, "{waited:?}");
     assert_eq!(side.frame(), Some(vec![30]));
     // The repetition counts in flight, and nothing was lost.
-    assert_eq!(side.transfer.flight(), 2 * flight);
+    assert_eq!(side.transfer.outbound.queue.flight(), 2 * flight);
     assert_eq!(
         (side.transfer.window(), side.transfer.outbound.figures.lost),
         (window, 0)
@@ -77,7 +80,7 @@ fn a_lone_reliable_message_is_repeated_before_it_counts_as_lost() {
         (side.transfer.outbound.figures.lost, side.frame()),
         (1, None)
     );
-    assert_eq!(side.transfer.flight(), 0);
+    assert_eq!(side.transfer.outbound.queue.flight(), 0);
 }
 
 /// P8: whoever waits for it has waited for long.

@@ -50,7 +50,7 @@ impl Pair {
         let Some(acked) = transfer.check_ack(block) else {
             return false;
         };
-        let believed = transfer.believes(&acked);
+        let believed = transfer.nonces.check(&acked);
         if believed {
             transfer.on_ack(&acked, script, *now);
         }

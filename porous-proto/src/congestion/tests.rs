@@ -1,5 +1,7 @@
 //! For tests: what every controller keeps to, whatever it is told.
 
+pub(super) mod script;
+
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;

@@ -3,25 +3,25 @@
 use core::ops::{Deref, DerefMut};
 use core::time::Duration;
 
-use super::controller::{Ack, Controller, Signal, Trouble};
+use crate::congestion::controller::{Ack, Controller, Signal, Trouble};
 use crate::time::Instant;
 
 /// So many milliseconds after the beginning.
-pub(super) const fn ms(time: u64) -> Instant {
+pub(crate) const fn ms(time: u64) -> Instant {
     Instant::from_micros(1000 * time)
 }
 
 /// A controller, and what it is told unless a test says otherwise.
 #[derive(Debug)]
-pub(super) struct Script<C> {
+pub(crate) struct Script<C> {
     controller: C,
     now: Instant,
     /// The smoothed round-trip time.
-    pub(super) rtt: Duration,
+    pub(crate) rtt: Duration,
 }
 
 impl<C: Controller> Script<C> {
-    pub(super) const fn new(controller: C) -> Self {
+    pub(crate) const fn new(controller: C) -> Self {
         Self {
             controller,
             now: Instant::ZERO,
@@ -30,7 +30,7 @@ impl<C: Controller> Script<C> {
     }
 
     /// It is so late.
-    pub(super) const fn at(&mut self, now: Instant) {
+    pub(crate) const fn at(&mut self, now: Instant) {
         self.now = now;
     }
 
@@ -50,27 +50,27 @@ impl<C: Controller> Script<C> {
     }
 
     /// Something just sent is acknowledged.
-    pub(super) fn acknowledge(&mut self, bytes: u32) {
+    pub(crate) fn acknowledge(&mut self, bytes: u32) {
         self.on_frames((self.now, bytes, 1), true);
     }
 
     /// So many frames are.
-    pub(super) fn acknowledge_frames(&mut self, frames: u32) {
+    pub(crate) fn acknowledge_frames(&mut self, frames: u32) {
         self.on_frames((self.now, 1000 * frames, frames), true);
     }
 
     /// Something sent then is.
-    pub(super) fn acknowledge_sent(&mut self, sent: Instant, bytes: u32) {
+    pub(crate) fn acknowledge_sent(&mut self, sent: Instant, bytes: u32) {
         self.on_frames((sent, bytes, 1), true);
     }
 
     /// Something is, but more could have been sent.
-    pub(super) fn acknowledge_idly(&mut self, bytes: u32) {
+    pub(crate) fn acknowledge_idly(&mut self, bytes: u32) {
         self.on_frames((self.now, bytes, 1), false);
     }
 
     /// Something just sent is lost, or marked.
-    pub(super) fn trouble(&mut self, signal: Signal) {
+    pub(crate) fn trouble(&mut self, signal: Signal) {
         self.controller.on_trouble(&Trouble {
             now: self.now,
             signal,

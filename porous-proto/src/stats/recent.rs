@@ -1,0 +1,402 @@
+//! What is remembered of the recent past, in a few bytes: extremes, shares, rates and jitter, most of
+//! them over a time that slides in halves.
+
+use core::time::Duration;
+
+use crate::time::Instant;
+
+/// Half of the time for which an extreme of a path is remembered.
+const PATH_HALF: Duration = Duration::from_secs(5);
+
+/// What was noted in the current half and in the one before.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Halves<T> {
+    began: Instant,
+    pub(super) before: T,
+    pub(super) current: T,
+}
+
+impl<T: Copy> Halves<T> {
+    /// `none` is the value of a half in which nothing was noted.
+    pub(super) const fn new(none: T) -> Self {
+        Self {
+            began: Instant::ZERO,
+            before: none,
+            current: none,
+        }
+    }
+
+    /// Forgets what is older than two halves.
+    pub(super) fn slide(&mut self, half: Duration, none: T, now: Instant) {
+        let age = now.saturating_duration_since(self.began);
+        if age >= half {
+            self.before = if age < 2 * half { self.current } else { none };
+            (self.current, self.began) = (none, now);
+        }
+    }
+}
+
+/// The shortest time of the last 5 to 10 s.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Minimum(Halves<Duration>);
+
+impl Minimum {
+    pub(crate) const NONE: Self = Self(Halves::new(Duration::MAX));
+
+    pub(crate) fn sample(&mut self, time: Duration, now: Instant) {
+        self.0.slide(PATH_HALF, Duration::MAX, now);
+        self.0.current = self.0.current.min(time);
+    }
+
+    /// `None` before the first sample.
+    pub(crate) fn get(&self) -> Option<Duration> {
+        let least = self.0.current.min(self.0.before);
+        (least < Duration::MAX).then_some(least)
+    }
+}
+
+/// The most bytes of the last 5 to 10 s.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peak(Halves<u32>);
+
+impl Peak {
+    pub(crate) const NONE: Self = Self(Halves::new(0));
+
+    pub(crate) fn note(&mut self, bytes: u32, now: Instant) {
+        self.0.slide(PATH_HALF, 0, now);
+        self.0.current = self.0.current.max(bytes);
+    }
+
+    pub(crate) fn get(&self) -> u32 {
+        self.0.current.max(self.0.before)
+    }
+}
+
+/// Half of the time for which a maximum is remembered.
+const QUEUE_HALF: Duration = Duration::from_millis(2500);
+
+/// The times of one channel, in microseconds: 71 minutes stand for all that is longer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QueueTime {
+    /// In eighths.
+    smoothed: u64,
+    longest: Halves<u32>,
+}
+
+impl QueueTime {
+    pub(crate) const NONE: Self = Self {
+        smoothed: 0,
+        longest: Halves::new(0),
+    };
+
+    /// A packet has waited this long.
+    pub(crate) fn sample(&mut self, waited: Duration, now: Instant) {
+        let waited = u32::try_from(waited.as_micros()).unwrap_or(u32::MAX);
+        self.smoothed = self.smoothed - self.smoothed / 8 + u64::from(waited);
+        self.longest.slide(QUEUE_HALF, 0, now);
+        self.longest.current = self.longest.current.max(waited);
+    }
+
+    pub(crate) const fn smoothed(&self) -> Duration {
+        Duration::from_micros(self.smoothed / 8)
+    }
+
+    pub(crate) fn longest(&self) -> Duration {
+        let longest = self.longest.before.max(self.longest.current);
+        Duration::from_micros(longest.into())
+    }
+}
+
+/// Half of the time that is looked back on.
+const LOSS_HALF: Duration = Duration::from_secs(5);
+
+/// So much is everything: a hundredth of a percent is 1.
+const ALL: u64 = 10_000;
+
+/// Frames whose fate is known, and those of them that were lost.
+#[derive(Clone, Copy, Debug)]
+struct Count {
+    all: u64,
+    lost: u64,
+}
+
+/// The share of frames that were lost in the last 5 to 10 s in which there were any.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Loss {
+    /// As it was when the halves began: the one before, and this one.
+    marks: [Count; 2],
+    began: Instant,
+    now: Count,
+}
+
+impl Loss {
+    pub(crate) const NONE: Self = {
+        let none = Count { all: 0, lost: 0 };
+        Self {
+            marks: [none, none],
+            began: Instant::ZERO,
+            now: none,
+        }
+    };
+
+    /// So many frames in all, and so many lost. A loss may be taken back.
+    pub(crate) fn note(&mut self, all: u64, lost: u64, now: Instant) {
+        if now.saturating_duration_since(self.began) >= LOSS_HALF {
+            (self.marks, self.began) = ([self.marks[1], self.now], now);
+        }
+        self.now = Count { all, lost };
+    }
+
+    /// In hundredths of a percent.
+    pub(crate) fn recent(&self) -> u16 {
+        let [mark, _] = self.marks;
+        let all = self.now.all.saturating_sub(mark.all);
+        let lost = self.now.lost.saturating_sub(mark.lost).min(all);
+        let share = lost.saturating_mul(ALL).checked_div(all).unwrap_or(0);
+        u16::try_from(share).unwrap_or(u16::MAX)
+    }
+}
+
+/// Half of the time that is looked back on.
+const RATE_HALF: Duration = Duration::from_millis(500);
+
+/// A count, and when it was that.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mark {
+    at: Instant,
+    bytes: u64,
+}
+
+/// How fast a count of bytes grew over the last half to whole second.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rate {
+    /// When the halves began: the one before, and this one.
+    marks: [Mark; 2],
+    now: Mark,
+}
+
+impl Rate {
+    /// It is so much now: to be told before it grows.
+    pub(crate) fn note(&mut self, bytes: u64, now: Instant) {
+        let mark = Mark { at: now, bytes };
+        let age = now.saturating_duration_since(self.marks[1].at);
+        if age >= 2 * RATE_HALF {
+            self.marks = [mark; 2]; // there was silence
+        } else if age >= RATE_HALF {
+            self.marks = [self.marks[1], mark];
+        }
+        self.now = mark;
+    }
+
+    /// Bytes a second, if the count is so much now.
+    pub(crate) fn recent(&self, bytes: u64) -> u32 {
+        let [mark, _] = self.marks;
+        let time = self
+            .now
+            .at
+            .saturating_duration_since(mark.at)
+            .max(RATE_HALF);
+        let grown = u128::from(bytes.saturating_sub(mark.bytes)) * 1_000_000;
+        u32::try_from(grown / time.as_micros()).unwrap_or(u32::MAX)
+    }
+}
+
+/// The filter of RFC 3550 §6.4.1, over round trips: no clock of the remote host is needed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Jitter {
+    last: Option<u32>,
+    /// In sixteenths of a microsecond.
+    sixteenths: u64,
+}
+
+impl Jitter {
+    pub(crate) const NONE: Self = Self {
+        last: None,
+        sixteenths: 0,
+    };
+
+    /// A round trip took this long.
+    pub(crate) fn sample(&mut self, rtt: Duration) {
+        let rtt = u32::try_from(rtt.as_micros()).unwrap_or(u32::MAX);
+        if let Some(last) = self.last.replace(rtt) {
+            let difference = u64::from(rtt.abs_diff(last));
+            self.sixteenths += difference;
+            self.sixteenths -= (self.sixteenths - difference + 8) / 16;
+        }
+    }
+
+    pub(crate) const fn get(&self) -> Duration {
+        Duration::from_micros(self.sixteenths / 16)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn a_minimum_lasts_for_five_to_ten_seconds() {
+        let mut minimum = Minimum::NONE;
+        assert_eq!(minimum.get(), None);
+        minimum.sample(30 * MS, at(0));
+        for n in 1..20 {
+            minimum.sample(50 * MS, at(n * 500));
+            assert_eq!(minimum.get(), Some(30 * MS), "{n}");
+        }
+        minimum.sample(50 * MS, at(10_000));
+        assert_eq!(minimum.get(), Some(50 * MS));
+        minimum.sample(60 * MS, at(60_000));
+        assert_eq!(minimum.get(), Some(60 * MS));
+    }
+
+    #[test]
+    fn a_peak_lasts_for_five_to_ten_seconds() {
+        let mut peak = Peak::NONE;
+        peak.note(100, at(1000));
+        peak.note(7, at(4000));
+        assert_eq!(peak.get(), 100);
+        peak.note(7, at(5000));
+        assert_eq!(peak.get(), 100);
+        peak.note(8, at(10_000));
+        assert_eq!(peak.get(), 8);
+        peak.note(3, at(60_000));
+        assert_eq!(peak.get(), 3);
+    }
+
+    mod queue_time {
+        use super::super::*;
+
+        const MS: Duration = Duration::from_millis(1);
+
+        #[test]
+        fn times_are_smoothed_and_the_longest_is_remembered_for_a_while() {
+            let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+            let mut times = QueueTime::NONE;
+            times.sample(80 * MS, at(1000));
+            assert_eq!((times.smoothed(), times.longest()), (10 * MS, 80 * MS));
+            for n in 0..40 {
+                times.sample(16 * MS, at(1100 + 50 * n));
+            }
+            assert!(times.smoothed().abs_diff(16 * MS) < MS);
+            assert_eq!(times.longest(), 80 * MS);
+            times.sample(16 * MS, at(4000));
+            assert_eq!(times.longest(), 80 * MS);
+            times.sample(16 * MS, at(7000));
+            assert_eq!(times.longest(), 16 * MS);
+            times.sample(Duration::MAX, at(u64::MAX / 2000));
+            assert!(times.longest() > Duration::from_secs(3600));
+        }
+    }
+
+    mod loss {
+        use super::super::*;
+
+        fn at(seconds: u64) -> Instant {
+            Instant::ZERO + Duration::from_secs(seconds)
+        }
+
+        /// Each second, from one to the other, a hundred frames, of which so many are lost.
+        fn seconds(loss: &mut Loss, from: u64, to: u64, lost: u64) {
+            for second in from..to {
+                let Count { all, lost: before } = loss.now;
+                loss.note(all + 100, before + lost, at(second));
+            }
+        }
+
+        #[test]
+        fn the_loss_of_the_last_seconds_is_told_and_what_was_before_forgotten() {
+            let mut loss = Loss::NONE;
+            assert_eq!(loss.recent(), 0);
+            seconds(&mut loss, 0, 3, 5);
+            assert_eq!(loss.recent(), 500);
+            seconds(&mut loss, 3, 20, 1);
+            assert_eq!(loss.recent(), 100);
+            seconds(&mut loss, 20, 22, 100);
+            assert!(loss.recent() > 2000, "{}", loss.recent());
+            seconds(&mut loss, 22, 40, 0);
+            assert_eq!(loss.recent(), 0);
+        }
+
+        #[test]
+        fn losses_that_are_taken_back_count_nothing() {
+            let mut loss = Loss::NONE;
+            loss.note(100, 7, at(1));
+            loss.note(100, 0, at(20));
+            loss.note(110, 0, at(26));
+            assert_eq!(loss.recent(), 0);
+        }
+    }
+
+    mod rate {
+        use super::super::*;
+
+        /// Adds 100 bytes so often, from one time to another, in milliseconds.
+        fn send(rate: &mut Rate, bytes: &mut u64, from: u64, to: u64, every: u64) {
+            for at in (from..to).step_by(usize::try_from(every).unwrap()) {
+                rate.note(*bytes, Instant::from_micros(1000 * at));
+                *bytes += 100;
+            }
+        }
+
+        #[test]
+        fn the_rate_of_the_last_second_is_told() {
+            let (mut rate, mut bytes) = (Rate::default(), 0);
+            assert_eq!(rate.recent(0), 0);
+            send(&mut rate, &mut bytes, 7000, 10_000, 10);
+            let told = rate.recent(bytes);
+            assert!((9_900..=10_300).contains(&told), "{told}");
+            send(&mut rate, &mut bytes, 10_000, 12_000, 100);
+            let told = rate.recent(bytes);
+            assert!((900..=1200).contains(&told), "{told}");
+        }
+
+        #[test]
+        fn after_silence_it_begins_anew() {
+            let (mut rate, mut bytes) = (Rate::default(), 0);
+            send(&mut rate, &mut bytes, 0, 3000, 10);
+            send(&mut rate, &mut bytes, 9000, 9001, 10);
+            assert_eq!(rate.recent(bytes), 200);
+        }
+    }
+
+    mod jitter {
+        use super::super::*;
+
+        const MS: Duration = Duration::from_millis(1);
+
+        #[test]
+        fn it_is_the_mean_difference_of_one_round_trip_to_the_next() {
+            let mut jitter = Jitter::NONE;
+            jitter.sample(300 * MS);
+            assert_eq!(jitter.get(), Duration::ZERO);
+            for n in 0..200 {
+                jitter.sample(if n % 2 == 0 { 40 * MS } else { 48 * MS });
+            }
+            let told = jitter.get();
+            assert!(told.abs_diff(8 * MS) < MS / 100, "{told:?}");
+            for _ in 0..200 {
+                jitter.sample(40 * MS);
+            }
+            assert!(jitter.get() < MS / 100, "{:?}", jitter.get());
+        }
+
+        #[test]
+        fn absurd_samples_do_not_overflow() {
+            let mut jitter = Jitter::NONE;
+            for n in 0..1000 {
+                jitter.sample(if n % 2 == 0 {
+                    Duration::MAX
+                } else {
+                    Duration::ZERO
+                });
+            }
+            assert!(jitter.get() <= Duration::from_micros(u32::MAX.into()));
+        }
+    }
+}

@@ -108,6 +108,20 @@ impl Bits {
         count
     }
 
+    /// The bits of the 32 ids before `end`, the bit of the last one lowest. Ids below 0 are clear.
+    pub(crate) fn map_before(&self, end: u64) -> u32 {
+        let start = end.saturating_sub(u32::BITS.into());
+        let (mut from, mut map) = (start, 0);
+        while from < end {
+            let (word, mask, next) = self.part(from, end);
+            map |= (self.words[word] & mask) >> (from % WORD) << (from - start);
+            from = next;
+        }
+        // The id `start + n` has bit n so far.
+        u32::try_from(map.reverse_bits() >> (WORD - (end - start)).min(WORD - 1))
+            .unwrap_or_default()
+    }
+
     /// The part of a range that is in the word of its first id: the word, its bits, and the first id
     /// after it.
     fn part(&self, from: u64, end: u64) -> (usize, u64, u64) {
@@ -175,6 +189,14 @@ mod tests {
             let (mut bits, mut set) = (Bits::new(200), BTreeSet::new());
             prop_assert_eq!(bits.capacity(), 256);
             for (a, b, change) in changes {
+                let naive = (0..32_u64).filter(|n| {
+                    let id = (start + a).checked_sub(n + 1);
+                    id.is_some_and(|id| id >= start && set.contains(&id))
+                });
+                if a >= 32 || start == 0 {
+                    let naive = naive.fold(0, |map, n| map | 1 << n);
+                    prop_assert_eq!(bits.map_before(start + a), naive);
+                }
                 let ids = start + a.min(b)..start + a.max(b);
                 match change {
                     0 => {

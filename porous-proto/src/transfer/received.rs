@@ -189,18 +189,11 @@ impl Received {
         }
         let largest = self.next() - 1;
         let oldest = self.floor.max(self.next().saturating_sub(self.capacity()));
-        let mut nonce = self.nonces.get(largest);
-        let mut map = u32::MAX; // ids below 0 read as received
-        for (bit, id) in (largest.saturating_sub(MAP_BITS)..largest)
-            .rev()
-            .enumerate()
-        {
-            if self.next() - id > self.capacity() || !self.bits.get(id) {
-                map &= !(1 << bit);
-            } else {
-                nonce ^= self.nonces.get(id);
-            }
-        }
+        // Ids below 0 read as received.
+        let below = u32::MAX.checked_shl(u32::try_from(largest).unwrap_or(u32::BITS));
+        let map = self.bits.map_before(largest) | below.unwrap_or(0);
+        let reported = largest.saturating_sub(MAP_BITS)..largest + 1;
+        let mut nonce = self.nonces.count(reported) % 2 == 1;
         let mut block = AckBlock {
             largest_low: truncate(largest, 8 * u32::from(self.newest_width)),
             largest_width: self.newest_width,

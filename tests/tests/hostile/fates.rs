@@ -118,7 +118,7 @@ fn words(scene: &Scene, what: Outcome) -> usize {
 fn a_sender_that_wants_receipts_and_acknowledges_none_is_bounded() {
     let cost = Cost {
         bytes: 700_000,
-        steps: 1500,
+        steps: 1300,
     };
     case(cost, |scene| {
         let mut enemy = scene.enemy();

@@ -155,7 +155,7 @@ fn a_peer_that_acknowledges_the_oldest_whenever_something_is_repeated() {
     }
     let cost = Cost {
         bytes: 270_000,
-        steps: 1200,
+        steps: 1000,
     };
     case(cost, |scene| {
         let mut enemy = scene.enemy();

@@ -1,10 +1,10 @@
 //! A non-blocking UDP socket that only fails when it is of no more use.
 
-use core::net::{IpAddr, SocketAddr};
+use core::net::SocketAddr;
 use std::io::{self, ErrorKind};
 
 use porous_proto::{BadAddress, Instant};
-use quinn_udp::{EcnCodepoint, Transmit, UdpSockRef, UdpSocketState};
+use quinn_udp::{Transmit, UdpSockRef, UdpSocketState};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::SockRef;
 
@@ -186,9 +186,15 @@ impl<S: SystemSocket> Socket<S> {
     pub(crate) fn send(&mut self, batch: &Batch, datagrams: &[u8]) -> io::Result<Option<Sent>> {
         let (segment, ecn) = (batch.segment, inbox::codepoint(batch.ecn));
         let from = self.sources.of(batch.to);
-        let to = (for_socket(batch.to, self.is_ipv6), from, ecn);
+        let all = Transmit {
+            destination: for_socket(batch.to, self.is_ipv6),
+            ecn,
+            contents: datagrams,
+            segment_size: Some(segment),
+            src_ip: from,
+        };
         if datagrams.len() > segment && self.max_segments() > 1 {
-            match self.pass(to, datagrams, Some(segment)) {
+            match self.pass(&all) {
                 Ok(()) => return Ok(Some(Sent::all(datagrams))),
                 Err(error) if Fault::of(&error) == Fault::Later => {
                     self.stats.send_delayed += 1;
@@ -198,7 +204,12 @@ impl<S: SystemSocket> Socket<S> {
             }
         }
         let first = &datagrams[..segment.min(datagrams.len())];
-        let mut sent = self.pass(to, first, None);
+        let one = Transmit {
+            contents: first,
+            segment_size: None,
+            ..all
+        };
+        let mut sent = self.pass(&one);
         let is_lost = |sent: &io::Result<()>| {
             let fault = sent.as_ref().err().map(Fault::of);
             matches!(fault, Some(Fault::Lost | Fault::Unreachable))
@@ -206,14 +217,18 @@ impl<S: SystemSocket> Socket<S> {
         if self.icmp.is_on() && is_lost(&sent) {
             // Perhaps the error is about another datagram, and this one was not tried.
             self.hear_closed_ports();
-            sent = self.pass(to, first, None);
+            sent = self.pass(&one);
         }
         if from.is_some() && is_lost(&sent) {
             // Perhaps we have that address no more; the system knows which one we have. What the
             // batches have learnt of this error is wrong, and they begin anew.
             self.sources.forget(batch.to);
             self.path = Path::batched(&self.system);
-            sent = self.pass((to.0, None, ecn), first, None);
+            let from_any = Transmit {
+                src_ip: None,
+                ..one
+            };
+            sent = self.pass(&from_any);
         }
         let Err(error) = sent else {
             return Ok(Some(Sent::all(first)));
@@ -264,25 +279,14 @@ impl<S: SystemSocket> Socket<S> {
         self.stats.answers_withheld += answers;
     }
 
-    fn pass(
-        &self,
-        (to, from, ecn): (SocketAddr, Option<IpAddr>, Option<EcnCodepoint>),
-        contents: &[u8],
-        segment: Option<usize>,
-    ) -> io::Result<()> {
+    fn pass(&self, transmit: &Transmit<'_>) -> io::Result<()> {
         let Path::Batched(state) = &self.path else {
-            return self.system.send_to(contents, to).map(|_| ());
-        };
-        let transmit = Transmit {
-            destination: to,
-            ecn,
-            contents,
-            segment_size: segment,
-            src_ip: from,
+            let sent = self.system.send_to(transmit.contents, transmit.destination);
+            return sent.map(|_| ());
         };
         let socket = self.system.options();
         self.system
-            .try_send(|| state.try_send(UdpSockRef::from(&*socket), &transmit))
+            .try_send(|| state.try_send(UdpSockRef::from(&*socket), transmit))
     }
 
     /// How many slots were filled: none if there was an error in place of a datagram, or a signal
@@ -346,6 +350,8 @@ fn broken(verb: &str, error: &io::Error) -> io::Error {
 
 #[cfg(test)]
 mod tests {
+    use core::net::IpAddr;
+
     use super::*;
     use porous_proto::Ecn;
     use std::net::UdpSocket;

@@ -10,9 +10,24 @@ const FILE_LENGTH: usize = 600;
 /// A function fits a screen.
 const FUNCTION_LENGTH: usize = 70;
 
-/// Functions that are longer, and files that have more lines: these lists only ever get shorter.
+/// Functions that are longer, files that have more lines, and files without a type of their own: these
+/// lists only ever get shorter.
 const LONG_FUNCTIONS: [&str; 0] = [];
 const LONG_FILES: [&str; 0] = [];
+const SLICES: [&str; 12] = [
+    "fuzz/src/pair/heal.rs",
+    "porous-message/src/endpoint/packets.rs",
+    "porous-proto/src/config/embedded.rs",
+    "porous-proto/src/config/path.rs",
+    "porous-sim/src/network/carry.rs",
+    "porous-sim/src/swarm/heal.rs",
+    "porous-sim/src/swarm/mischief.rs",
+    "porous-sim/src/world/application.rs",
+    "porous-sim/src/world/clock.rs",
+    "porous-sim/src/world/surroundings.rs",
+    "porous-sim/src/world/wire.rs",
+    "porous-std/src/thread/commands.rs",
+];
 
 /// Words that say that something is left to do. They are put together here, so that this file has
 /// none of them.
@@ -57,6 +72,96 @@ fn file_is_short(file: &SourceFile) -> Vec<String> {
         return Vec::new();
     }
     vec![at(file, length, "too many lines")]
+}
+
+/// The lines of a file before its unit tests.
+fn code_lines(file: &SourceFile) -> impl Iterator<Item = &str> {
+    let lines = file.text.lines();
+    lines.take_while(|line| *line != "mod tests {")
+}
+
+/// What a line at the margin declares, without what says who may see it.
+fn declared(line: &str) -> Option<&str> {
+    let mut words = line.split(' ').filter(|word| {
+        let modifiers = ["const", "unsafe", "extern", "async", "default"];
+        !word.starts_with("pub") && !modifiers.contains(word)
+    });
+    words.next().filter(|_| !line.starts_with(' '))
+}
+
+/// A slice of another file's `impl` is no type: cut the type.
+fn file_has_a_type_or_functions(file: &SourceFile) -> Vec<String> {
+    if file.is_test() || !file.path.contains("src/") {
+        return Vec::new();
+    }
+    let has = |wanted: &[&str]| {
+        code_lines(file).any(|line| {
+            let word = declared(line).map(|word| word.split(['<', '(']).next());
+            word.flatten().is_some_and(|word| wanted.contains(&word))
+        })
+    };
+    let own = [
+        "struct",
+        "enum",
+        "trait",
+        "union",
+        "type",
+        "fn",
+        "macro_rules!",
+    ];
+    if has(&own) || !has(&["impl"]) || SLICES.contains(&file.path.as_str()) {
+        return Vec::new();
+    }
+    vec![at(file, 1, "nothing but methods of another file's type")]
+}
+
+/// Three values of a call that belong together have names: a struct.
+fn no_parameter_is_a_long_tuple(file: &SourceFile) -> Vec<String> {
+    let lines: Vec<&str> = code_lines(file).collect();
+    let mut found = Vec::new();
+    for function in functions(&lines) {
+        let head = function
+            .lines
+            .iter()
+            .skip_while(|line| !line.contains("fn "));
+        let head: Vec<&str> = head
+            .copied()
+            .take_while(|line| !line.ends_with('{'))
+            .collect();
+        let head = if head.is_empty() {
+            function
+                .lines
+                .iter()
+                .find(|line| line.contains("fn "))
+                .map(|line| (*line).to_owned())
+        } else {
+            Some(head.concat())
+        };
+        if head.is_some_and(|head| has_long_tuple(&head)) {
+            found.push(at(file, function.line, "a parameter of three values"));
+        }
+    }
+    found
+}
+
+/// Whether one of the parameters of this function is a tuple of three types or more.
+fn has_long_tuple(head: &str) -> bool {
+    let parameters = head.split("->").next().unwrap_or_default();
+    parameters.match_indices(": (").any(|(start, _)| {
+        let (mut depth, mut commas) = (0, 0);
+        for c in parameters[start + 2..].chars() {
+            match c {
+                '(' | '<' | '[' => depth += 1,
+                ')' | '>' | ']' => depth -= 1,
+                ',' if depth == 1 => commas += 1,
+                _ => {}
+            }
+            if depth == 0 {
+                break;
+            }
+        }
+        commas >= 2
+    })
 }
 
 fn functions_are_short(file: &SourceFile) -> Vec<String> {
@@ -119,7 +224,9 @@ fn complaints(files: &[SourceFile], rules: &[Rule]) -> Vec<String> {
 
 type Rule = fn(&SourceFile) -> Vec<String>;
 
-const CODE: [Rule; 6] = [
+const CODE: [Rule; 8] = [
+    file_has_a_type_or_functions,
+    no_parameter_is_a_long_tuple,
     file_is_short,
     functions_are_short,
     file_says_what_it_is,
@@ -136,6 +243,45 @@ fn the_code_is_tidy() {
     assert!(files.len() > 100, "where is the code?");
     let found = complaints(&files, &CODE);
     assert!(found.is_empty(), "{found:#?}");
+    for path in SLICES {
+        let is_there = files.iter().any(|file| file.path == path);
+        assert!(is_there, "{path} is gone: the list is shorter");
+    }
+}
+
+/// Each room of the core and each folder with a crate stands in the map of CONTRIBUTING.md.
+#[test]
+fn the_map_is_complete() {
+    let map = files(&["md"]);
+    let map = map.iter().find(|file| file.path == "CONTRIBUTING.md");
+    let map = &map.expect("a map").text;
+    let core = files(&["rs"]);
+    let rooms = core.iter().filter_map(|file| {
+        let path = file.path.strip_prefix("porous-proto/src/")?;
+        let room = path
+            .split(['/', '.'])
+            .next()
+            .filter(|room| *room != "lib")?;
+        Some(format!("| `{room}` |"))
+    });
+    let manifests = files(&["toml"]);
+    let folders = || {
+        let folder =
+            |file: &'_ SourceFile| file.path.strip_suffix("/Cargo.toml").map(str::to_owned);
+        manifests.iter().filter_map(folder)
+    };
+    // The crates of a workspace within this one are not shown one by one.
+    let is_within = |folder: &str| {
+        folders().any(|other| other.contains('/') && folder.starts_with(&format!("{other}/")))
+    };
+    let crates = folders().filter(|folder| !is_within(folder));
+    let crates = crates.map(|folder| format!("| `{folder}/` |"));
+    for place in rooms.chain(crates) {
+        assert!(
+            map.contains(&place),
+            "CONTRIBUTING.md does not show {place}"
+        );
+    }
 }
 
 #[test]
@@ -180,6 +326,54 @@ fn long_files_and_functions_are_found() {
     assert_eq!(found(functions_are_short, &method), [2]);
     let declared = format!("trait A {{\n    fn f();\n{}}}\n", "    x\n".repeat(99));
     assert_eq!(found(functions_are_short, &declared), []);
+}
+
+#[test]
+fn slices_of_types_are_found() {
+    let rule = |path: &str, text: &str| {
+        let file = SourceFile {
+            path: path.into(),
+            text: text.into(),
+        };
+        file_has_a_type_or_functions(&file).len()
+    };
+    let slice = "//! A.\nuse super::B;\n\nimpl B {\n    fn b() {}\n}\n";
+    assert_eq!(rule("a/src/b.rs", slice), 1);
+    assert_eq!(rule("a/src/b/tests.rs", slice), 0);
+    for own in [
+        "pub(crate) const fn b() {}\n",
+        "pub struct C<T>(T);\n",
+        "enum C {}\n",
+        "pub(super) trait C {}\n",
+    ] {
+        assert_eq!(rule("a/src/b.rs", &format!("{slice}\n{own}")), 0, "{own}");
+        let in_tests = format!("{slice}\n#[cfg(test)]\nmod tests {{\n{own}}}\n");
+        assert_eq!(rule("a/src/b.rs", &in_tests), 1, "{own}");
+    }
+    assert_eq!(rule("a/src/lib.rs", "//! A.\n\nmod b;\n"), 0);
+}
+
+#[test]
+fn parameters_of_three_values_are_found() {
+    for (head, is_long) in [
+        ("fn f(a: u8, b: u8, c: u8) -> (u8, u8, u8) {", false),
+        ("fn f((a, b): (u8, u8)) {", false),
+        ("fn f((a, b, c): (u8, u8, u8)) {", true),
+        (
+            "    fn f(\n        a: u8,\n        (b, c, d): (u8, Vec<u8>, u8),\n    ) {",
+            true,
+        ),
+        ("    fn f(&self, a: Option<(u8, u8)>, b: u8) {", false),
+    ] {
+        let indent = head.len() - head.trim_start().len();
+        let text = format!(
+            "{head}\n{}    x;\n{}}}\n",
+            " ".repeat(indent),
+            " ".repeat(indent)
+        );
+        let found = found(no_parameter_is_a_long_tuple, &text);
+        assert_eq!(!found.is_empty(), is_long, "{head}");
+    }
 }
 
 #[test]

@@ -34,7 +34,7 @@ impl<C: Controller> Script<C> {
         self.now = now;
     }
 
-    fn on_frames(&mut self, (sent, bytes, frames): (Instant, u32, u32), is_limited: bool) {
+    fn on_frames(&mut self, sent: Instant, bytes: u32, frames: u32, is_limited: bool) {
         self.controller.on_ack(&Ack {
             now: self.now,
             bytes,
@@ -51,22 +51,22 @@ impl<C: Controller> Script<C> {
 
     /// Something just sent is acknowledged.
     pub(crate) fn acknowledge(&mut self, bytes: u32) {
-        self.on_frames((self.now, bytes, 1), true);
+        self.on_frames(self.now, bytes, 1, true);
     }
 
     /// So many frames are.
     pub(crate) fn acknowledge_frames(&mut self, frames: u32) {
-        self.on_frames((self.now, 1000 * frames, frames), true);
+        self.on_frames(self.now, 1000 * frames, frames, true);
     }
 
     /// Something sent then is.
     pub(crate) fn acknowledge_sent(&mut self, sent: Instant, bytes: u32) {
-        self.on_frames((sent, bytes, 1), true);
+        self.on_frames(sent, bytes, 1, true);
     }
 
     /// Something is, but more could have been sent.
     pub(crate) fn acknowledge_idly(&mut self, bytes: u32) {
-        self.on_frames((self.now, bytes, 1), false);
+        self.on_frames(self.now, bytes, 1, false);
     }
 
     /// Something just sent is lost, or marked.

@@ -169,8 +169,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
                 if let Some(member) = self.table.at_mut(slot) {
                     member.peer.count_received(datagram.len(), tick.now);
                 }
+                let peer = self.table.id(slot); // before it may be deleted
                 self.settle(slot);
-                let peer = self.table.id(slot);
                 if is_new {
                     self.stats.accepted += 1;
                     Disposition::Accepted(peer)

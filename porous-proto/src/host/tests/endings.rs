@@ -30,6 +30,20 @@ fn of_the_peers_that_have_ended_two_are_kept_for_each_that_is_allowed() {
     assert_eq!(host.table.iter().count(), 0);
 }
 
+/// A host that keeps no peer that has ended still says whose the datagram was that ended it.
+#[test]
+fn a_datagram_that_deletes_its_peer_is_that_peers() {
+    let (mut client, mut server, peer) = pair(Config::client().max_peers(0));
+    let there = server.peers().next().map(|(id, _)| id).unwrap();
+    let how = Disconnect::Now { reason: 0 };
+    server.disconnect(Instant::ZERO, there, how).unwrap();
+    let mut buf = [0; 1200];
+    let goodbye = server.poll_transmit(Instant::ZERO, &mut buf).unwrap();
+    let taken = client.handle_datagram(Instant::ZERO, 2, Ecn::NotEct, goodbye.datagram);
+    assert_eq!(taken, Disposition::Handled(peer));
+    assert_eq!(state(&client, peer), None);
+}
+
 #[test]
 fn peers_are_those_that_have_not_ended() {
     let (mut client, mut server, peer) = pair(Config::client());

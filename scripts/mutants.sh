@@ -4,7 +4,7 @@
 # against the scenario tests, too. See docs/testing.md, "Mutation".
 #
 #     scripts/mutants.sh 3
-#     scripts/mutants.sh porous-proto/src/serial/id.rs porous-proto/src/wire/*.rs
+#     scripts/mutants.sh porous-proto/src/serial/mod.rs porous-proto/src/wire.rs
 #
 # Needs cargo-mutants. It works in a copy of the tree, and writes to target/mutants.
 set -eu

@@ -124,6 +124,7 @@ mod error;
 mod event;
 mod frame;
 mod host;
+mod ids;
 mod options;
 mod peer;
 mod progress;
@@ -146,10 +147,11 @@ pub use error::{
 };
 pub use event::{
     Disconnect, DisconnectReason, Disposition, Ecn, Event, Ignored, Listen, Outcome, Received,
-    Refusal, Transmit,
+    Transmit,
 };
-pub use frame::{Integrity, Malformed, Mode, RefusalData};
-pub use host::{Address, ChannelId, ConnectionIds, Host, PeerId, ip_source};
+pub use frame::{Integrity, Malformed, Mode, Refusal, RefusalData};
+pub use host::{ConnectionIds, Host, ip_source};
+pub use ids::{Address, ChannelId, PeerId};
 pub use options::SendOptions;
 pub use peer::{Peer, PeerState};
 pub use progress::{ReceiveProgress, SendProgress};

@@ -41,10 +41,10 @@ pub(crate) use message::{Control, Fates, Fragment, LEAST_FRAGMENT, MAX_MESSAGES,
 pub(crate) use offer::{Channels, GREETING_MAX, Offer, PACKET_CHARGE, Suites, grease};
 #[cfg(any(test, feature = "audit"))]
 pub(crate) use reencode::reencode;
-pub use refuse::RefusalData;
 pub(crate) use refuse::Refuse;
 #[cfg(any(test, feature = "audit"))]
 pub(crate) use refuse::RefuseReason;
+pub use refuse::{Refusal, RefusalData};
 pub(crate) use short::{Body, FrameWriter, Header, Short};
 
 #[cfg(test)]

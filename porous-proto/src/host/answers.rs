@@ -11,8 +11,9 @@ use core::time::Duration;
 use crate::bucket::Bucket;
 use crate::canary::{Bug, strikes};
 use crate::config::Config;
-use crate::event::Refusal;
-use crate::frame::{Connect, ConnectionId, Disconnect, DisconnectAck, Offer, Refuse, Reset};
+use crate::frame::{
+    Connect, ConnectionId, Disconnect, DisconnectAck, Offer, Refusal, Refuse, Reset,
+};
 use crate::time::Instant;
 use crate::wire::NoRoom;
 

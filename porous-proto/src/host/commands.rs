@@ -6,31 +6,19 @@ use arrayvec::ArrayVec;
 use bytes::Bytes;
 use rand_core::CryptoRng;
 
+use super::Host;
 use super::local::ConnectionIds;
 use super::member::{ADDRESSES_MAX, Member};
 use super::table::Table;
-use super::{Address, Host, PeerId};
 use crate::error::{
     AnswerError, ConnectError, ConnectionIdsError, ListenError, SendError, UnknownPeer,
 };
 use crate::event::{Disconnect, Listen, Received};
 use crate::frame::RefusalData;
+use crate::ids::{Address, ChannelId, PeerId};
 use crate::options::SendOptions;
 use crate::peer::{Handshake, Peer};
 use crate::time::Instant;
-
-/// A channel of a connection (§3.2): 0 to one less than [`Peer::channels`](crate::Peer::channels).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ChannelId(
-    /// Its number.
-    pub u8,
-);
-
-impl From<u8> for ChannelId {
-    fn from(number: u8) -> Self {
-        Self(number)
-    }
-}
 
 /// The addresses that an attempt tries, each once.
 struct Targets<A>(ArrayVec<A, ADDRESSES_MAX>);

@@ -18,7 +18,6 @@ use alloc::boxed::Box;
 
 use rand_core::CryptoRng;
 
-pub use self::commands::ChannelId;
 use self::events::Events;
 use self::input::{Input, Taken};
 pub use self::local::ConnectionIds;
@@ -29,12 +28,12 @@ pub use self::shares::ip_source;
 use self::shares::{Inbound, Kept, Lingering};
 use self::steps::Steps;
 use self::strangers::Strangers;
-pub use self::table::{Address, PeerId};
-use self::table::{Found, Slot, Table};
+use self::table::{Found, Table};
 #[cfg(any(test, feature = "audit"))]
 use crate::audit::Audit;
 use crate::config::Config;
 use crate::event::{Disposition, Ecn, Event, Transmit};
+use crate::ids::{Address, PeerId, Slot};
 use crate::peer::{News, Peer, Tick};
 use crate::stats::HostStats;
 use crate::time::Instant;

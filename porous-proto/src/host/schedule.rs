@@ -5,8 +5,8 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::table::Slot;
 use crate::bucket::Cap;
+use crate::ids::Slot;
 use crate::peer::Tick;
 use crate::time::Instant;
 use crate::work;

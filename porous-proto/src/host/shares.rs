@@ -6,9 +6,9 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 
-use super::table::{Slot, Table};
-use super::{Address, PeerId};
+use super::table::Table;
 use crate::config::Config;
+use crate::ids::{Address, PeerId, Slot};
 use crate::peer::LINGER;
 use crate::time::Instant;
 

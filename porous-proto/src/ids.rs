@@ -29,7 +29,7 @@ impl PeerId {
     /// As a number, for a foreign interface: never 0, so that 0 can stand for nobody there.
     ///
     /// ```
-    /// # use porous_proto::doc::example_pair;
+    /// # use porous_proto::hooks::doc::example_pair;
     /// let (_host, peer) = example_pair();
     /// assert_ne!(peer.to_u64(), 0);
     /// ```

@@ -27,7 +27,7 @@ const NOBODY: Source = [0; 16];
 /// ```
 /// use core::net::SocketAddr;
 /// use porous_proto::{Config, Host, ip_source};
-/// # use porous_proto::doc::example_rng;
+/// # use porous_proto::hooks::doc::example_rng;
 ///
 /// let mut host = Host::<_, SocketAddr>::new(Config::new(), example_rng());
 /// host.set_source_of(|from| ip_source(from.ip()));

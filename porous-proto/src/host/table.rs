@@ -6,9 +6,9 @@ use core::num::NonZeroU32;
 
 use super::member::Member;
 use crate::frame::ConnectionId;
+use crate::hooks::work;
 use crate::ids::{Address, PeerId, Slot};
 use crate::peer::{Peer, PeerState};
-use crate::work;
 
 #[derive(Debug)]
 struct Row<A> {

@@ -1,6 +1,6 @@
 #!/usr/bin/awk -f
 # Reads coverage in lcov's format: the lines of the core that no test runs, and the figure. Tests are
-# not counted, nor what exists for tests only: audit.rs, work.rs, doc.rs, canary.rs.
+# not counted, nor what exists for tests only: hooks/, and the layers' audit.rs.
 
 # The first line of the tests at the end of a file.
 function first_test_line(path,    text, number, before) {
@@ -19,7 +19,7 @@ function first_test_line(path,    text, number, before) {
     path = substr($0, 4)
     sub(/.*\/porous-proto\//, "porous-proto/", path)
     counts = path ~ /^porous-proto\/src\// &&
-        path !~ /\/(audit|work|doc|canary|tests)\.rs$/ && path !~ /\/tests\//
+        path !~ /\/(audit|hooks|tests)\.rs$/ && path !~ /\/(hooks|tests)\//
     if (counts) end = first_test_line(path)
 }
 

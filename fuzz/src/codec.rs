@@ -1,6 +1,8 @@
 //! What has to hold for every datagram that decodes, under every agreement.
 
-use porous_proto::codec::{self, Ack, Agreement, Check, Connect, Form, Message, Packet, Short};
+use porous_proto::hooks::codec::{
+    self, Ack, Agreement, Check, Connect, Form, Message, Packet, Short,
+};
 use porous_proto::{Integrity, Malformed, Mode};
 use porous_tests::encoder;
 

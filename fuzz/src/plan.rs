@@ -4,7 +4,7 @@
 use bolero::TypeGenerator;
 use bolero::generator::produce;
 use porous_proto::Integrity;
-use porous_proto::codec::{self, Agreement, Form};
+use porous_proto::hooks::codec::{self, Agreement, Form};
 use porous_tests::encoder;
 
 mod short;

@@ -3,9 +3,10 @@
 
 use core::time::Duration;
 
+use porous_proto::hooks::work;
 use porous_proto::{
     ChannelId, Config, ConfigError, Disposition, Ecn, Event, Host, Instant, Integrity, Listen,
-    Mode, PeerId, PeerState, Policy, Received, work,
+    Mode, PeerId, PeerState, Policy, Received,
 };
 use porous_sim::{ChaCha8Rng, Seed};
 

@@ -4,7 +4,7 @@
 use bolero::{TypeGenerator, check};
 use porous_fuzz::codec::{Choice, agreement, read, seal};
 use porous_fuzz::plan::{Plan, Short};
-use porous_proto::codec::Check;
+use porous_proto::hooks::codec::Check;
 use porous_proto::{Integrity, Malformed};
 use porous_tests::encoder::Waste;
 

@@ -9,7 +9,7 @@ use porous_proto::{ChannelId, Peer, PeerStats};
 /// ```
 /// use porous_message::Carrier;
 /// use porous_proto::ChannelId;
-/// # use porous_proto::doc::example_pair;
+/// # use porous_proto::hooks::doc::example_pair;
 ///
 /// # let (host, peer) = example_pair();
 /// let carrier = host.peer(peer).map(|peer| Carrier::of(peer, ChannelId(0)));
@@ -36,7 +36,7 @@ impl Carrier {
     /// ```
     /// use porous_message::Carrier;
     /// use porous_proto::ChannelId;
-    /// # use porous_proto::doc::example_pair;
+    /// # use porous_proto::hooks::doc::example_pair;
     ///
     /// # let (host, peer) = example_pair();
     /// let peer = host.peer(peer).unwrap();

@@ -35,7 +35,7 @@ const STALE: Duration = Duration::from_millis(100);
 /// ```
 /// use porous_message::{Carrier, MessageChannel, MessageConfig, Session};
 /// use porous_proto::{Channel, ChannelId, Config, Event, Host, Instant, PeerId, Priority};
-/// # use porous_proto::doc::{ExampleRng, example_pair};
+/// # use porous_proto::hooks::doc::{ExampleRng, example_pair};
 ///
 /// const MESSAGES: ChannelId = ChannelId(0);
 ///
@@ -173,7 +173,7 @@ impl<M: Serialize> Session<M> {
     ///
     /// ```
     /// # use porous_message::{Carrier, MessageChannel, MessageConfig, Session};
-    /// # use porous_proto::{ChannelId, Instant, doc::example_pair};
+    /// # use porous_proto::{ChannelId, Instant, hooks::doc::example_pair};
     /// # let config = MessageConfig::new(&[MessageChannel::reliable()])?;
     /// # let mut session = Session::<u32>::new(config);
     /// # let (host, peer) = example_pair();
@@ -298,7 +298,7 @@ impl<M: Serialize> Session<M> {
     ///
     /// ```
     /// # use porous_message::{Carrier, MessageChannel, MessageConfig, Session};
-    /// # use porous_proto::{ChannelId, Instant, Outcome, doc::example_pair};
+    /// # use porous_proto::{ChannelId, Instant, Outcome, hooks::doc::example_pair};
     /// # let mut session = Session::new(MessageConfig::new(&[MessageChannel::reliable()])?);
     /// # let (host, peer) = example_pair();
     /// # let carrier = Carrier::of(host.peer(peer).unwrap(), ChannelId(0));

@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 
-use crate::{ChannelId, Malformed, Mode, PeerId, RefusalData};
+use crate::frame::{Malformed, Mode, Refusal};
+use crate::ids::{ChannelId, PeerId};
 
 /// Something happened that the application wants to know. Events carry no packets: they say that
 /// something is there to be pulled, and pulling is the back-pressure.
@@ -183,31 +184,6 @@ pub enum DisconnectReason {
     Unreachable,
     /// A bug in porous was caught and contained: please report it.
     InternalError,
-}
-
-/// Why a remote host refused a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Refusal {
-    /// It speaks other versions of the protocol: from `oldest` to `newest`.
-    Version {
-        /// The oldest version it speaks.
-        oldest: u32,
-        /// The newest version it speaks.
-        newest: u32,
-    },
-    /// The two configurations do not fit: another application id.
-    Incompatible {
-        /// That of the remote host.
-        application_id: u64,
-    },
-    /// It has as many peers as it allows.
-    Full,
-    /// Its application does not want the connection, and says this.
-    Application(RefusalData),
-    /// One of the two hosts demands a sealed connection, and the other cannot or does not seal. This
-    /// version of the library never does, so that the other one demands it.
-    Security,
 }
 
 /// How to [disconnect](crate::Host::disconnect) (§2.5).

@@ -26,7 +26,7 @@
 //!
 //! ```
 //! use porous_proto::{ChannelId, Config, Ecn, Event, Host, Instant, Listen, Mode};
-//! # use porous_proto::doc::{ExampleRng, example_rng};
+//! # use porous_proto::hooks::doc::{ExampleRng, example_rng};
 //!
 //! // Two hosts in one process; numbers are their addresses, and datagrams arrive at once.
 //! let mut client: Host<ExampleRng, u32> = Host::new(Config::client(), example_rng());
@@ -107,23 +107,16 @@ extern crate alloc;
 #[cfg(any(test, feature = "audit", feature = "canary"))]
 extern crate std;
 
-#[doc(hidden)]
-#[cfg(any(test, feature = "audit"))]
-pub mod audit;
 mod bucket;
-#[doc(hidden)]
-pub mod canary;
-#[doc(hidden)]
-#[cfg(any(test, feature = "audit"))]
-pub mod codec;
 mod config;
 pub mod congestion;
-#[doc(hidden)]
-pub mod doc;
 mod error;
 mod event;
 mod frame;
+#[doc(hidden)]
+pub mod hooks;
 mod host;
+mod ids;
 mod options;
 mod peer;
 mod progress;
@@ -133,8 +126,6 @@ mod stats;
 mod time;
 mod transfer;
 mod wire;
-#[doc(hidden)]
-pub mod work;
 
 /// The bytes of a packet: `bytes::Bytes`, so that one allocation serves all who hold it.
 #[doc(no_inline)]
@@ -146,10 +137,11 @@ pub use error::{
 };
 pub use event::{
     Disconnect, DisconnectReason, Disposition, Ecn, Event, Ignored, Listen, Outcome, Received,
-    Refusal, Transmit,
+    Transmit,
 };
-pub use frame::{Integrity, Malformed, Mode, RefusalData};
-pub use host::{Address, ChannelId, ConnectionIds, Host, PeerId, ip_source};
+pub use frame::{Integrity, Malformed, Mode, Refusal, RefusalData};
+pub use host::{ConnectionIds, Host, ip_source};
+pub use ids::{Address, ChannelId, PeerId};
 pub use options::SendOptions;
 pub use peer::{Peer, PeerState};
 pub use progress::{ReceiveProgress, SendProgress};

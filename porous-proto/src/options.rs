@@ -12,7 +12,7 @@ const REDUNDANCY_MAX: u8 = 3;
 ///
 /// ```
 /// use porous_proto::{ChannelId, Mode, SendOptions};
-/// # use porous_proto::doc::example_pair;
+/// # use porous_proto::hooks::doc::example_pair;
 ///
 /// # let (mut host, peer) = example_pair();
 /// let shot = SendOptions::new(Mode::Reliable).redundancy(1);

@@ -126,7 +126,7 @@ impl<A: SimAddress> Station<A> {
         self.watch.wakes();
         for (from, ecn, datagram) in self.inbox.drain(..) {
             #[cfg(feature = "swarm")]
-            let before = porous_proto::work::done();
+            let before = porous_proto::hooks::work::done();
             let _taken = self.host.handle_datagram(now, from, ecn, &datagram);
             #[cfg(feature = "swarm")]
             {

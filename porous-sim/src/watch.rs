@@ -4,7 +4,8 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use porous_proto::{Disposition, work};
+use porous_proto::Disposition;
+use porous_proto::hooks::work;
 
 use crate::SimAddress;
 

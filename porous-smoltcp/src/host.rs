@@ -77,7 +77,7 @@ impl<R: CryptoRng> SmolHost<R> {
     /// If there is not so much memory.
     ///
     /// ```
-    /// # use porous_proto::doc::example_rng;
+    /// # use porous_proto::hooks::doc::example_rng;
     /// use porous_smoltcp::{Config, SmolHost};
     /// use smoltcp::socket::udp;
     ///
@@ -105,7 +105,7 @@ impl<R: CryptoRng> SmolHost<R> {
     /// to datagrams is no error.
     ///
     /// ```
-    /// # use porous_proto::doc::example_rng;
+    /// # use porous_proto::hooks::doc::example_rng;
     /// use porous_smoltcp::{Config, SmolHost, SocketClosed};
     /// use smoltcp::socket::udp;
     /// use smoltcp::time::Instant;
@@ -141,7 +141,7 @@ impl<R: CryptoRng> SmolHost<R> {
     /// those of [`Host::connect`].
     ///
     /// ```
-    /// # use porous_proto::doc::example_rng;
+    /// # use porous_proto::hooks::doc::example_rng;
     /// use porous_smoltcp::{BadAddress, Config, ConnectError, SmolHost};
     /// use smoltcp::socket::udp;
     /// use smoltcp::time::Instant;
@@ -174,7 +174,7 @@ impl<R: CryptoRng> SmolHost<R> {
     /// it says why of the first.
     ///
     /// ```
-    /// # use porous_proto::doc::example_rng;
+    /// # use porous_proto::hooks::doc::example_rng;
     /// use porous_smoltcp::{Config, SmolHost};
     /// use smoltcp::socket::udp;
     /// use smoltcp::time::Instant;
@@ -205,7 +205,7 @@ impl<R: CryptoRng> SmolHost<R> {
     /// Those of [`connect_any`](Self::connect_any), and [`ConnectError::TooLong`].
     ///
     /// ```
-    /// # use porous_proto::doc::example_rng;
+    /// # use porous_proto::hooks::doc::example_rng;
     /// use porous_smoltcp::{Config, SmolHost};
     /// use smoltcp::socket::udp;
     /// use smoltcp::time::Instant;
@@ -246,7 +246,7 @@ impl<R: CryptoRng> SmolHost<R> {
     /// says, whichever is earlier. It changes with every other call, so ask last.
     ///
     /// ```
-    /// # use porous_proto::doc::example_rng;
+    /// # use porous_proto::hooks::doc::example_rng;
     /// use porous_smoltcp::{Config, SmolHost};
     /// use smoltcp::socket::udp;
     /// use smoltcp::time::Instant;
@@ -318,7 +318,7 @@ impl<R> SmolHost<R> {
     /// The state machine within: peers, statistics.
     ///
     /// ```
-    /// # use porous_proto::doc::example_rng;
+    /// # use porous_proto::hooks::doc::example_rng;
     /// use porous_smoltcp::{Config, SmolHost};
     ///
     /// let host = SmolHost::new(Config::new(), example_rng());
@@ -334,7 +334,7 @@ impl<R> SmolHost<R> {
     /// with the next step.
     ///
     /// ```
-    /// # use porous_proto::doc::example_rng;
+    /// # use porous_proto::hooks::doc::example_rng;
     /// use porous_smoltcp::{Config, SmolHost, time};
     /// use smoltcp::time::Instant;
     /// use smoltcp::wire::IpAddress;
@@ -351,7 +351,7 @@ impl<R> SmolHost<R> {
     /// What the socket did beside carrying datagrams.
     ///
     /// ```
-    /// # use porous_proto::doc::example_rng;
+    /// # use porous_proto::hooks::doc::example_rng;
     /// use porous_smoltcp::{Config, SmolHost};
     ///
     /// let host = SmolHost::new(Config::new(), example_rng());

@@ -188,7 +188,7 @@ pub use porous_proto::*;
 /// The names that most programs use, to be brought in by one line.
 ///
 /// ```
-/// # use porous_proto::doc::example_rng;
+/// # use porous_proto::hooks::doc::example_rng;
 /// use porous_smoltcp::prelude::*;
 ///
 /// let host = SmolHost::new(Config::new(), example_rng());

@@ -2,7 +2,7 @@
 
 use bolero::TypeGenerator;
 use bolero::generator::produce;
-use porous_proto::codec::{self, Agreement, Form};
+use porous_proto::hooks::codec::{self, Agreement, Form};
 use porous_proto::{Integrity, Mode};
 use porous_tests::encoder::{self, Check, Shape, Waste};
 

@@ -3,8 +3,8 @@
 use alloc::boxed::Box;
 
 use super::{Config, Priority};
-use crate::ChannelId;
 use crate::error::ConfigError;
+use crate::ids::ChannelId;
 
 /// In which order packets of a channel are given to the application that receives them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]

@@ -40,7 +40,7 @@ pub struct Advice {
 /// use core::time::Duration;
 /// use porous_proto::congestion::{Advisor, BinaryMode};
 /// use porous_proto::{ChannelId, Host, Instant, Mode, PeerId};
-/// # use porous_proto::{Config, doc::{ExampleRng, example_rng}};
+/// # use porous_proto::{Config, hooks::doc::{ExampleRng, example_rng}};
 ///
 /// /// What a game keeps for each player.
 /// struct Player {

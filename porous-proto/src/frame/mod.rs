@@ -18,8 +18,6 @@ mod malformed;
 mod message;
 mod message_codec;
 mod offer;
-#[cfg(any(test, feature = "audit"))]
-mod reencode;
 mod refuse;
 mod short;
 
@@ -39,12 +37,10 @@ pub use malformed::Malformed;
 pub use message::Mode;
 pub(crate) use message::{Control, Fates, Fragment, LEAST_FRAGMENT, MAX_MESSAGES, Message, Packet};
 pub(crate) use offer::{Channels, GREETING_MAX, Offer, PACKET_CHARGE, Suites, grease};
-#[cfg(any(test, feature = "audit"))]
-pub(crate) use reencode::reencode;
-pub use refuse::RefusalData;
 pub(crate) use refuse::Refuse;
 #[cfg(any(test, feature = "audit"))]
 pub(crate) use refuse::RefuseReason;
+pub use refuse::{Refusal, RefusalData};
 pub(crate) use short::{Body, FrameWriter, Header, Short};
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use crate::wire::{NoRoom, Reader};
 
 use super::Malformed;
 use super::long::{self, Long, REFUSE, VERSION};
-use crate::event::Refusal;
 
 /// What an application says with a refusal: at most 64 bytes, which mean what the two applications
 /// agreed that they mean (`docs/wire.md`, "REJ").
@@ -71,6 +70,31 @@ impl fmt::Debug for RefusalData {
     }
 }
 
+/// Why a remote host refused a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// It speaks other versions of the protocol: from `oldest` to `newest`.
+    Version {
+        /// The oldest version it speaks.
+        oldest: u32,
+        /// The newest version it speaks.
+        newest: u32,
+    },
+    /// The two configurations do not fit: another application id.
+    Incompatible {
+        /// That of the remote host.
+        application_id: u64,
+    },
+    /// It has as many peers as it allows.
+    Full,
+    /// Its application does not want the connection, and says this.
+    Application(RefusalData),
+    /// One of the two hosts demands a sealed connection, and the other cannot or does not seal. This
+    /// version of the library never does, so that the other one demands it.
+    Security,
+}
+
 /// Why a host refuses a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RefuseReason {
@@ -99,10 +123,10 @@ pub(crate) struct Refuse {
 }
 
 impl Refuse {
-    /// Refuses whoever has this nonce.
     /// The bytes of the longest.
     pub(crate) const LONGEST: usize = long::HEAD + 2 + RefusalData::MAX;
 
+    /// Refuses the host that has this nonce.
     pub(crate) fn new(nonce_peer: u64, refusal: Refusal) -> Self {
         let (mut oldest_version, mut newest_version) = (VERSION, VERSION);
         let mut data = RefusalData::default();

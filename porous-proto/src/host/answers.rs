@@ -9,10 +9,11 @@ use alloc::vec;
 use core::time::Duration;
 
 use crate::bucket::Bucket;
-use crate::canary::{Bug, strikes};
 use crate::config::Config;
-use crate::event::Refusal;
-use crate::frame::{Connect, ConnectionId, Disconnect, DisconnectAck, Offer, Refuse, Reset};
+use crate::frame::{
+    Connect, ConnectionId, Disconnect, DisconnectAck, Offer, Refusal, Refuse, Reset,
+};
+use crate::hooks::canary::{Bug, strikes};
 use crate::time::Instant;
 use crate::wire::NoRoom;
 

@@ -6,31 +6,19 @@ use arrayvec::ArrayVec;
 use bytes::Bytes;
 use rand_core::CryptoRng;
 
+use super::Host;
 use super::local::ConnectionIds;
 use super::member::{ADDRESSES_MAX, Member};
 use super::table::Table;
-use super::{Address, Host, PeerId};
 use crate::error::{
     AnswerError, ConnectError, ConnectionIdsError, ListenError, SendError, UnknownPeer,
 };
 use crate::event::{Disconnect, Listen, Received};
 use crate::frame::RefusalData;
+use crate::ids::{Address, ChannelId, PeerId};
 use crate::options::SendOptions;
 use crate::peer::{Handshake, Peer};
 use crate::time::Instant;
-
-/// A channel of a connection (§3.2): 0 to one less than [`Peer::channels`](crate::Peer::channels).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ChannelId(
-    /// Its number.
-    pub u8,
-);
-
-impl From<u8> for ChannelId {
-    fn from(number: u8) -> Self {
-        Self(number)
-    }
-}
 
 /// The addresses that an attempt tries, each once.
 struct Targets<A>(ArrayVec<A, ADDRESSES_MAX>);
@@ -94,7 +82,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     ///
     /// ```
     /// use porous_proto::{Config, Host, Listen};
-    /// # use porous_proto::doc::example_rng;
+    /// # use porous_proto::hooks::doc::example_rng;
     ///
     /// let mut host = Host::<_, u32>::new(Config::new(), example_rng());
     /// host.listen(Listen::Open)?;
@@ -121,7 +109,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     ///
     /// ```
     /// use porous_proto::{Config, ConnectionIds, Host};
-    /// # use porous_proto::doc::example_rng;
+    /// # use porous_proto::hooks::doc::example_rng;
     ///
     /// // Host 3 of several behind one balancer, which looks at the first byte.
     /// let config = Config::new().connection_id_len(8)?;
@@ -148,7 +136,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     ///
     /// ```
     /// use porous_proto::{Config, Host, Instant};
-    /// # use porous_proto::doc::example_rng;
+    /// # use porous_proto::hooks::doc::example_rng;
     ///
     /// let mut host = Host::<_, u32>::new(Config::client(), example_rng());
     /// let peer = host.connect(Instant::ZERO, 7)?;
@@ -183,7 +171,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     ///
     /// ```
     /// use porous_proto::{Config, Host, Instant};
-    /// # use porous_proto::doc::example_rng;
+    /// # use porous_proto::hooks::doc::example_rng;
     ///
     /// let mut host = Host::<_, u32>::new(Config::client(), example_rng());
     /// let (private, public) = (7, 8);
@@ -215,7 +203,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     ///
     /// ```
     /// use porous_proto::{Config, ConnectError, Host, Instant};
-    /// # use porous_proto::doc::example_rng;
+    /// # use porous_proto::hooks::doc::example_rng;
     ///
     /// let mut host = Host::<_, u32>::new(Config::client(), example_rng());
     /// let too_long = host.connect_with(Instant::ZERO, &[7], &[0; 256]);
@@ -257,7 +245,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     ///
     /// ```
     /// use porous_proto::{AnswerError, Instant};
-    /// # use porous_proto::doc::example_request;
+    /// # use porous_proto::hooks::doc::example_request;
     ///
     /// let (mut host, peer) = example_request();
     /// host.accept(Instant::ZERO, peer)?;
@@ -285,7 +273,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     ///
     /// ```
     /// use porous_proto::{AnswerError, Instant};
-    /// # use porous_proto::doc::example_request;
+    /// # use porous_proto::hooks::doc::example_request;
     ///
     /// let (mut host, peer) = example_request();
     /// assert_eq!(host.refuse(Instant::ZERO, peer, &[0; 65]), Err(AnswerError::TooLong));
@@ -313,7 +301,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     ///
     /// ```
     /// use porous_proto::{ChannelId, Mode};
-    /// # use porous_proto::doc::example_pair;
+    /// # use porous_proto::hooks::doc::example_pair;
     ///
     /// # let (mut host, peer) = example_pair();
     /// host.send(peer, ChannelId(0), &b"hello"[..], Mode::Reliable)?;
@@ -349,7 +337,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     ///
     /// ```
     /// use porous_proto::{ChannelId, Event, Mode, Outcome, SendOptions};
-    /// # use porous_proto::doc::example_pair;
+    /// # use porous_proto::hooks::doc::example_pair;
     ///
     /// # let (mut host, peer) = example_pair();
     /// # while host.poll_event().is_some() {}
@@ -373,7 +361,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// Consuming packets is what lets the remote host send more.
     ///
     /// ```
-    /// # use porous_proto::doc::example_pair;
+    /// # use porous_proto::hooks::doc::example_pair;
     /// # let (mut host, peer) = example_pair();
     /// while let Some(received) = host.receive(peer) {
     ///     let _ = (received.channel, received.mode, received.payload);
@@ -397,7 +385,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     ///
     /// ```
     /// use porous_proto::ChannelId;
-    /// # use porous_proto::doc::example_pair;
+    /// # use porous_proto::hooks::doc::example_pair;
     ///
     /// # let (mut host, peer) = example_pair();
     /// host.set_channel_rate(peer, ChannelId(0), 20_000)?;
@@ -430,7 +418,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// [`SendError::UnknownPeer`], or [`SendError::NotConnected`] while connecting.
     ///
     /// ```
-    /// # use porous_proto::doc::example_pair;
+    /// # use porous_proto::hooks::doc::example_pair;
     /// # let (mut host, peer) = example_pair();
     /// host.set_send_rate(peer, 20_000)?;
     /// # Ok::<(), porous_proto::SendError>(())
@@ -449,7 +437,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// As of [`set_send_rate`](Self::set_send_rate).
     ///
     /// ```
-    /// # use porous_proto::doc::example_pair;
+    /// # use porous_proto::hooks::doc::example_pair;
     /// # let (mut host, peer) = example_pair();
     /// host.set_receive_rate(peer, 20_000)?;
     /// # Ok::<(), porous_proto::SendError>(())
@@ -474,7 +462,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// `u32::MAX`, which is no cap; 0 counts as 1.
     ///
     /// ```
-    /// # use porous_proto::doc::example_pair;
+    /// # use porous_proto::hooks::doc::example_pair;
     /// # let (mut host, _) = example_pair();
     /// host.set_host_send_rate(1_250_000);
     /// ```
@@ -491,7 +479,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     ///
     /// ```
     /// use porous_proto::{Disconnect, Instant, PeerState};
-    /// # use porous_proto::doc::example_pair;
+    /// # use porous_proto::hooks::doc::example_pair;
     ///
     /// # let (mut host, peer) = example_pair();
     /// host.disconnect_all(Instant::ZERO, Disconnect::Now { reason: 0 });
@@ -515,7 +503,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// ```
     /// use core::time::Duration;
     /// use porous_proto::{Disconnect, Instant};
-    /// # use porous_proto::doc::example_pair;
+    /// # use porous_proto::hooks::doc::example_pair;
     ///
     /// # let (mut host, peer) = example_pair();
     /// let how = Disconnect::Flush { reason: 0, deadline: Duration::from_secs(2) };

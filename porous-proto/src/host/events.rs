@@ -2,8 +2,8 @@
 
 use alloc::collections::VecDeque;
 
-use super::PeerId;
 use crate::event::Event;
+use crate::ids::PeerId;
 use crate::peer::News;
 use crate::sequencing::Receipt;
 

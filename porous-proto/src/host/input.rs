@@ -3,14 +3,17 @@
 
 use rand_core::CryptoRng;
 
+use super::Host;
 use super::answers::Answered;
 use super::member::Member;
 use super::roaming::Heard;
 use super::strangers::Sender;
-use super::table::{Found, Slot};
-use super::{Address, Host};
-use crate::event::{Ecn, Event, Ignored, Refusal};
-use crate::frame::{Connect, ConnectionId, Datagram, Disconnect, Request, Rest, Short, decode};
+use super::table::Found;
+use crate::event::{Ecn, Event, Ignored};
+use crate::frame::{
+    Connect, ConnectionId, Datagram, Disconnect, Refusal, Request, Rest, Short, decode,
+};
+use crate::ids::{Address, Slot};
 use crate::peer::{Agreement, Peer, PeerState, Tick};
 
 /// The peer that took a datagram.

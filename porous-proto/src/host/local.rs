@@ -4,12 +4,12 @@
 
 use rand_core::Rng;
 
-use super::Address;
 use super::table::Table;
 use crate::config::Config;
 use crate::error::{ConnectError, ConnectionIdsError};
-use crate::event::{Ignored, Refusal};
-use crate::frame::{Connect, ConnectionId, GREETING_MAX, Offer};
+use crate::event::Ignored;
+use crate::frame::{Connect, ConnectionId, GREETING_MAX, Offer, Refusal};
+use crate::ids::Address;
 use crate::peer::Agreement;
 
 /// How a host makes the connection ids that its peers put in front of their datagrams to it. Their

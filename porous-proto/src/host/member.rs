@@ -7,10 +7,10 @@ use core::time::Duration;
 
 use arrayvec::ArrayVec;
 
-use super::Address;
 use super::roaming::{Heard, Roaming};
-use crate::event::{Ignored, Refusal};
-use crate::frame::{Offer, Request};
+use crate::event::Ignored;
+use crate::frame::{Offer, Refusal, Request};
+use crate::ids::Address;
 use crate::peer::{Peer, Tick};
 use crate::time::Instant;
 use crate::transfer::Written;

@@ -18,7 +18,6 @@ use alloc::boxed::Box;
 
 use rand_core::CryptoRng;
 
-pub use self::commands::ChannelId;
 use self::events::Events;
 use self::input::{Input, Taken};
 pub use self::local::ConnectionIds;
@@ -29,12 +28,12 @@ pub use self::shares::ip_source;
 use self::shares::{Inbound, Kept, Lingering};
 use self::steps::Steps;
 use self::strangers::Strangers;
-pub use self::table::{Address, PeerId};
-use self::table::{Found, Slot, Table};
-#[cfg(any(test, feature = "audit"))]
-use crate::audit::Audit;
+use self::table::{Found, Table};
 use crate::config::Config;
 use crate::event::{Disposition, Ecn, Event, Transmit};
+#[cfg(any(test, feature = "audit"))]
+use crate::hooks::audit::Audit;
+use crate::ids::{Address, PeerId, Slot};
 use crate::peer::{News, Peer, Tick};
 use crate::stats::HostStats;
 use crate::time::Instant;
@@ -73,7 +72,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     ///
     /// ```
     /// use porous_proto::{Config, Host};
-    /// # use porous_proto::doc::example_rng;
+    /// # use porous_proto::hooks::doc::example_rng;
     ///
     /// let host = Host::<_, core::net::SocketAddr>::new(Config::new(), example_rng());
     /// assert_eq!(host.poll_timeout(), None);
@@ -104,7 +103,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// ```
     /// use core::net::SocketAddr;
     /// use porous_proto::{Config, Host};
-    /// # use porous_proto::doc::example_rng;
+    /// # use porous_proto::hooks::doc::example_rng;
     ///
     /// let mut host = Host::<_, SocketAddr>::new(Config::new().roaming(true), example_rng());
     /// host.set_same_host(|a, b| a.ip() == b.ip());
@@ -126,7 +125,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     ///
     /// ```
     /// use porous_proto::{Config, Host};
-    /// # use porous_proto::doc::example_rng;
+    /// # use porous_proto::hooks::doc::example_rng;
     ///
     /// // Addresses of a network of our own, whose upper half names a machine.
     /// let mut host = Host::<_, u64>::new(Config::new(), example_rng());
@@ -143,7 +142,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     ///
     /// ```
     /// use porous_proto::{Config, Disposition, Ecn, Host, Instant};
-    /// # use porous_proto::doc::example_rng;
+    /// # use porous_proto::hooks::doc::example_rng;
     ///
     /// let mut host = Host::<_, u32>::new(Config::new(), example_rng());
     /// let disposition = host.handle_datagram(Instant::ZERO, 7, Ecn::NotEct, b"garbage");
@@ -194,7 +193,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     ///
     /// ```
     /// use porous_proto::{Config, DisconnectReason, Event, Host, Instant};
-    /// # use porous_proto::doc::example_rng;
+    /// # use porous_proto::hooks::doc::example_rng;
     ///
     /// let mut host = Host::<_, u32>::new(Config::client(), example_rng());
     /// let peer = host.connect(Instant::ZERO, 7)?;
@@ -220,7 +219,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     ///
     /// ```
     /// use porous_proto::{Config, Event, Host, Instant};
-    /// # use porous_proto::doc::example_rng;
+    /// # use porous_proto::hooks::doc::example_rng;
     ///
     /// let mut host = Host::<_, u32>::new(Config::client(), example_rng());
     /// let peer = host.connect(Instant::ZERO, 7)?;
@@ -247,7 +246,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// costs quality.
     ///
     /// ```
-    /// # use porous_proto::doc::example_pair;
+    /// # use porous_proto::hooks::doc::example_pair;
     /// # let (mut host, _) = example_pair();
     /// let due = host.poll_timeout().unwrap();
     /// host.handle_timeout(due);
@@ -267,7 +266,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// means that datagrams wait to be [sent](Self::poll_transmit).
     ///
     /// ```
-    /// # use porous_proto::doc::example_pair;
+    /// # use porous_proto::hooks::doc::example_pair;
     /// let (host, _) = example_pair();
     /// assert!(host.poll_timeout().is_some()); // a connected peer is pinged now and then
     /// ```
@@ -279,7 +278,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// The next event, if there is one.
     ///
     /// ```
-    /// # use porous_proto::doc::example_pair;
+    /// # use porous_proto::hooks::doc::example_pair;
     /// # let (mut host, _) = example_pair();
     /// while let Some(event) = host.poll_event() {
     ///     let _ = event;
@@ -329,7 +328,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     ///
     /// ```
     /// use porous_proto::{Config, Host};
-    /// # use porous_proto::doc::example_rng;
+    /// # use porous_proto::hooks::doc::example_rng;
     ///
     /// let host = Host::<_, u32>::new(Config::new(), example_rng());
     /// assert_eq!(host.max_datagram_size(), 1200);
@@ -348,7 +347,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// changes.
     ///
     /// ```
-    /// # use porous_proto::{doc::example_pair, Instant};
+    /// # use porous_proto::{hooks::doc::example_pair, Instant};
     /// # let (mut host, _) = example_pair();
     /// # let now = Instant::ZERO;
     /// let mut buf = [0; 1200];
@@ -465,7 +464,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// What was counted since the host was made.
     ///
     /// ```
-    /// # use porous_proto::doc::example_pair;
+    /// # use porous_proto::hooks::doc::example_pair;
     /// let (host, _) = example_pair();
     /// assert_eq!(host.stats().connected, 1);
     /// ```
@@ -476,7 +475,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// A peer, while it is there: until a while after its `Disconnected`.
     ///
     /// ```
-    /// # use porous_proto::{doc::example_pair, PeerState};
+    /// # use porous_proto::{hooks::doc::example_pair, PeerState};
     /// let (host, peer) = example_pair();
     /// assert_eq!(host.peer(peer).unwrap().state(), PeerState::Connected);
     /// ```
@@ -489,7 +488,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// which no event has told yet, as they have to prove themselves, are among them.
     ///
     /// ```
-    /// # use porous_proto::{doc::example_pair, Disconnect, Instant};
+    /// # use porous_proto::{hooks::doc::example_pair, Disconnect, Instant};
     /// let (mut host, peer) = example_pair();
     /// host.disconnect(Instant::ZERO, peer, Disconnect::Now { reason: 0 })?;
     /// assert_eq!(host.peers().count(), 1); // until the remote host has acknowledged that
@@ -504,7 +503,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// have ended, in a stable order: for an application that has missed their `Readable`.
     ///
     /// ```
-    /// # use porous_proto::doc::example_pair;
+    /// # use porous_proto::hooks::doc::example_pair;
     /// let (host, _) = example_pair();
     /// assert_eq!(host.readable().count(), 0);
     /// ```
@@ -517,7 +516,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// Where a peer is.
     ///
     /// ```
-    /// # use porous_proto::doc::example_pair;
+    /// # use porous_proto::hooks::doc::example_pair;
     /// let (host, peer) = example_pair();
     /// assert_eq!(host.address(peer), Some(2));
     /// ```

@@ -6,8 +6,8 @@ use core::time::Duration;
 
 use arrayvec::ArrayVec;
 
-use super::Address;
 use crate::frame::Control;
+use crate::ids::Address;
 use crate::peer::Peer;
 use crate::time::Instant;
 use crate::transfer::{PathWords, Written};

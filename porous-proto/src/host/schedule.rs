@@ -5,11 +5,11 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::table::Slot;
 use crate::bucket::Cap;
+use crate::hooks::work;
+use crate::ids::Slot;
 use crate::peer::Tick;
 use crate::time::Instant;
-use crate::work;
 
 /// A host that is called for each datagram has a lot to do: it is called this much later.
 const QUANTUM: Duration = Duration::from_millis(1);

@@ -6,9 +6,9 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 
-use super::table::{Slot, Table};
-use super::{Address, PeerId};
+use super::table::Table;
 use crate::config::Config;
+use crate::ids::{Address, PeerId, Slot};
 use crate::peer::LINGER;
 use crate::time::Instant;
 
@@ -27,7 +27,7 @@ const NOBODY: Source = [0; 16];
 /// ```
 /// use core::net::SocketAddr;
 /// use porous_proto::{Config, Host, ip_source};
-/// # use porous_proto::doc::example_rng;
+/// # use porous_proto::hooks::doc::example_rng;
 ///
 /// let mut host = Host::<_, SocketAddr>::new(Config::new(), example_rng());
 /// host.set_source_of(|from| ip_source(from.ip()));

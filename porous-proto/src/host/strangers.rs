@@ -4,14 +4,16 @@
 
 use rand_core::Rng;
 
-use super::Address;
 use super::answers::{AnswerLimits, Answered, Replies, Reply};
 use super::cookie::Cookies;
 use super::local::Local;
 use super::member::{Member, Remotes};
 use crate::config::Config;
-use crate::event::{Ignored, Listen, Refusal};
-use crate::frame::{ConnectionId, Disconnect, DisconnectAck, Offer, Request, Reset, VERSION};
+use crate::event::{Ignored, Listen};
+use crate::frame::{
+    ConnectionId, Disconnect, DisconnectAck, Offer, Refusal, Request, Reset, VERSION,
+};
+use crate::ids::Address;
 use crate::peer::{Agreement, Identity, Peer};
 use crate::time::Instant;
 

@@ -2,92 +2,13 @@
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
-use core::fmt::{self, Debug};
-use core::hash::Hash;
 use core::num::NonZeroU32;
 
 use super::member::Member;
 use crate::frame::ConnectionId;
+use crate::hooks::work;
+use crate::ids::{Address, PeerId, Slot};
 use crate::peer::{Peer, PeerState};
-use crate::work;
-
-/// What names a remote host: `SocketAddr`, smoltcp's `IpEndpoint`, a number, a lobby handle.
-///
-/// It should hash the same on every machine for a cookie to be the same: integers do.
-pub trait Address: Copy + Ord + Hash + Debug {}
-
-impl<T: Copy + Ord + Hash + Debug> Address for T {}
-
-/// Names a peer of a host. The name of a peer that has ended is never given to another.
-///
-/// ```
-/// use porous_proto::PeerId;
-///
-/// assert_eq!(size_of::<Option<PeerId>>(), size_of::<u64>());
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PeerId {
-    /// Never 0, so that no name is 0 as a number.
-    generation: NonZeroU32,
-    pub(super) slot: Slot,
-}
-
-impl PeerId {
-    /// As a number, for a foreign interface: never 0, so that 0 can stand for nobody there.
-    ///
-    /// ```
-    /// # use porous_proto::doc::example_pair;
-    /// let (_host, peer) = example_pair();
-    /// assert_ne!(peer.to_u64(), 0);
-    /// ```
-    #[must_use]
-    pub const fn to_u64(self) -> u64 {
-        (self.generation.get() as u64) << 32 | self.slot.0 as u64
-    }
-
-    /// From a number made by [`to_u64`](Self::to_u64). `None` for 0 and whatever else is below 2³²,
-    /// which no peer is ever called; any other number is a name, if not of a peer.
-    ///
-    /// ```
-    /// use porous_proto::PeerId;
-    ///
-    /// assert_eq!(PeerId::from_u64(7 << 32 | 3).map(PeerId::to_u64), Some(7 << 32 | 3));
-    /// assert_eq!(PeerId::from_u64(0), None);
-    /// ```
-    #[must_use]
-    #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
-    pub const fn from_u64(n: u64) -> Option<Self> {
-        match NonZeroU32::new((n >> 32) as u32) {
-            Some(generation) => Some(Self {
-                generation,
-                slot: Slot(n as u32),
-            }),
-            None => None,
-        }
-    }
-}
-
-/// The number of a row of the table, which peers have one after the other.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Slot(u32);
-
-/// The number alone, as names of peers show it.
-impl Debug for Slot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl Slot {
-    #[cfg(test)]
-    pub(super) const fn new(number: u32) -> Self {
-        Self(number)
-    }
-
-    pub(super) const fn index(self) -> usize {
-        self.0 as usize
-    }
-}
 
 #[derive(Debug)]
 struct Row<A> {
@@ -133,7 +54,7 @@ impl<A: Address> Table<A> {
                 member: None,
             });
             // Memory ends before numbers do.
-            Slot(u32::try_from(self.rows.len() - 1).unwrap_or(u32::MAX))
+            Slot::new(u32::try_from(self.rows.len() - 1).unwrap_or(u32::MAX))
         });
         let peer = &member.peer;
         if !peer.connection_id().is_empty() {
@@ -195,7 +116,7 @@ impl<A: Address> Table<A> {
     /// The peers at an address: one that is live, newcomers that have yet to prove themselves, those
     /// that ended a while ago, and those that were there before a live one moved to it.
     fn by_address(&self, address: A) -> impl Iterator<Item = (Slot, &Member<A>)> {
-        let range = (address, Slot(0))..=(address, Slot(u32::MAX));
+        let range = (address, Slot::new(0))..=(address, Slot::new(u32::MAX));
         self.by_address.range(range).filter_map(|&(_, slot)| {
             work::count(1);
             Some((slot, self.at(slot)?))
@@ -294,7 +215,7 @@ impl<A: Address> Table<A> {
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (PeerId, &Member<A>)> {
         self.rows.iter().zip(0..).filter_map(|(row, number)| {
-            let (generation, slot) = (row.generation, Slot(number));
+            let (generation, slot) = (row.generation, Slot::new(number));
             Some((PeerId { generation, slot }, row.member.as_ref()?))
         })
     }

@@ -10,7 +10,7 @@ mod work;
 
 use core::time::Duration;
 
-use crate::doc::{ExampleRng, example_pair, example_rng};
+use crate::hooks::doc::{ExampleRng, example_pair, example_rng};
 use crate::{
     ChannelId, Config, Disconnect, Disposition, Ecn, Event, Host, Ignored, Instant, Listen, Mode,
     Outcome, PeerId, PeerState, SendOptions, UnknownPeer,

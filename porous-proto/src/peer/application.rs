@@ -8,10 +8,10 @@ use super::session::Session;
 use super::settings::Role;
 use super::state::{PeerState, Phase};
 use super::{News, Peer};
-use crate::ChannelId;
 use crate::error::SendError;
 use crate::event::Received;
 use crate::frame::{ConnectionId, Control};
+use crate::ids::ChannelId;
 use crate::options::SendOptions;
 use crate::progress::{ReceiveProgress, SendProgress};
 use crate::stats::{ChannelStats, PeerStats, Rate};
@@ -132,7 +132,7 @@ impl Peer {
     /// The state (§2.2).
     ///
     /// ```
-    /// # use porous_proto::{doc::example_pair, PeerState};
+    /// # use porous_proto::{hooks::doc::example_pair, PeerState};
     /// let (host, peer) = example_pair();
     /// assert_eq!(host.peer(peer).map(|peer| peer.state()), Some(PeerState::Connected));
     /// ```
@@ -144,7 +144,7 @@ impl Peer {
     /// How many channels the connection has, 0 while connecting.
     ///
     /// ```
-    /// # use porous_proto::doc::example_pair;
+    /// # use porous_proto::hooks::doc::example_pair;
     /// let (host, peer) = example_pair();
     /// assert_eq!(host.peer(peer).map(|peer| peer.channels()), Some(1));
     /// ```
@@ -157,7 +157,7 @@ impl Peer {
     /// The largest packet in bytes that both hosts agreed on, 0 while connecting.
     ///
     /// ```
-    /// # use porous_proto::doc::example_pair;
+    /// # use porous_proto::hooks::doc::example_pair;
     /// let (host, peer) = example_pair();
     /// assert_eq!(host.peer(peer).map(|peer| peer.max_packet()), Some(1 << 20));
     /// ```
@@ -176,7 +176,7 @@ impl Peer {
     /// repeated it. What it claims is to be proved in some other way.
     ///
     /// ```
-    /// # use porous_proto::doc::example_pair;
+    /// # use porous_proto::hooks::doc::example_pair;
     /// let (host, peer) = example_pair();
     /// assert_eq!(host.peer(peer).map(|peer| peer.greeting()), Some(&b""[..]));
     /// ```
@@ -193,7 +193,7 @@ impl Peer {
     /// knows by this how long it may be.
     ///
     /// ```
-    /// # use porous_proto::doc::example_pair;
+    /// # use porous_proto::hooks::doc::example_pair;
     /// use core::time::Duration;
     ///
     /// let (host, peer) = example_pair();
@@ -216,7 +216,7 @@ impl Peer {
     /// together; but an unreliable one is lost if one of its fragments is.
     ///
     /// ```
-    /// # use porous_proto::doc::example_pair;
+    /// # use porous_proto::hooks::doc::example_pair;
     /// let (host, peer) = example_pair();
     /// assert_eq!(host.peer(peer).map(|peer| peer.max_unfragmented()), Some(1152));
     /// ```
@@ -232,7 +232,7 @@ impl Peer {
     /// Costs as much as a look into a tree.
     ///
     /// ```
-    /// # use porous_proto::doc::example_pair;
+    /// # use porous_proto::hooks::doc::example_pair;
     /// use porous_proto::{ChannelId, Mode, SendOptions};
     ///
     /// # let (mut host, peer) = example_pair();
@@ -255,7 +255,7 @@ impl Peer {
     /// Looks at the packets before it that have come and wait, at most `N_Q`.
     ///
     /// ```
-    /// # use porous_proto::doc::example_pair;
+    /// # use porous_proto::hooks::doc::example_pair;
     /// use porous_proto::ChannelId;
     ///
     /// # let (host, peer) = example_pair();
@@ -271,7 +271,7 @@ impl Peer {
     /// Bytes accepted by `send` that wait to be sent or acknowledged, 64 a packet included.
     ///
     /// ```
-    /// # use porous_proto::doc::example_pair;
+    /// # use porous_proto::hooks::doc::example_pair;
     /// let (host, peer) = example_pair();
     /// assert_eq!(host.peer(peer).map(|peer| peer.queued_bytes()), Some(0));
     /// ```
@@ -285,7 +285,7 @@ impl Peer {
     /// `T_rtt,avg` (5): 200 ms until it has been measured.
     ///
     /// ```
-    /// # use porous_proto::doc::example_pair;
+    /// # use porous_proto::hooks::doc::example_pair;
     /// let (host, peer) = example_pair();
     /// assert!(host.peer(peer).is_some_and(|peer| peer.rtt() < core::time::Duration::from_secs(1)));
     /// ```
@@ -297,7 +297,7 @@ impl Peer {
     /// Everything that is counted and estimated; of a peer that has ended, what it was then.
     ///
     /// ```
-    /// # use porous_proto::doc::example_pair;
+    /// # use porous_proto::hooks::doc::example_pair;
     /// let (host, peer) = example_pair();
     /// assert!(host.peer(peer).is_some_and(|peer| peer.stats().datagrams_sent > 0));
     /// ```
@@ -311,7 +311,7 @@ impl Peer {
     /// ```
     /// use core::time::Duration;
     /// use porous_proto::ChannelId;
-    /// # use porous_proto::doc::example_pair;
+    /// # use porous_proto::hooks::doc::example_pair;
     ///
     /// let (host, peer) = example_pair();
     /// let channel = host.peer(peer).map(|peer| peer.channel_stats(ChannelId(0)));
@@ -465,7 +465,7 @@ impl Peer {
     /// If those of a layer are wrong, or if it lives without a deadline: then nothing would ever end
     /// it.
     #[cfg(any(test, feature = "audit"))]
-    pub(crate) fn audit(&self, audit: &mut crate::audit::Audit) {
+    pub(crate) fn audit(&self, audit: &mut crate::hooks::audit::Audit) {
         let session = self.phase.session();
         let waits_for_reader = self.state() == PeerState::Zombie && session.is_some();
         let timed = !self.next_deadline().is_never() || waits_for_reader;

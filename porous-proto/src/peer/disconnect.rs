@@ -6,8 +6,7 @@ use core::time::Duration;
 use super::connected::Connected;
 use super::session::Session;
 use super::state::Phase;
-use crate::event::Refusal;
-use crate::frame::{Disconnect, DisconnectAck, RefusalData, Refuse};
+use crate::frame::{Disconnect, DisconnectAck, Refusal, RefusalData, Refuse};
 use crate::time::Instant;
 use crate::wire::NoRoom;
 

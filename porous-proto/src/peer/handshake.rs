@@ -10,8 +10,8 @@ use core::time::Duration;
 use arrayvec::ArrayVec;
 
 use super::settings::{Identity, Role};
-use crate::event::{DisconnectReason, Refusal};
-use crate::frame::{Connect, Offer, Request};
+use crate::event::DisconnectReason;
+use crate::frame::{Connect, Offer, Refusal, Request};
 use crate::time::Instant;
 use crate::transfer::Written;
 use crate::wire::NoRoom;

@@ -8,13 +8,13 @@ use bytes::Bytes;
 use super::agreement::{self, Agreement};
 use super::effort::Effort;
 use super::settings::{Identity, Settings, Tick};
-use crate::canary::{Bug, strikes};
 use crate::config::Priority;
 use crate::error::SendError;
 use crate::event::{Ecn, Ignored};
 use crate::frame::{
     Body, Check, Connect, ConnectionId, Control, Ids, MAX_MESSAGES, Message, Mode, Packet, Short,
 };
+use crate::hooks::canary::{Bug, strikes};
 use crate::options::SendOptions;
 use crate::sequencing::{Delivered, Sequencing, Verdict, cost};
 use crate::stats::ModeCounts;
@@ -183,7 +183,7 @@ impl Session {
     }
 
     #[cfg(any(test, feature = "audit"))]
-    pub(super) fn audit(&self, audit: &mut crate::audit::Audit) {
+    pub(super) fn audit(&self, audit: &mut crate::hooks::audit::Audit) {
         self.transfer.audit(audit);
         let longest = u64::from(self.agreement.path_mtu);
         self.sequencing.audit(audit, longest);

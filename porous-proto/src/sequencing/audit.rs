@@ -6,8 +6,8 @@ use super::entry::Content;
 use super::rules::is_marked;
 use super::scheduler::Scheduler;
 use super::sender::Sender;
-use crate::audit::Audit;
 use crate::frame::Mode;
+use crate::hooks::audit::Audit;
 
 /// No message counts more than `longest`.
 ///

@@ -17,9 +17,9 @@ use super::send_room::{Held, SendRoom, UNSETTLED};
 use super::sender::Sender;
 use crate::config::Channel as Settings;
 use crate::frame::Mode;
+use crate::hooks::work;
 use crate::stats::QueueTime;
 use crate::time::Instant;
-use crate::work;
 
 /// Bytes and packets of all channels together.
 #[derive(Debug, Default)]

@@ -13,9 +13,9 @@ use super::receive_queue::ReceiveQueue;
 use super::reports::FateLog;
 use super::rules::{last_marked, may_consume, next_marked};
 use super::{SequencingParams, Shared, Totals, cost};
-use crate::canary::{Bug, strikes};
 use crate::config::Order;
 use crate::frame::Mode;
+use crate::hooks::canary::{Bug, strikes};
 use crate::serial;
 use crate::time::Instant;
 

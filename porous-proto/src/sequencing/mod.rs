@@ -34,10 +34,10 @@ use self::rules::{expand_report, is_marked};
 use self::scheduler::Scheduler;
 use self::send_room::Refusal;
 use self::trust::forgeable;
-#[cfg(any(test, feature = "audit"))]
-use crate::audit::Audit;
 use crate::config::{Channel as Settings, Policy, Priority};
 use crate::frame::{Channels, Control, Fates, Message, Mode, PACKET_CHARGE, Packet};
+#[cfg(any(test, feature = "audit"))]
+use crate::hooks::audit::Audit;
 use crate::options::SendOptions;
 use crate::progress::{ReceiveProgress, SendProgress};
 use crate::serial;

@@ -9,8 +9,8 @@ use alloc::vec::Vec;
 use super::entry::{Content, Entry, Reassembly};
 use super::rules::is_satisfied;
 use crate::frame::Mode;
+use crate::hooks::work;
 use crate::serial::Bits;
-use crate::work;
 
 /// A slab of so many entries is not worth shrinking.
 const SMALL: usize = 256;

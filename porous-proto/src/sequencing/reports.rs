@@ -8,9 +8,9 @@ use core::time::Duration;
 use super::SequencingParams;
 use super::channels::ChannelTable;
 use crate::frame::{Control, Fates};
+use crate::hooks::work;
 use crate::serial;
 use crate::time::Instant;
-use crate::work;
 
 /// How long the passing of packets may go unreported (`docs/wire.md`, "Budgets").
 pub(super) const REPORT_AFTER: Duration = Duration::from_millis(500);

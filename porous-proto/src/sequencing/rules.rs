@@ -2,7 +2,7 @@
 //! sentinels let the receive window move past unreliable packets that were dropped (§3.2.2); and full ids of
 //! those that a report names by 32 bits.
 
-use crate::canary::{Bug, strikes};
+use crate::hooks::canary::{Bug, strikes};
 use crate::serial;
 
 /// What `id` depends on: the last reliable packet, unless the transfer window already guarantees

@@ -21,9 +21,9 @@ use super::sent_packet;
 use crate::bucket::Bucket;
 use crate::config::{Channel as Settings, Policy, Priority};
 use crate::frame::{Message, Mode};
+use crate::hooks::work;
 use crate::options::SendOptions;
 use crate::time::Instant;
-use crate::work;
 
 /// What a byte takes on the clock of a channel of weight 1.
 const BYTE: u64 = 1 << 16;

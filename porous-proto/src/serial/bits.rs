@@ -5,7 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::work;
+use crate::hooks::work;
 
 const WORD: u64 = u64::BITS as u64;
 

@@ -1,6 +1,6 @@
 //! Windows of sequence ids: P_t (1), P_r (2) with its rule of advance (3), Q_t (16), Q_r (17).
 
-use crate::canary::{Bug, strikes};
+use crate::hooks::canary::{Bug, strikes};
 
 /// `[base, base + size)`: the transfer window of frames (1) or of a channel's packets (16). The
 /// receive window of a channel (17) has the same shape.

@@ -12,11 +12,11 @@ use super::rates::Rates;
 use super::send_queue::SendQueue;
 use super::store::{Delivery, List, Outgoing, Store, Ticket};
 use super::{Source, TransferParams};
-use crate::canary::{Bug, strikes};
 use crate::config::{Policy, Priority};
 use crate::frame::{Fragment, LEAST_FRAGMENT, Message, Packet};
+use crate::hooks::canary::{Bug, strikes};
+use crate::hooks::work;
 use crate::time::Instant;
-use crate::work;
 
 /// All of them.
 #[derive(Debug)]

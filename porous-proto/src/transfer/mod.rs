@@ -483,7 +483,7 @@ impl Transfer {
     /// # Panics
     ///
     /// If the books of the outbound frames are wrong.
-    pub(crate) fn audit(&self, audit: &mut crate::audit::Audit) {
+    pub(crate) fn audit(&self, audit: &mut crate::hooks::audit::Audit) {
         self.outbound.audit(audit, self.params.path_mtu.into());
     }
 }

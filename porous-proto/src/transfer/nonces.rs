@@ -7,7 +7,7 @@ use core::hash::Hasher;
 use siphasher::sip::SipHasher24;
 
 use super::Acked;
-use crate::work;
+use crate::hooks::work;
 
 /// The ids whose bits one hash gives.
 const WORD: u64 = u64::BITS as u64;

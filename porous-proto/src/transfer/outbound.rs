@@ -228,7 +228,7 @@ impl Outbound {
     /// # Panics
     ///
     /// If the flight size is not the sum of its parts, or a message is in no list.
-    pub(crate) fn audit(&self, audit: &mut crate::audit::Audit, longest: u64) {
+    pub(crate) fn audit(&self, audit: &mut crate::hooks::audit::Audit, longest: u64) {
         let sent = self.queue.outstanding();
         let in_flight: u64 = sent.map(|(sent, _)| u64::from(sent.bytes())).sum();
         assert_eq!(u64::from(self.queue.flight()), in_flight, "flight size");

@@ -5,9 +5,9 @@ use alloc::collections::VecDeque;
 
 use super::store::List;
 use crate::event::Ecn;
+use crate::hooks::work;
 use crate::serial::{Bits, SendWindow};
 use crate::time::Instant;
-use crate::work;
 
 /// The number of frames that are remembered although their acknowledgement is not awaited: bare
 /// acknowledgements and pings, so that an acknowledgement of one can end the repetition of what it

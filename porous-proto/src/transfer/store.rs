@@ -11,8 +11,8 @@ use bytes::Bytes;
 
 use crate::config::Priority;
 use crate::frame::Message;
+use crate::hooks::work;
 use crate::time::Instant;
-use crate::work;
 
 const NIL: u32 = u32::MAX;
 

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use porous_fuzz::target::Target;
 use porous_fuzz::{drawn, forms, ops, pair::Pair};
 use porous_proto::Policy;
-use porous_proto::canary::{Bug, release};
+use porous_proto::hooks::canary::{Bug, release};
 use porous_sim::Seed;
 
 /// So many inputs of each kind have to be enough.

@@ -1,7 +1,8 @@
 //! A host whose memory and work are counted.
 
 use allocation_counter::measure;
-use porous_proto::{Host, work};
+use porous_proto::Host;
+use porous_proto::hooks::work;
 use porous_sim::ChaCha8Rng;
 
 /// The host of all cases. Addresses are numbers.

@@ -41,7 +41,7 @@ const SECOND: Duration = Duration::from_secs(1);
 pub(crate) struct Cost {
     /// The bytes that the host holds at any moment, beyond what it held before.
     pub(crate) bytes: u64,
-    /// The steps of any one call, as `porous_proto::work` counts them.
+    /// The steps of any one call, as `porous_proto::hooks::work` counts them.
     pub(crate) steps: u64,
 }
 

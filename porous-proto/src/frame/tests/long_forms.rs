@@ -1,7 +1,7 @@
 //! What long forms say, byte by byte, and what is refused.
 
 use super::*;
-use crate::event::Refusal;
+use crate::frame::Refusal;
 use Malformed::{BadValue, Reserved, TrailingBytes, Truncated, UnknownType, Version};
 
 /// Where the parts of a long form are.

@@ -12,6 +12,7 @@ use alloc::vec::Vec;
 use arrayvec::ArrayVec;
 
 use super::*;
+use crate::hooks::reencode::reencode;
 
 /// The agreement that tests use unless they say otherwise.
 const CONTEXT: Context = Context {

@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::{Heard, Roaming, Validation};
-use crate::doc::example_pair;
 use crate::frame::Control;
+use crate::hooks::doc::example_pair;
 use crate::time::Instant;
 use crate::transfer::PathWords;
 

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use crate::doc::{carry, example_pair, example_rng};
+use crate::hooks::doc::{carry, example_pair, example_rng};
 use crate::{Config, Host, Instant, Listen};
 
 const MS: Duration = Duration::from_millis(1);

@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::*;
-use crate::doc::{carry, example_request};
+use crate::hooks::doc::{carry, example_request};
 use crate::{DisconnectReason, Refusal};
 
 /// `Config`, "Limits".

@@ -5,8 +5,8 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 
 use super::super::member::Member;
 use super::*;
-use crate::doc::carry;
 use crate::frame::{Connect, ConnectionId};
+use crate::hooks::doc::carry;
 use crate::peer::{Handshake, Peer};
 use crate::{
     AnswerError, ConnectError, ConnectionIds, ConnectionIdsError, DisconnectReason, Refusal,
@@ -193,7 +193,7 @@ fn ids_without_bytes_are_nobodys_to_make() {
 
 #[test]
 fn only_who_asks_and_is_there_can_be_let_in() {
-    let (mut host, peer) = crate::doc::example_request();
+    let (mut host, peer) = crate::hooks::doc::example_request();
     let nobody = PeerId::from_u64(u64::MAX).unwrap();
     let unknown = Err(AnswerError::UnknownPeer);
     assert_eq!(host.accept(Instant::ZERO, nobody), unknown);

@@ -3,8 +3,8 @@
 use alloc::vec::Vec;
 
 use super::*;
-use crate::doc::carry;
 use crate::frame::{ConnectionId, Reset};
+use crate::hooks::doc::carry;
 
 /// Two hosts, the first of which has connected to the second, and the names of both peers.
 fn pair(config: Config) -> [(Host<ExampleRng, u32>, PeerId); 2] {

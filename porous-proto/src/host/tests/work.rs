@@ -6,14 +6,15 @@ use alloc::vec::Vec;
 
 use arrayvec::ArrayVec;
 
-use crate::doc::ExampleRng;
 use crate::frame::{
     AckBlock, AckRange, Check, Context, Control, Datagram, FrameWriter, Header, Ids, Message,
     Packet, Rest, Short, decode,
 };
+use crate::hooks::doc::ExampleRng;
+use crate::hooks::work;
 use crate::peer::Agreement;
 use crate::{ChannelId, Config, Disposition, Ecn, Host, Ignored, Instant, Listen, Mode, PeerId};
-use crate::{Policy, Priority, work};
+use crate::{Policy, Priority};
 
 /// A host whose peer, at address 1, is up to no good.
 pub(super) struct Victim {
@@ -49,8 +50,8 @@ impl Victim {
         host.listen(Listen::Open).unwrap();
         honest.connect(Instant::ZERO, 2).unwrap();
         for _ in 0..4 {
-            crate::doc::carry(&mut honest, 1, &mut host);
-            crate::doc::carry(&mut host, 2, &mut honest);
+            crate::hooks::doc::carry(&mut honest, 1, &mut host);
+            crate::hooks::doc::carry(&mut host, 2, &mut honest);
         }
         let (peer, known) = host.peers().next().unwrap();
         let header = Header {

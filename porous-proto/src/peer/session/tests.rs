@@ -7,9 +7,9 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::*;
-use crate::audit::Audit;
 use crate::config::Config;
 use crate::frame::{AckBlock, Fragment, FrameWriter, Header, Packet, Rest, decode};
+use crate::hooks::audit::Audit;
 
 const FRAGMENT: usize = 1200 - 48;
 

@@ -1,8 +1,8 @@
 //! Packets that leap over others are not believed at once (`docs/wire.md`, "Leaps").
 
 use super::*;
-use crate::audit::Audit;
 use crate::config::Order;
+use crate::hooks::audit::Audit;
 
 /// N_Q is 4096, and 32 packets in a row may be missing.
 fn wire(order: Order) -> Wire {

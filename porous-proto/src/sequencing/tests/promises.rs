@@ -2,9 +2,9 @@
 //! D1 to D4).
 
 use super::*;
-use crate::audit::Audit;
 use crate::event::Outcome;
 use crate::frame::Fates;
+use crate::hooks::audit::Audit;
 
 const TTL: Duration = Duration::from_millis(100);
 const TICK: Duration = Duration::from_micros(1);

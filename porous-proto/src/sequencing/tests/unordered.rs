@@ -5,8 +5,8 @@ use alloc::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
-use crate::audit::Audit;
 use crate::config::Channel as Settings;
+use crate::hooks::audit::Audit;
 
 /// A receiver whose first channel is unordered.
 fn unordered(params: SequencingParams) -> Sequencing {

@@ -278,10 +278,10 @@ fn few_messages_wait_for_copies() {
             Message::Control(_) => false,
         });
         assert_eq!(kept.count(), 64, "other payloads are forgotten");
-        let before = crate::work::done();
+        let before = crate::hooks::work::done();
         side.queue(7, 1, Delivery::Unreliable, 3);
         assert!(side.later().is_some());
-        assert!(crate::work::done() - before < 200);
+        assert!(crate::hooks::work::done() - before < 200);
     }
 }
 

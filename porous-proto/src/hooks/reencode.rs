@@ -5,10 +5,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use arrayvec::ArrayVec;
 
+use crate::frame::{Context, FrameWriter, Header, Malformed, Rest, Short, decode};
 use crate::wire::NoRoom;
-
-use super::long::Long;
-use super::{Context, FrameWriter, Header, Malformed, Rest, Short, decode};
 
 /// Decodes all of a datagram and encodes it again, without a look at its tag. Of a request in
 /// another version nothing but the head is known, and of parameters behind the known ones nothing
@@ -57,16 +55,18 @@ pub(crate) fn reencode(
 /// The parameters that nobody knows come last in a form: they are taken over as they stand in the form
 /// at the front of `original`, whose length counts them.
 fn with_unknown(mut known: Vec<u8>, original: &[u8]) -> Vec<u8> {
-    let (long, _) = Long::split(original).expect("it was decoded");
-    let unknown = long.form.get(known.len()..);
+    let prefix = original.first_chunk().expect("it was decoded");
+    let [_, low, high] = *prefix;
+    let end = prefix.len() + usize::from(u16::from_le_bytes([low, high]));
+    let unknown = original.get(known.len()..end);
     let unknown = unknown.expect("no more bytes than there were");
     let Some(&first) = unknown.first() else {
         return known;
     };
     assert!(first > 14, "known: {unknown:02x?}");
     known.extend(unknown);
-    if let (Some(length), Some(told)) = (known.get_mut(1..3), long.form.get(1..3)) {
-        length.copy_from_slice(told);
+    if let Some(length) = known.get_mut(1..3) {
+        length.copy_from_slice(&[low, high]);
     }
     known
 }

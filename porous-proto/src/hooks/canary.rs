@@ -22,6 +22,7 @@ pub enum Bug {
     LosesDeadline,
 }
 
+#[cfg(feature = "canary")]
 impl Bug {
     /// All of them.
     pub const ALL: [Self; 8] = [
@@ -54,7 +55,6 @@ pub(crate) const fn strikes(_: Bug) -> bool {
 }
 
 /// Lets a bug loose in all hosts of this thread, or none.
-#[doc(hidden)]
 #[cfg(feature = "canary")]
 pub fn release(bug: Option<Bug>) {
     cage::BUG.with(|caged| caged.set((bug, 0)));

@@ -6,6 +6,7 @@ mod forms;
 use alloc::vec::Vec;
 use arrayvec::ArrayVec;
 
+use super::reencode;
 use crate::frame::{self, Context, Control, Integrity, Malformed, RefuseReason, Rest};
 use crate::serial;
 
@@ -52,7 +53,6 @@ impl Agreement {
 /// # Errors
 ///
 /// As `Malformed` says.
-#[doc(hidden)]
 pub fn decode(datagram: &[u8], agreement: &Agreement) -> Result<Vec<Form>, Malformed> {
     let decoded = frame::decode(datagram, agreement.connection_id_len)?;
     let mut forms = Vec::new();
@@ -110,9 +110,8 @@ pub fn decode(datagram: &[u8], agreement: &Agreement) -> Result<Vec<Form>, Malfo
 /// # Panics
 ///
 /// If that takes more bytes than there were.
-#[doc(hidden)]
 pub fn reencode(datagram: &[u8], agreement: &Agreement) -> Result<Vec<u8>, Malformed> {
-    frame::reencode(datagram, agreement.connection_id_len, agreement.context())
+    reencode::reencode(datagram, agreement.connection_id_len, agreement.context())
 }
 
 /// All of a short form, in the order in which a connection reads it.

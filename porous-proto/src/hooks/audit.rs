@@ -26,7 +26,6 @@ pub struct Audit {
 
 impl Audit {
     /// Whether nothing is under way, neither in nor out.
-    #[doc(hidden)]
     #[must_use]
     pub const fn is_at_rest(&self) -> bool {
         let Self {

@@ -12,7 +12,6 @@ pub(crate) fn count(steps: u64) {
 pub(crate) const fn count(_steps: u64) {}
 
 /// The steps that this thread has counted.
-#[doc(hidden)]
 #[cfg(any(test, feature = "audit"))]
 pub fn done() -> u64 {
     counter::STEPS.with(core::cell::Cell::get)

@@ -5,6 +5,7 @@ use alloc::boxed::Box;
 use super::{Config, Priority};
 use crate::ChannelId;
 use crate::error::ConfigError;
+use crate::frame::Channels;
 
 /// In which order packets of a channel are given to the application that receives them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -118,7 +119,73 @@ impl Default for Channel {
     }
 }
 
+/// The channels of a host.
+#[derive(Clone, Debug)]
+pub(crate) struct ChannelList {
+    channel_count: u8,
+    /// Those from `channel_count` on are not used.
+    channels: [Channel; 255],
+}
+
+impl ChannelList {
+    /// One of low priority.
+    pub(super) const DEFAULT: Self = Self {
+        channel_count: 1,
+        channels: [Channel::new(Priority::Low); 255],
+    };
+
+    /// The channels, if any of them has more than a priority: else none, which costs a peer nothing.
+    pub(crate) fn settings(&self) -> Box<[Channel]> {
+        let is_plain = |channel: &Channel| *channel == Channel::new(channel.priority);
+        if self.as_slice().iter().all(is_plain) {
+            return Box::default();
+        }
+        self.as_slice().into()
+    }
+
+    pub(super) fn as_slice(&self) -> &[Channel] {
+        &self.channels[..usize::from(self.channel_count)]
+    }
+
+    /// How many there are, and their priorities.
+    pub(super) fn offered(&self) -> Channels {
+        let mut offered = Channels::new(self.channel_count);
+        for (number, channel) in (0..=u8::MAX).zip(self.as_slice()) {
+            offered.set_high(number, channel.priority == Priority::High);
+        }
+        offered
+    }
+}
+
 impl Config {
+    /// The channels and the priority with which this host sends on each. A connection has as many
+    /// channels as the host with fewer. Default: one of low priority. [`channel`](Self::channel)
+    /// says more about one of them.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Channels`] unless there are 1 to 255.
+    ///
+    /// ```
+    /// use porous_proto::{Config, Priority};
+    ///
+    /// assert!(Config::new().channels(&[Priority::High; 3]).is_ok());
+    /// assert!(Config::new().channels(&[]).is_err());
+    /// ```
+    #[expect(clippy::cast_possible_truncation, reason = "checked to be at most 255")]
+    pub const fn channels(mut self, priorities: &[Priority]) -> Result<Self, ConfigError> {
+        if priorities.is_empty() || priorities.len() > 255 {
+            return Err(ConfigError::Channels);
+        }
+        self.channels.channel_count = priorities.len() as u8;
+        let mut channel = 0;
+        while channel < priorities.len() {
+            self.channels.channels[channel] = Channel::new(priorities[channel]);
+            channel += 1;
+        }
+        Ok(self)
+    }
+
     /// Changes the settings of one of the [`channels`](Self::channels), which are to be given
     /// first: that sets all of them anew.
     ///
@@ -134,24 +201,10 @@ impl Config {
     /// assert!(Config::new().channel(ChannelId(1), channel).is_err());
     /// ```
     pub const fn channel(mut self, id: ChannelId, channel: Channel) -> Result<Self, ConfigError> {
-        if id.0 >= self.channel_count {
+        if id.0 >= self.channels.channel_count {
             return Err(ConfigError::UnknownChannel);
         }
-        self.channels[id.0 as usize] = channel;
+        self.channels.channels[id.0 as usize] = channel;
         Ok(self)
-    }
-
-    /// The channels, if any of them has more than a priority: else none, which costs a peer nothing.
-    pub(crate) fn settings(&self) -> Box<[Channel]> {
-        let is_plain = |channel: &Channel| *channel == Channel::new(channel.priority);
-        if self.channel_settings().iter().all(is_plain) {
-            return Box::default();
-        }
-        self.channel_settings().into()
-    }
-
-    /// The channels that this host has.
-    pub(crate) fn channel_settings(&self) -> &[Channel] {
-        &self.channels[..usize::from(self.channel_count)]
     }
 }

@@ -116,7 +116,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         if connect.cookie {
             return Err(Ignored::UnknownNonce);
         }
-        let has_place = host.inbound.count() < host.local.config.max_peers;
+        let has_place = host.inbound.count() < host.local.config.budgets.max_peers;
         let has_room = has_place && !host.events.are_too_many();
         let (local, rng) = (&host.local, &mut host.rng);
         let agreement = (host.strangers).on_request(sender, request, local, has_room, rng)?;
@@ -232,7 +232,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         let host = &mut *self.host;
         let found = host.table.by_remote_nonce_mut(bye.nonce_self);
         let (slot, member) = found.ok_or(Ignored::UnknownNonce)?;
-        let is_elsewhere = host.local.config.roaming && member.address() != from;
+        let is_elsewhere = host.local.config.path.roaming && member.address() != from;
         if !is_elsewhere || member.peer.nonce() != bye.nonce_peer {
             return Err(Ignored::UnknownNonce);
         }
@@ -275,7 +275,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         };
         let way = member.way_in(from);
         let (was, follows) = (member.peer.state(), member.peer.follows());
-        let roams = host.local.config.roaming;
+        let roams = host.local.config.path.roaming;
         // A connected peer may have moved (`deviations.md` D10).
         if way.is_none() && !(roams && was == PeerState::Connected) {
             return Err(Ignored::WrongAddress);

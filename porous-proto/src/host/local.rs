@@ -57,13 +57,13 @@ impl Local {
 
     /// The bytes of the longest datagram that is sent.
     pub(super) fn longest(&self) -> usize {
-        let largest = self.config.max_datagram.max(self.config.path_mtu);
-        usize::from(largest.max(self.config.request_size))
+        let path = &self.config.path;
+        path.largest().max(path.request_size).into()
     }
 
     /// Whether a request of this length may be answered: no answer is as long.
     pub(super) fn check_padding(&self, datagram_length: usize) -> Result<(), Ignored> {
-        let is_padded = datagram_length >= usize::from(self.config.request_size);
+        let is_padded = datagram_length >= usize::from(self.config.path.request_size);
         is_padded.then_some(()).ok_or(Ignored::Unpadded)
     }
 
@@ -93,7 +93,7 @@ impl Local {
             offer: self.offer.clone(),
         };
         let longest = connect.encoded_length(&[]) + connect.encoded_length(greeting);
-        let fits = longest <= usize::from(self.config.request_size);
+        let fits = longest <= usize::from(self.config.path.request_size);
         if greeting.is_empty() || (fits && greeting.len() <= GREETING_MAX) {
             Ok(())
         } else {

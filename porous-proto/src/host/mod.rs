@@ -81,7 +81,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     pub fn new(config: Config, mut rng: R) -> Self {
         Self {
             strangers: Strangers::new(&config, &mut rng),
-            schedule: Schedule::new(config.host_send_rate),
+            schedule: Schedule::new(config.budgets.host_send_rate),
             kept: Kept::new(&config),
             lingering: Lingering::new(&config),
             local: Box::new(Local::new(config)),
@@ -253,7 +253,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// host.handle_timeout(due);
     /// ```
     pub fn handle_timeout(&mut self, now: Instant) {
-        let timeout = self.local.config.timeout;
+        let timeout = self.local.config.timeouts.timeout;
         let tick = self.steps.step(now, self.schedule.next(), timeout);
         while let Some(slot) = self.schedule.pop_due(tick.now) {
             if let Some(member) = self.table.at_mut(slot) {
@@ -546,7 +546,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
                 inbound.push(id.slot);
             }
             peer.audit(&mut audit);
-            let most = config.receive_budget.into();
+            let most = config.offered.receive_budget.into();
             self.kept.audit(id.slot, peer.kept(), most);
             // It may come too early: what puts a deadline off need not be told.
             let (set, due) = (self.schedule.deadline(id.slot), peer.next_deadline());

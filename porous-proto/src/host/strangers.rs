@@ -37,7 +37,7 @@ impl<A: Address> Strangers<A> {
             listen: Listen::Closed,
             cookies: Cookies::new(rng),
             limits: AnswerLimits::new(config),
-            replies: Replies::new(config.replies),
+            replies: Replies::new(config.budgets.replies),
         }
     }
 

@@ -75,7 +75,7 @@ impl Peer {
     ) -> Self {
         let phase = Phase::Attempt {
             handshake: Box::new(handshake),
-            ends: now + config.connect_timeout,
+            ends: now + config.timeouts.connect_timeout,
         };
         let settings = Settings::new(config);
         Self {
@@ -97,7 +97,7 @@ impl Peer {
         let phase = Phase::Newcomer {
             session: Session::new(&identity, &request.connect, agreement, &settings),
             asked: true,
-            ends: now + config.connect_timeout,
+            ends: now + config.timeouts.connect_timeout,
         };
         Self {
             greeting: request.greeting.into(),

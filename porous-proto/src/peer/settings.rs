@@ -37,18 +37,18 @@ pub(crate) struct Settings {
 impl Settings {
     pub(super) fn new(config: &Config) -> Self {
         Self {
-            send_budget: u64::from(config.send_budget),
-            request_size: config.request_size.into(),
-            connect_timeout: config.connect_timeout,
-            timeout: config.timeout,
-            disconnect_timeout: config.disconnect_timeout,
-            unreliable_age: config.unreliable_age,
+            send_budget: u64::from(config.budgets.send_budget),
+            request_size: config.path.request_size.into(),
+            connect_timeout: config.timeouts.connect_timeout,
+            timeout: config.timeouts.timeout,
+            disconnect_timeout: config.timeouts.disconnect_timeout,
+            unreliable_age: config.timeouts.unreliable_age,
             policy: config.policy,
             congestion: config.controller(),
-            keepalive: config.keepalive,
-            ecn: config.ecn,
+            keepalive: config.timeouts.keepalive,
+            ecn: config.path.ecn,
             first_id: config.first_id,
-            channels: config.settings(),
+            channels: config.channels.settings(),
         }
     }
 }

@@ -11,7 +11,7 @@ use self::channel::ChannelList;
 pub use self::channel::{Channel, Order};
 use self::offered::Offered;
 use self::path::PathSettings;
-use self::timeouts::Timeouts;
+pub(crate) use self::timeouts::Timeouts;
 use crate::congestion::Congestion;
 use crate::error::ConfigError;
 use crate::frame::{ConnectionId, Offer, Suites};

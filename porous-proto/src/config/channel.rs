@@ -1,7 +1,5 @@
 //! What a host wants of each of its channels, beyond how many there are.
 
-use alloc::boxed::Box;
-
 use super::{Config, Priority};
 use crate::ChannelId;
 use crate::error::ConfigError;
@@ -135,12 +133,10 @@ impl ChannelList {
     };
 
     /// The channels, if any of them has more than a priority: else none, which costs a peer nothing.
-    pub(crate) fn settings(&self) -> Box<[Channel]> {
+    pub(crate) fn settings(&self) -> &[Channel] {
         let is_plain = |channel: &Channel| *channel == Channel::new(channel.priority);
-        if self.as_slice().iter().all(is_plain) {
-            return Box::default();
-        }
-        self.as_slice().into()
+        let all = self.as_slice();
+        if all.iter().all(is_plain) { &[] } else { all }
     }
 
     pub(super) fn as_slice(&self) -> &[Channel] {

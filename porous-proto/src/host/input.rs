@@ -109,7 +109,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
                 let agreement = host.local.agree(connect);
                 agreement.map_err(|refusal| host.strangers.turn_away(sender, nonce, refusal))?;
             }
-            member.on_request(way, request, &host.local.offer, sender.now)?;
+            member.on_request(way, request, &host.local, sender.now)?;
             host.strangers.turn_down_others(member);
             return Ok(Taken::by(slot));
         }
@@ -167,7 +167,8 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
             host.stats.source_full += 1;
             return None;
         }
-        let connection_id = host.local.draw_connection_id(&host.table, &mut host.rng)?;
+        let length = host.local.config.connection_id_len;
+        let connection_id = (host.connection_ids).draw(length, &host.table, &mut host.rng)?;
         // An address has one newcomer at a time, undecided or unproved: the newest. Or a single one
         // could take all places.
         let is_older = |peer: &Peer| peer.is_inbound() && peer.state() == PeerState::Connecting;
@@ -195,7 +196,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         let found = host.table.find_mut(self.from, is_mine);
         let Found { slot, way, member } = found.ok_or(Ignored::UnknownNonce)?;
         let peer = &mut member.peer;
-        peer.on_acknowledge(way, ack, &host.local.offer, self.tick.now);
+        peer.on_acknowledge(way, ack, &host.local, self.tick.now);
         if peer.remote_nonce() == Some(ack.nonce_self) {
             member.confirm(way);
         }
@@ -286,7 +287,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
             ..self.tick
         };
         let peer = &mut member.peer;
-        let result = peer.handle_short(way.unwrap_or(0), short, ecn, &host.local.offer, tick);
+        let result = peer.handle_short(way.unwrap_or(0), short, ecn, &host.local, tick);
         let is_proved = was == PeerState::Connecting && peer.state() == PeerState::Connected;
         host.strangers.turn_down_others(member);
         if let Ok(words) = result {

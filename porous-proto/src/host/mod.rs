@@ -2,10 +2,10 @@
 
 mod answers;
 mod commands;
+mod connection_ids;
 mod cookie;
 mod events;
 mod input;
-mod local;
 mod member;
 mod roaming;
 mod schedule;
@@ -19,10 +19,9 @@ use alloc::boxed::Box;
 use rand_core::CryptoRng;
 
 pub use self::commands::ChannelId;
+pub use self::connection_ids::ConnectionIds;
 use self::events::Events;
 use self::input::{Input, Taken};
-pub use self::local::ConnectionIds;
-use self::local::Local;
 use self::member::Member;
 use self::schedule::Schedule;
 pub use self::shares::ip_source;
@@ -35,7 +34,7 @@ use self::table::{Found, Slot, Table};
 use crate::audit::Audit;
 use crate::config::Config;
 use crate::event::{Disposition, Ecn, Event, Transmit};
-use crate::peer::{News, Peer, Tick};
+use crate::peer::{News, Peer, Settings, Tick};
 use crate::stats::HostStats;
 use crate::time::Instant;
 use crate::transfer::Written;
@@ -50,7 +49,8 @@ use crate::transfer::Written;
 #[derive(Debug)]
 pub struct Host<R, A = core::net::SocketAddr> {
     /// It is large, and hosts are moved.
-    local: Box<Local>,
+    local: Box<Settings>,
+    connection_ids: ConnectionIds,
     rng: R,
     /// Whether two addresses differ by no more than the port.
     same_host: fn(&A, &A) -> bool,
@@ -84,7 +84,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             schedule: Schedule::new(config.budgets.host_send_rate),
             kept: Kept::new(&config),
             lingering: Lingering::new(&config),
-            local: Box::new(Local::new(config)),
+            local: Box::new(Settings::new(config)),
+            connection_ids: ConnectionIds::default(),
             rng,
             same_host: |_, _| false,
             table: Table::new(),
@@ -395,7 +396,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
                 self.schedule.turn_over(!tick.is_full, false);
                 continue;
             };
-            let sent = member.poll_transmit(&self.local.offer, tick, buf);
+            let sent = member.poll_transmit(&self.local, tick, buf);
             let (gate, has_news) = (member.peer.gate(), member.peer.has_news());
             let due = member.peer.next_deadline();
             self.schedule.set_deadline(slot, due);

@@ -7,12 +7,11 @@ use rand_core::Rng;
 use super::Address;
 use super::answers::{AnswerLimits, Answered, Replies, Reply};
 use super::cookie::Cookies;
-use super::local::Local;
 use super::member::{Member, Remotes};
 use crate::config::Config;
 use crate::event::{Ignored, Listen, Refusal};
 use crate::frame::{ConnectionId, Disconnect, DisconnectAck, Offer, Request, Reset, VERSION};
-use crate::peer::{Agreement, Identity, Peer};
+use crate::peer::{Agreement, Identity, Peer, Settings};
 use crate::time::Instant;
 
 /// The sender of a datagram that has just come.
@@ -71,7 +70,7 @@ impl<A: Address> Strangers<A> {
         &mut self,
         from: Sender<A>,
         request: &Request<'_>,
-        local: &Local,
+        local: &Settings,
         has_room: bool,
         rng: &mut impl Rng,
     ) -> Result<Agreement, Ignored> {
@@ -101,7 +100,7 @@ impl<A: Address> Strangers<A> {
         from: Sender<A>,
         nonce: u64,
         datagram_length: usize,
-        local: &Local,
+        local: &Settings,
     ) -> Ignored {
         if let Err(cause) = self.check_request(datagram_length, local) {
             return cause;
@@ -111,7 +110,7 @@ impl<A: Address> Strangers<A> {
     }
 
     /// Whether requests in datagrams of this length are looked at.
-    fn check_request(&self, datagram_length: usize, local: &Local) -> Result<(), Ignored> {
+    fn check_request(&self, datagram_length: usize, local: &Settings) -> Result<(), Ignored> {
         if self.listen == Listen::Closed {
             return Err(Ignored::NotListening);
         }

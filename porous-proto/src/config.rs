@@ -293,5 +293,10 @@ impl Config {
     }
 }
 
+/// A rate of 0 counts as 1.
+const fn positive(rate: u32) -> u32 {
+    if rate > 0 { rate } else { 1 }
+}
+
 #[cfg(test)]
 mod tests;

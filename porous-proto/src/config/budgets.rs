@@ -1,23 +1,19 @@
-//! What a host may spend: memory, peers, and what it sends to all of them.
+//! What a host may spend, whatever the network sends.
 
-use super::Config;
+use super::{Config, positive};
 use crate::error::ConfigError;
 
-/// What a host may spend, whatever the network sends. No other host is told.
+/// What a host may spend, as the setters of the same names say: bytes, rates in bytes a second, and
+/// answers a second.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budgets {
-    /// Of each peer, in bytes, 64 a packet included.
     pub(crate) send_budget: u32,
-    /// Of all peers together, in bytes.
     pub(crate) host_receive_budget: u64,
-    /// To all peers together, in bytes a second.
     pub(crate) host_send_rate: u32,
     pub(crate) max_peers: u32,
     /// None: a part of `max_peers`.
     max_peers_per_source: Option<u32>,
-    /// A second.
     pub(crate) replies_per_address: u32,
-    /// A second.
     pub(crate) replies: u32,
 }
 
@@ -100,11 +96,7 @@ impl Config {
     /// ```
     #[must_use]
     pub const fn host_send_rate(mut self, bytes_a_second: u32) -> Self {
-        self.budgets.host_send_rate = if bytes_a_second > 0 {
-            bytes_a_second
-        } else {
-            1
-        };
+        self.budgets.host_send_rate = positive(bytes_a_second);
         self
     }
 

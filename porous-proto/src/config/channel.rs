@@ -1,6 +1,6 @@
 //! What a host wants of each of its channels, beyond how many there are.
 
-use super::{Config, Priority};
+use super::{Config, Priority, positive};
 use crate::ChannelId;
 use crate::error::ConfigError;
 use crate::frame::Channels;
@@ -101,11 +101,7 @@ impl Channel {
     /// ```
     #[must_use]
     pub const fn rate(mut self, bytes_a_second: u32) -> Self {
-        self.rate = if bytes_a_second > 0 {
-            bytes_a_second
-        } else {
-            1
-        };
+        self.rate = positive(bytes_a_second);
         self
     }
 }

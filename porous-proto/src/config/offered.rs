@@ -4,21 +4,17 @@ use super::Config;
 use crate::error::ConfigError;
 use crate::frame::{Integrity, PACKET_CHARGE};
 
-/// What the handshake tells of this host, beside its channels, its datagrams and its timeout.
+/// What the handshake tells of this host, beside its channels, its datagrams and its timeout: sizes in
+/// bytes, rates in bytes a second.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Offered {
     pub(crate) application_id: u64,
-    /// In bytes.
     pub(crate) max_packet: u32,
-    /// In bytes.
     pub(crate) receive_budget: u32,
-    /// log2 of N_P.
+    /// log2 of N_P and of N_Q.
     pub(crate) frame_window_log2: u8,
-    /// log2 of N_Q.
     pub(crate) packet_window_log2: u8,
-    /// In bytes a second.
     pub(crate) send_rate: u32,
-    /// In bytes a second.
     pub(crate) receive_rate: u32,
     pub(crate) integrity: Integrity,
 }

@@ -8,13 +8,10 @@ use crate::frame::{REQUEST_SIZE_MAX, REQUEST_SIZE_MIN};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathSettings {
     pub(crate) max_datagram: u16,
-    /// Requests are padded to it.
     pub(crate) request_size: u16,
     /// 0: the path is not searched.
     path_mtu: u16,
-    /// Data is marked as ECN-capable.
     pub(crate) ecn: bool,
-    /// Peers may move to other addresses.
     pub(crate) roaming: bool,
 }
 

@@ -6,18 +6,13 @@ use core::time::Duration;
 use super::Config;
 use crate::error::ConfigError;
 
-/// How long a host waits. None is shorter than a microsecond.
+/// How long a host waits, for what the setters of the same names say: a microsecond at least.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timeouts {
-    /// For an answer to a request.
     pub(crate) connect_timeout: Duration,
-    /// Silence for so long ends the connection (§2.2).
     pub(crate) timeout: Duration,
-    /// For the acknowledgement of a disconnection (§2.5).
     pub(crate) disconnect_timeout: Duration,
-    /// Unreliable packets that have waited longer are not sent.
     pub(crate) unreliable_age: Duration,
-    /// Under the modern policy a connection that is silent for so long is sent a ping.
     pub(crate) keepalive: Duration,
 }
 
@@ -79,9 +74,9 @@ impl Config {
         Ok(self)
     }
 
-    /// What is silent for so long under [`Policy::Modern`](crate::Policy::Modern) is sent a ping, at least 100 ms and at
-    /// most a quarter of the [`timeout`](Self::timeout), and more until an answer comes: one each second,
-    /// or ten in a timeout. The timeout that counts is the shorter one of the two hosts. One of them is
+    /// What is silent for so long under [`Policy::Modern`](crate::Policy::Modern) is sent a ping, at
+    /// least 100 ms and at most a quarter of the [`timeout`](Self::timeout), and more until an answer
+    /// comes: one each second, or ten in a timeout. The timeout that counts is the shorter one of the two hosts. One of them is
     /// enough: the host with the larger random id waits a quarter longer after the other has pinged it.
     /// A router that translates addresses keeps a silent connection for 30 s or more (RFC 4787
     /// REQ-5). Default 15 s, but a quarter of the timeout is less: with the default timeout 2.5 s.

@@ -38,10 +38,10 @@ pub(crate) struct Agreement {
     pub(crate) frame_window: u64,
     /// N_Q.
     pub(crate) packet_window: u64,
-    /// The most we want to send.
+    /// The most we want to send and to receive, in bytes a second.
     pub(crate) send_rate: u32,
-    /// The most we want to receive, and that the remote host does.
     pub(crate) receive_rate: u32,
+    /// The most that the remote host wants to receive, in bytes a second.
     pub(crate) remote_rate: u32,
     pub(crate) integrity: Integrity,
     /// How long the remote host stands silence, in milliseconds, if it has said so.
@@ -59,8 +59,6 @@ impl Agreement {
         if ours.application != theirs.application {
             return None;
         }
-        let required = |offer: &Offer| offer.integrity == Integrity::Crc32c;
-        let crc = required(ours) || required(theirs);
         let most = |offer: &Offer| offer.path_mtu.unwrap_or(offer.max_datagram);
         Some(Self {
             channels: ours.channels.count().min(theirs.channels.count()),
@@ -75,10 +73,9 @@ impl Agreement {
             send_rate: ours.send_rate,
             receive_rate: ours.receive_rate,
             remote_rate: theirs.receive_rate,
-            integrity: if crc {
-                Integrity::Crc32c
-            } else {
-                Integrity::Header
+            integrity: match ours.integrity {
+                Integrity::Header => theirs.integrity,
+                Integrity::Crc32c => Integrity::Crc32c,
             },
             remote_timeout: theirs.timeout_ms,
         })

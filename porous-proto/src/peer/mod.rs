@@ -219,12 +219,8 @@ impl Peer {
     /// A session with this host, if the two applications are the same.
     fn session_with(&self, remote: &Connect, ours: &Settings) -> Option<Box<Session>> {
         let agreement = Agreement::new(&ours.offer, &remote.offer)?;
-        Some(Session::new(
-            &self.identity,
-            remote,
-            agreement,
-            &ours.config,
-        ))
+        let (own, config) = (&self.identity, &ours.config);
+        Some(Session::new(own, remote, agreement, config))
     }
 
     /// The attempt has come to this host, at this address.

@@ -20,10 +20,8 @@ pub(crate) struct Settings {
 
 impl Settings {
     pub(crate) fn new(config: Config) -> Self {
-        Self {
-            offer: config.offer(),
-            config,
-        }
+        let offer = config.offer();
+        Self { config, offer }
     }
 
     /// The bytes of the longest datagram that is sent.
@@ -44,11 +42,8 @@ impl Settings {
         let agreement = Agreement::new(&self.offer, &connect.offer)
             .ok_or(Refusal::Incompatible { application_id })?;
         // A host that asks for sealing never goes on without it, and this one does not seal.
-        if connect.offer.sealed.is_empty() {
-            Ok(agreement)
-        } else {
-            Err(Refusal::Security)
-        }
+        let is_open = connect.offer.sealed.is_empty();
+        is_open.then_some(agreement).ok_or(Refusal::Security)
     }
 
     /// Whether the longest request with this greeting fits: the acknowledgement of a cookie goes
@@ -56,20 +51,16 @@ impl Settings {
     pub(crate) fn check_greeting(&self, greeting: &[u8]) -> Result<(), ConnectError> {
         let id = [0; ConnectionId::MAX];
         let id = id.get(..self.config.connection_id_len.into());
-        let connect = Connect {
-            cookie: false,
-            nonce_self: 1,
-            nonce_peer: 1,
+        let own = Identity {
+            nonce: 1,
             connection_id: id.and_then(ConnectionId::new).unwrap_or_default(),
-            offer: self.offer.clone(),
+            secret: 0,
         };
+        let connect = own.connect(1, &self.offer, Role::Listener);
         let longest = connect.encoded_length(&[]) + connect.encoded_length(greeting);
         let fits = longest <= usize::from(self.config.path.request_size);
-        if greeting.is_empty() || (fits && greeting.len() <= GREETING_MAX) {
-            Ok(())
-        } else {
-            Err(ConnectError::TooLong)
-        }
+        let is_sent = greeting.is_empty() || (fits && greeting.len() <= GREETING_MAX);
+        is_sent.then_some(()).ok_or(ConnectError::TooLong)
     }
 }
 
@@ -123,8 +114,7 @@ impl Identity {
         role: Role,
         buf: &mut [u8],
     ) -> Result<usize, NoRoom> {
-        let connect = self.connect(nonce_peer, ours, role);
-        connect.encode_acknowledge(buf)
+        self.connect(nonce_peer, ours, role).encode_acknowledge(buf)
     }
 }
 

@@ -1,18 +1,20 @@
 //! What a host is configured with before it connects to anyone (§2.1).
 
+mod budgets;
 mod channel;
-mod embedded;
-mod local;
+mod offered;
 mod path;
+mod timeouts;
 
-use core::time::Duration;
-
+use self::budgets::Budgets;
+use self::channel::ChannelList;
 pub use self::channel::{Channel, Order};
+use self::offered::Offered;
+use self::path::PathSettings;
+pub(crate) use self::timeouts::Timeouts;
 use crate::congestion::Congestion;
 use crate::error::ConfigError;
-use crate::frame::{
-    Channels, ConnectionId, Integrity, Offer, PACKET_CHARGE, REQUEST_SIZE_MAX, Suites,
-};
+use crate::frame::{ConnectionId, Offer, Suites};
 
 /// How urgent a channel is, for the side that sends on it (§3.1): everything of high priority
 /// leaves before anything of low priority.
@@ -83,40 +85,17 @@ pub enum Policy {
 ///   [send budget](Self::send_budget) until then.
 #[derive(Clone, Debug)]
 pub struct Config {
-    pub(crate) application_id: u64,
-    pub(crate) channel_count: u8,
-    pub(crate) channels: [Channel; 255],
-    pub(crate) max_datagram: u16,
-    pub(crate) request_size: u16,
-    /// 0: the path is not searched.
-    pub(crate) path_mtu: u16,
-    pub(crate) ecn: bool,
-    pub(crate) roaming: bool,
-    pub(crate) max_packet: u32,
-    pub(crate) receive_budget: u32,
-    pub(crate) send_budget: u32,
-    pub(crate) host_receive_budget: u64,
-    pub(crate) frame_window_log2: u8,
-    pub(crate) packet_window_log2: u8,
-    pub(crate) send_rate: u32,
-    pub(crate) host_send_rate: u32,
-    pub(crate) receive_rate: u32,
-    pub(crate) integrity: Integrity,
-    pub(crate) connection_id_len: u8,
-    pub(crate) listen_allowed: bool,
-    pub(crate) max_peers: u32,
-    /// None: a part of `max_peers`.
-    pub(crate) max_peers_per_source: Option<u32>,
-    pub(crate) replies_per_address: u32,
-    pub(crate) replies: u32,
-    pub(crate) connect_timeout: Duration,
-    pub(crate) timeout: Duration,
-    pub(crate) disconnect_timeout: Duration,
-    pub(crate) unreliable_age: Duration,
+    pub(crate) offered: Offered,
+    pub(crate) channels: ChannelList,
+    pub(crate) path: PathSettings,
+    pub(crate) budgets: Budgets,
+    pub(crate) timeouts: Timeouts,
     pub(crate) policy: Policy,
     /// None: that of the policy.
-    pub(crate) congestion: Option<Congestion>,
-    pub(crate) keepalive: Duration,
+    congestion: Option<Congestion>,
+    pub(crate) connection_id_len: u8,
+    listen_allowed: bool,
+    /// Of the first frame and of each channel's first packet; 0 but in tests.
     pub(crate) first_id: u64,
 }
 
@@ -136,37 +115,15 @@ impl Config {
     #[must_use]
     pub const fn new() -> Self {
         Self {
-            application_id: 0,
-            channel_count: 1,
-            channels: [Channel::new(Priority::Low); 255],
-            max_datagram: 1200,
-            request_size: REQUEST_SIZE_MAX,
-            path_mtu: 0,
-            ecn: false,
-            roaming: false,
-            max_packet: 1 << 20,
-            receive_budget: 4 << 20,
-            send_budget: 4 << 20,
-            host_receive_budget: 256 << 20,
-            frame_window_log2: 12,
-            packet_window_log2: 12,
-            send_rate: u32::MAX,
-            host_send_rate: u32::MAX,
-            receive_rate: u32::MAX,
-            integrity: Integrity::Header,
-            connection_id_len: 4,
-            listen_allowed: true,
-            max_peers: 1024,
-            max_peers_per_source: None,
-            replies_per_address: 20,
-            replies: 20_000,
-            connect_timeout: Duration::from_secs(10),
-            timeout: Duration::from_secs(10),
-            disconnect_timeout: Duration::from_secs(5),
-            unreliable_age: Duration::from_secs(2),
+            offered: Offered::DEFAULT,
+            channels: ChannelList::DEFAULT,
+            path: PathSettings::DEFAULT,
+            budgets: Budgets::DEFAULT,
+            timeouts: Timeouts::DEFAULT,
             policy: Policy::Modern,
             congestion: None,
-            keepalive: Duration::from_secs(15),
+            connection_id_len: 4,
+            listen_allowed: true,
             first_id: 0,
         }
     }
@@ -179,8 +136,8 @@ impl Config {
     #[must_use]
     pub const fn paper() -> Self {
         let mut config = Self::new();
-        config.frame_window_log2 = 16;
-        config.packet_window_log2 = 16;
+        config.offered.frame_window_log2 = 16;
+        config.offered.packet_window_log2 = 16;
         config.policy = Policy::Paper;
         config
     }
@@ -199,178 +156,48 @@ impl Config {
         config
     }
 
-    /// Names the application and its version. Hosts with different ids refuse each other.
-    /// Default 0.
+    /// For a microcontroller: what [`new`](Self::new) is, in a few dozen kilobytes.
     ///
-    /// ```
-    /// let _config = porous_proto::Config::new().application_id(0x7069_6e67);
-    /// ```
-    #[must_use]
-    pub const fn application_id(mut self, id: u64) -> Self {
-        self.application_id = id;
-        self
-    }
-
-    /// The channels and the priority with which this host sends on each. A connection has as many
-    /// channels as the host with fewer. Default: one of low priority. [`channel`](Self::channel)
-    /// says more about one of them.
+    /// | | here | [`new`](Self::new) |
+    /// |---|---|---|
+    /// | [`windows`](Self::windows) | 64 and 64 | 4096 and 4096 |
+    /// | [`receive_budget`](Self::receive_budget): a packet, and all that wait | 4 KiB, 8 KiB | 1 MiB, 4 MiB |
+    /// | [`send_budget`](Self::send_budget) | 8 KiB | 4 MiB |
+    /// | [`max_peers`](Self::max_peers) | 2 | 1024 |
+    /// | [`reply_limits`](Self::reply_limits): an address, and all | 10, 100 | 20, 20,000 |
     ///
-    /// # Errors
+    /// The other host needs no such thing: a connection has the smaller windows and the smaller
+    /// largest packet of both.
     ///
-    /// [`ConfigError::Channels`] unless there are 1 to 255.
+    /// Measured on a Cortex-M3 (`docs/embedded.md`, which also tells how to go on from here): a host
+    /// takes 2.7 KiB, a peer 7.1 KiB as soon as it is connected, and about 30 KiB more while both
+    /// sides send packets of up to 4 KiB over a path that loses a tenth. Whatever it sends, and if it
+    /// acknowledges nothing, a peer takes at most 64 KiB where pointers have 8 bytes, and less where
+    /// they have 4. The program itself can take more: an unreliable packet that is on its way is in no
+    /// budget, and takes 80 bytes.
     ///
     /// ```
     /// use porous_proto::{Config, Priority};
     ///
-    /// assert!(Config::new().channels(&[Priority::High; 3]).is_ok());
-    /// assert!(Config::new().channels(&[]).is_err());
-    /// ```
-    #[expect(clippy::cast_possible_truncation, reason = "checked to be at most 255")]
-    pub const fn channels(mut self, priorities: &[Priority]) -> Result<Self, ConfigError> {
-        if priorities.is_empty() || priorities.len() > 255 {
-            return Err(ConfigError::Channels);
-        }
-        self.channel_count = priorities.len() as u8;
-        let mut channel = 0;
-        while channel < priorities.len() {
-            self.channels[channel] = Channel::new(priorities[channel]);
-            channel += 1;
-        }
-        Ok(self)
-    }
-
-    /// The largest UDP payload to send or receive, in bytes, 512 to 65,507. The smaller of both
-    /// hosts' counts. Default 1200, which passes everywhere (RFC 8899 §5.1.2, RFC 9000 §14).
-    ///
-    /// What is more than [`request_size`](Self::request_size) is used when a search has found that the
-    /// path carries it: see [`path_mtu_discovery`](Self::path_mtu_discovery).
-    ///
-    /// # Errors
-    ///
-    /// [`ConfigError::MaxDatagram`] outside this range.
-    ///
-    /// ```
-    /// assert!(porous_proto::Config::new().max_datagram(1452).is_ok());
-    /// assert!(porous_proto::Config::new().max_datagram(100).is_err());
-    /// ```
-    pub const fn max_datagram(mut self, bytes: u16) -> Result<Self, ConfigError> {
-        if bytes < 512 || bytes > 65_507 {
-            return Err(ConfigError::MaxDatagram);
-        }
-        self.max_datagram = bytes;
-        Ok(self)
-    }
-
-    /// The largest packet to send or receive, and the memory that a peer's received packets may
-    /// take before the application pulls them, both in bytes. The smaller `max_packet` of both
-    /// hosts counts. Default 1 MiB and 4 MiB (`docs/wire.md`, "Budgets").
-    ///
-    /// # Errors
-    ///
-    /// [`ConfigError::Zero`] if `max_packet` is zero, [`ConfigError::ReceiveBudget`] if the budget
-    /// is less than `max_packet` and 64 bytes.
-    ///
-    /// ```
-    /// assert!(porous_proto::Config::new().receive_budget(1000, 1064).is_ok());
-    /// assert!(porous_proto::Config::new().receive_budget(1000, 1063).is_err());
-    /// ```
-    pub const fn receive_budget(
-        mut self,
-        max_packet: u32,
-        budget: u32,
-    ) -> Result<Self, ConfigError> {
-        if max_packet == 0 {
-            return Err(ConfigError::Zero("max_packet"));
-        }
-        match max_packet.checked_add(PACKET_CHARGE) {
-            Some(least) if budget >= least => {}
-            _ => return Err(ConfigError::ReceiveBudget),
-        }
-        self.max_packet = max_packet;
-        self.receive_budget = budget;
-        Ok(self)
-    }
-
-    /// The largest packet to send or receive, in bytes, with the
-    /// [receive budget](Self::receive_budget) as it is: a larger one is refused by
-    /// [`send`](crate::Host::send), and by this host if it comes. The smaller one of both hosts counts
-    /// ([`Peer::max_packet`](crate::Peer::max_packet)). Default 1 MiB.
-    ///
-    /// # Errors
-    ///
-    /// [`ConfigError::Zero`] if it is zero, [`ConfigError::ReceiveBudget`] if it is not at least 64
-    /// bytes less than the receive budget: that is to be raised before, with
-    /// [`receive_budget`](Self::receive_budget).
-    ///
-    /// ```
-    /// use porous_proto::Config;
-    ///
-    /// assert!(Config::new().max_packet(64 * 1024).is_ok());
-    /// assert!(Config::new().max_packet(4 << 20).is_err()); // 64 bytes too many
-    /// let _large = Config::new().receive_budget(1 << 20, 64 << 20)?.max_packet(16 << 20)?;
+    /// // A sensor: commands, and what it measures, to one base station.
+    /// let config = Config::embedded()
+    ///     .channels(&[Priority::High, Priority::Low])?
+    ///     .max_peers(1);
+    /// # let _ = config;
     /// # Ok::<(), porous_proto::ConfigError>(())
     /// ```
-    pub const fn max_packet(self, bytes: u32) -> Result<Self, ConfigError> {
-        let budget = self.receive_budget;
-        self.receive_budget(bytes, budget)
-    }
-
-    /// The windows N_P of frames (1) and N_Q of packets (16): powers of two from 16 to 65,536.
-    /// The smaller of both hosts' counts. Default 4096 and 4096; the paper's are 65536.
-    ///
-    /// # Errors
-    ///
-    /// [`ConfigError::Window`] for anything else.
-    ///
-    /// ```
-    /// assert!(porous_proto::Config::new().windows(64, 128).is_ok());
-    /// assert!(porous_proto::Config::new().windows(64, 100).is_err());
-    /// ```
-    #[expect(clippy::cast_possible_truncation, reason = "a logarithm of at most 16")]
-    pub const fn windows(mut self, frames: u32, packets: u32) -> Result<Self, ConfigError> {
-        if !is_window(frames) || !is_window(packets) {
-            return Err(ConfigError::Window);
-        }
-        self.frame_window_log2 = frames.trailing_zeros() as u8;
-        self.packet_window_log2 = packets.trailing_zeros() as u8;
-        Ok(self)
-    }
-
-    /// The most that this host wants to send to and to receive from one peer, in bytes a second.
-    /// A direction gets the smaller of its sender's and its receiver's limit: B of (10)
-    /// (`deviations.md` C14). Default `u32::MAX` and `u32::MAX`: no limit.
-    ///
-    /// # Errors
-    ///
-    /// [`ConfigError::Zero`] if either is zero.
-    ///
-    /// ```
-    /// assert!(porous_proto::Config::new().bandwidth(125_000, 1_250_000).is_ok());
-    /// ```
-    pub const fn bandwidth(mut self, send: u32, receive: u32) -> Result<Self, ConfigError> {
-        if send == 0 {
-            return Err(ConfigError::Zero("bandwidth: send"));
-        }
-        if receive == 0 {
-            return Err(ConfigError::Zero("bandwidth: receive"));
-        }
-        self.send_rate = send;
-        self.receive_rate = receive;
-        Ok(self)
-    }
-
-    /// What the check at the end of each datagram covers. If either host asks for
-    /// [`Integrity::Crc32c`], both use it. Default [`Integrity::Header`].
-    ///
-    /// ```
-    /// use porous_proto::{Config, Integrity};
-    ///
-    /// let _config = Config::new().integrity(Integrity::Crc32c);
-    /// ```
     #[must_use]
-    pub const fn integrity(mut self, integrity: Integrity) -> Self {
-        self.integrity = integrity;
-        self
+    pub const fn embedded() -> Self {
+        let mut config = Self::new();
+        config.offered.frame_window_log2 = 6;
+        config.offered.packet_window_log2 = 6;
+        config.offered.max_packet = 4 << 10;
+        config.offered.receive_budget = 8 << 10;
+        config.budgets.send_budget = 8 << 10;
+        config.budgets.max_peers = 2;
+        config.budgets.replies_per_address = 10;
+        config.budgets.replies = 100;
+        config
     }
 
     /// The length of the connection ids that peers put into datagrams to this host, 0 to 20 bytes.
@@ -394,43 +221,81 @@ impl Config {
         Ok(self)
     }
 
+    /// Which rules this host follows where the paper can be improved. Default
+    /// [`Policy::Modern`].
+    ///
+    /// ```
+    /// use porous_proto::{Config, Policy};
+    ///
+    /// let _config = Config::new().policy(Policy::Modern);
+    /// ```
+    #[must_use]
+    pub const fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// What decides how much may be in flight to a peer. Default: that of the policy,
+    /// [`Congestion::Lean`] under [`Policy::Modern`], [`Congestion::Paper`] under [`Policy::Paper`].
+    ///
+    /// ```
+    /// use porous_proto::{Config, congestion::Congestion};
+    ///
+    /// let _config = Config::new().congestion(Congestion::Reno);
+    /// ```
+    #[must_use]
+    pub const fn congestion(mut self, congestion: Congestion) -> Self {
+        self.congestion = Some(congestion);
+        self
+    }
+
+    /// Where the ids of frames and packets begin, for tests: both hosts must say the same, and
+    /// nothing tells them if they do not (`deviations.md` C21).
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn first_id(mut self, id: u64) -> Self {
+        self.first_id = id;
+        self
+    }
+
     /// Whether hosts with this configuration may listen: they must tell their peers apart.
     pub(crate) const fn may_listen(&self) -> bool {
         self.listen_allowed && self.connection_id_len > 0
     }
-}
 
-impl Config {
+    /// What decides how much may be in flight.
+    pub(crate) fn controller(&self) -> Congestion {
+        self.congestion.unwrap_or(match self.policy {
+            Policy::Paper => Congestion::Paper,
+            Policy::Modern => Congestion::Lean,
+        })
+    }
+
     /// What the handshake says of this configuration (§2.3).
     pub(crate) fn offer(&self) -> Offer {
-        let mut channels = Channels::new(self.channel_count);
-        for (number, channel) in (0..=u8::MAX).zip(self.channel_settings()) {
-            channels.set_high(number, channel.priority == Priority::High);
-        }
-        // A request as long as this has passed; whether more does has yet to be found out.
-        let max_datagram = self.max_datagram.min(self.request_size);
-        let most = self.max_datagram.max(self.path_mtu);
+        let (ours, max_datagram, most) = (&self.offered, self.path.first(), self.path.largest());
         Offer {
-            application: self.application_id,
-            channels,
+            application: ours.application_id,
+            channels: self.channels.offered(),
             max_datagram,
-            max_packet: self.max_packet,
-            receive_budget: self.receive_budget,
-            frame_window_log2: self.frame_window_log2,
-            packet_window_log2: self.packet_window_log2,
-            send_rate: self.send_rate,
-            receive_rate: self.receive_rate,
-            integrity: self.integrity,
+            max_packet: ours.max_packet,
+            receive_budget: ours.receive_budget,
+            frame_window_log2: ours.frame_window_log2,
+            packet_window_log2: ours.packet_window_log2,
+            send_rate: ours.send_rate,
+            receive_rate: ours.receive_rate,
+            integrity: ours.integrity,
             features: 0,
             path_mtu: (most > max_datagram).then_some(most),
             sealed: Suites::default(),
-            timeout_ms: self.timeout_ms(),
+            timeout_ms: self.timeouts.timeout_ms(),
         }
     }
 }
 
-const fn is_window(size: u32) -> bool {
-    size.is_power_of_two() && size >= 16 && size <= 65_536
+/// A rate of 0 counts as 1.
+const fn positive(rate: u32) -> u32 {
+    if rate > 0 { rate } else { 1 }
 }
 
 #[cfg(test)]

@@ -222,7 +222,7 @@ fn text_of(path: &str, name: &str) -> String {
 /// Rows of a setter, what it is in a small configuration, and what it is by default.
 #[test]
 fn the_table_of_the_small_configuration_is_right() {
-    let text = text_of("porous-proto/src/config/embedded.rs", "embedded");
+    let text = text_of("porous-proto/src/config.rs", "embedded");
     let configs = [Config::embedded(), Config::new()].map(|config| format!("{config:?}"));
     let mut rows = 0;
     for row in text
@@ -258,7 +258,7 @@ fn the_default_keepalive_is_what_a_quarter_of_the_timeout_leaves() {
     let seconds: f64 = timeout
         .and_then(|timeout| timeout.strip_suffix('s')?.parse().ok())
         .expect("seconds");
-    let prose = text_of("porous-proto/src/config/local.rs", "keepalive");
+    let prose = text_of("porous-proto/src/config/timeouts.rs", "keepalive");
     let told = format!("with the default timeout {} s", seconds / 4.0);
     assert!(prose.contains(&told), "{told}");
 }

@@ -1,9 +1,8 @@
 //! What a host wants of each of its channels, beyond how many there are.
 
-use alloc::boxed::Box;
-
-use super::{Config, Priority};
+use super::{Config, Priority, positive};
 use crate::error::ConfigError;
+use crate::frame::Channels;
 use crate::ids::ChannelId;
 
 /// In which order packets of a channel are given to the application that receives them.
@@ -102,11 +101,7 @@ impl Channel {
     /// ```
     #[must_use]
     pub const fn rate(mut self, bytes_a_second: u32) -> Self {
-        self.rate = if bytes_a_second > 0 {
-            bytes_a_second
-        } else {
-            1
-        };
+        self.rate = positive(bytes_a_second);
         self
     }
 }
@@ -118,7 +113,71 @@ impl Default for Channel {
     }
 }
 
+/// The channels of a host.
+#[derive(Clone, Debug)]
+pub(crate) struct ChannelList {
+    channel_count: u8,
+    /// Those from `channel_count` on are not used.
+    channels: [Channel; 255],
+}
+
+impl ChannelList {
+    /// One of low priority.
+    pub(super) const DEFAULT: Self = Self {
+        channel_count: 1,
+        channels: [Channel::new(Priority::Low); 255],
+    };
+
+    /// The channels, if any of them has more than a priority: else none, which costs a peer nothing.
+    pub(crate) fn settings(&self) -> &[Channel] {
+        let is_plain = |channel: &Channel| *channel == Channel::new(channel.priority);
+        let all = self.as_slice();
+        if all.iter().all(is_plain) { &[] } else { all }
+    }
+
+    pub(super) fn as_slice(&self) -> &[Channel] {
+        &self.channels[..usize::from(self.channel_count)]
+    }
+
+    /// How many there are, and their priorities.
+    pub(super) fn offered(&self) -> Channels {
+        let mut offered = Channels::new(self.channel_count);
+        for (number, channel) in (0..=u8::MAX).zip(self.as_slice()) {
+            offered.set_high(number, channel.priority == Priority::High);
+        }
+        offered
+    }
+}
+
 impl Config {
+    /// The channels and the priority with which this host sends on each. A connection has as many
+    /// channels as the host with fewer. Default: one of low priority. [`channel`](Self::channel)
+    /// says more about one of them.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Channels`] unless there are 1 to 255.
+    ///
+    /// ```
+    /// use porous_proto::{Config, Priority};
+    ///
+    /// assert!(Config::new().channels(&[Priority::High; 3]).is_ok());
+    /// assert!(Config::new().channels(&[]).is_err());
+    /// ```
+    #[expect(clippy::cast_possible_truncation, reason = "checked to be at most 255")]
+    pub const fn channels(mut self, priorities: &[Priority]) -> Result<Self, ConfigError> {
+        if priorities.is_empty() || priorities.len() > 255 {
+            return Err(ConfigError::Channels);
+        }
+        self.channels.channel_count = priorities.len() as u8;
+        let mut channel = 0;
+        while channel < priorities.len() {
+            self.channels.channels[channel] = Channel::new(priorities[channel]);
+            channel += 1;
+        }
+        Ok(self)
+    }
+
     /// Changes the settings of one of the [`channels`](Self::channels), which are to be given
     /// first: that sets all of them anew.
     ///
@@ -134,24 +193,10 @@ impl Config {
     /// assert!(Config::new().channel(ChannelId(1), channel).is_err());
     /// ```
     pub const fn channel(mut self, id: ChannelId, channel: Channel) -> Result<Self, ConfigError> {
-        if id.0 >= self.channel_count {
+        if id.0 >= self.channels.channel_count {
             return Err(ConfigError::UnknownChannel);
         }
-        self.channels[id.0 as usize] = channel;
+        self.channels.channels[id.0 as usize] = channel;
         Ok(self)
-    }
-
-    /// The channels, if any of them has more than a priority: else none, which costs a peer nothing.
-    pub(crate) fn settings(&self) -> Box<[Channel]> {
-        let is_plain = |channel: &Channel| *channel == Channel::new(channel.priority);
-        if self.channel_settings().iter().all(is_plain) {
-            return Box::default();
-        }
-        self.channel_settings().into()
-    }
-
-    /// The channels that this host has.
-    pub(crate) fn channel_settings(&self) -> &[Channel] {
-        &self.channels[..usize::from(self.channel_count)]
     }
 }

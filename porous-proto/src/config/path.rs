@@ -1,10 +1,64 @@
-//! What a host may find out about the paths to its peers.
+//! What a host sends along the paths to its peers, and may find out about them.
 
 use super::Config;
 use crate::error::ConfigError;
 use crate::frame::{REQUEST_SIZE_MAX, REQUEST_SIZE_MIN};
 
+/// The datagrams of a host: their sizes in bytes of UDP payload, their marks and their addresses.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PathSettings {
+    pub(crate) max_datagram: u16,
+    pub(crate) request_size: u16,
+    /// 0: the path is not searched.
+    path_mtu: u16,
+    pub(crate) ecn: bool,
+    pub(crate) roaming: bool,
+}
+
+impl PathSettings {
+    pub(super) const DEFAULT: Self = Self {
+        max_datagram: 1200,
+        request_size: REQUEST_SIZE_MAX,
+        path_mtu: 0,
+        ecn: false,
+        roaming: false,
+    };
+
+    /// What datagrams may become, if the path carries it.
+    pub(crate) fn largest(&self) -> u16 {
+        self.max_datagram.max(self.path_mtu)
+    }
+
+    /// What datagrams begin with: a request as long as this has passed; whether more does has yet to be
+    /// found out.
+    pub(super) fn first(&self) -> u16 {
+        self.max_datagram.min(self.request_size)
+    }
+}
+
 impl Config {
+    /// The largest UDP payload to send or receive, in bytes, 512 to 65,507. The smaller of both
+    /// hosts' counts. Default 1200, which passes everywhere (RFC 8899 §5.1.2, RFC 9000 §14).
+    ///
+    /// What is more than [`request_size`](Self::request_size) is used when a search has found that the
+    /// path carries it: see [`path_mtu_discovery`](Self::path_mtu_discovery).
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::MaxDatagram`] outside this range.
+    ///
+    /// ```
+    /// assert!(porous_proto::Config::new().max_datagram(1452).is_ok());
+    /// assert!(porous_proto::Config::new().max_datagram(100).is_err());
+    /// ```
+    pub const fn max_datagram(mut self, bytes: u16) -> Result<Self, ConfigError> {
+        if bytes < 512 || bytes > 65_507 {
+            return Err(ConfigError::MaxDatagram);
+        }
+        self.path.max_datagram = bytes;
+        Ok(self)
+    }
+
     /// The size of a connection request in bytes of UDP payload, 512 to 1200: who connects pads its
     /// requests to it, and who listens, or connects to a host that connects to it, does not answer
     /// shorter ones. So the host that is connected to must have no larger one than the host that
@@ -31,7 +85,7 @@ impl Config {
         if bytes < REQUEST_SIZE_MIN || bytes > REQUEST_SIZE_MAX {
             return Err(ConfigError::RequestSize);
         }
-        self.request_size = bytes;
+        self.path.request_size = bytes;
         Ok(self)
     }
 
@@ -65,7 +119,7 @@ impl Config {
         if max != 0 && (max < 512 || max > 65_507) {
             return Err(ConfigError::MaxDatagram);
         }
-        self.path_mtu = max;
+        self.path.path_mtu = max;
         Ok(self)
     }
 
@@ -82,7 +136,7 @@ impl Config {
     /// ```
     #[must_use]
     pub const fn without_path_mtu_discovery(mut self) -> Self {
-        self.path_mtu = 0;
+        self.path.path_mtu = 0;
         self
     }
 
@@ -100,7 +154,7 @@ impl Config {
     /// ```
     #[must_use]
     pub const fn ecn(mut self, yes: bool) -> Self {
-        self.ecn = yes;
+        self.path.ecn = yes;
         self
     }
 
@@ -124,7 +178,7 @@ impl Config {
     /// ```
     #[must_use]
     pub const fn roaming(mut self, yes: bool) -> Self {
-        self.roaming = yes;
+        self.path.roaming = yes;
         self
     }
 }

@@ -82,7 +82,8 @@ fn what_must_not_be_zero_is_an_error_that_names_it() {
     let config = config.send_budget(1).unwrap();
     // Nobody is let in, which somebody may mean; rates and weights of nothing are the least.
     let config = config.max_peers(0).host_send_rate(0);
-    assert_eq!((config.max_peers, config.host_send_rate), (0, 1));
+    let budgets = config.budgets;
+    assert_eq!((budgets.max_peers, budgets.host_send_rate), (0, 1));
     assert_eq!(
         Channel::new(Priority::Low).rate(0),
         Channel::new(Priority::Low).rate(1)
@@ -92,7 +93,7 @@ fn what_must_not_be_zero_is_an_error_that_names_it() {
 #[test]
 fn the_largest_packet_is_set_alone_within_the_budget() {
     let config = Config::new().receive_budget(100, 1064).unwrap();
-    let larger = config.clone().max_packet(1000).unwrap();
+    let larger = config.clone().max_packet(1000).unwrap().offer();
     assert_eq!((larger.max_packet, larger.receive_budget), (1000, 1064));
     let refused = |bytes| config.clone().max_packet(bytes).unwrap_err();
     assert_eq!(refused(1001), ConfigError::ReceiveBudget);
@@ -143,11 +144,11 @@ fn a_channel_has_what_it_was_given_last() {
     let urgent = Channel::new(Priority::High).unordered();
     let config = two.channel(crate::ChannelId(1), urgent).unwrap();
     let low = Channel::new(Priority::Low);
-    assert_eq!(config.channel_settings(), [low, urgent]);
+    assert_eq!(config.channels.as_slice(), [low, urgent]);
     assert!(config.offer().channels.is_high(1) && !config.offer().channels.is_high(0));
     assert!(config.clone().channel(crate::ChannelId(2), low).is_err());
     let again = config.channels(&[Priority::Low; 2]).unwrap();
-    assert_eq!(again.channel_settings(), [low, low]);
+    assert_eq!(again.channels.as_slice(), [low, low]);
 }
 
 #[test]

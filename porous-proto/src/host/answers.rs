@@ -186,13 +186,14 @@ pub(super) struct AnswerLimits {
 impl AnswerLimits {
     pub(super) fn new(config: &Config) -> Self {
         let full = Allowance(Instant::ZERO);
+        let budgets = &config.budgets;
         Self {
             addresses: vec![full; buckets(config)].into_boxed_slice(),
             all: full,
             resets: full,
-            address_interval: interval(config.replies_per_address),
-            interval: interval(config.replies),
-            share: Bucket::new(share(config.host_send_rate)),
+            address_interval: interval(budgets.replies_per_address),
+            interval: interval(budgets.replies),
+            share: Bucket::new(share(budgets.host_send_rate)),
             longest: Reply::longest(&config.offer()) as u64,
         }
     }
@@ -235,7 +236,8 @@ fn share(host_rate: u32) -> u32 {
 
 /// How many addresses are told apart.
 fn buckets(config: &Config) -> usize {
-    let enough = SPARE * u64::from(config.replies) / u64::from(config.replies_per_address.max(1));
+    let budgets = &config.budgets;
+    let enough = SPARE * u64::from(budgets.replies) / u64::from(budgets.replies_per_address.max(1));
     let most = if config.may_listen() {
         BUCKETS_MAX
     } else {

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use rand_core::CryptoRng;
 
 use super::Host;
-use super::local::ConnectionIds;
+use super::connection_ids::ConnectionIds;
 use super::member::{ADDRESSES_MAX, Member};
 use super::table::Table;
 use crate::error::{
@@ -121,7 +121,11 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         &mut self,
         ids: ConnectionIds,
     ) -> Result<(), ConnectionIdsError> {
-        self.local.set_connection_ids(ids)
+        if matches!(ids, ConnectionIds::Custom(_)) && self.local.config.connection_id_len == 0 {
+            return Err(ConnectionIdsError::NoBytes);
+        }
+        self.connection_ids = ids;
+        Ok(())
     }
 
     /// Connects to a host (§2.3). If both hosts connect to each other, one connection comes of it.
@@ -222,13 +226,14 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let tick = self.steps.advance(now);
         targets.leave_out_taken(&mut self.table)?;
         let (&first, others) = targets.split()?;
-        let connection_id = (self.local)
-            .draw_connection_id(&self.table, &mut self.rng)
+        let length = self.local.config.connection_id_len;
+        let connection_id = (self.connection_ids)
+            .draw(length, &self.table, &mut self.rng)
             .ok_or(ConnectError::OutOfConnectionIds)?;
         let nonce = self.rng.next_u64().max(1);
         let identity = self.strangers.identity(nonce, connection_id);
         let handshake = Handshake::new(1 + others.len(), greeting, nonce);
-        let peer = Peer::outgoing(tick.now, identity, &self.local.config, handshake);
+        let peer = Peer::outgoing(tick.now, identity, self.local.config.timeouts, handshake);
         let id = self.table.insert(Member::new(peer, first, others));
         self.settle(id.slot);
         Ok(id)

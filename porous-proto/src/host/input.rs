@@ -112,14 +112,14 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
                 let agreement = host.local.agree(connect);
                 agreement.map_err(|refusal| host.strangers.turn_away(sender, nonce, refusal))?;
             }
-            member.on_request(way, request, &host.local.offer, sender.now)?;
+            member.on_request(way, request, &host.local, sender.now)?;
             host.strangers.turn_down_others(member);
             return Ok(Taken::by(slot));
         }
         if connect.cookie {
             return Err(Ignored::UnknownNonce);
         }
-        let has_place = host.inbound.count() < host.local.config.max_peers;
+        let has_place = host.inbound.count() < host.local.config.budgets.max_peers;
         let has_room = has_place && !host.events.are_too_many();
         let (local, rng) = (&host.local, &mut host.rng);
         let agreement = (host.strangers).on_request(sender, request, local, has_room, rng)?;
@@ -170,7 +170,8 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
             host.stats.source_full += 1;
             return None;
         }
-        let connection_id = host.local.draw_connection_id(&host.table, &mut host.rng)?;
+        let length = host.local.config.connection_id_len;
+        let connection_id = (host.connection_ids).draw(length, &host.table, &mut host.rng)?;
         // An address has one newcomer at a time, undecided or unproved: the newest. Or a single one
         // could take all places.
         let is_older = |peer: &Peer| peer.is_inbound() && peer.state() == PeerState::Connecting;
@@ -198,7 +199,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         let found = host.table.find_mut(self.from, is_mine);
         let Found { slot, way, member } = found.ok_or(Ignored::UnknownNonce)?;
         let peer = &mut member.peer;
-        peer.on_acknowledge(way, ack, &host.local.offer, self.tick.now);
+        peer.on_acknowledge(way, ack, &host.local, self.tick.now);
         if peer.remote_nonce() == Some(ack.nonce_self) {
             member.confirm(way);
         }
@@ -235,7 +236,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         let host = &mut *self.host;
         let found = host.table.by_remote_nonce_mut(bye.nonce_self);
         let (slot, member) = found.ok_or(Ignored::UnknownNonce)?;
-        let is_elsewhere = host.local.config.roaming && member.address() != from;
+        let is_elsewhere = host.local.config.path.roaming && member.address() != from;
         if !is_elsewhere || member.peer.nonce() != bye.nonce_peer {
             return Err(Ignored::UnknownNonce);
         }
@@ -278,7 +279,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         };
         let way = member.way_in(from);
         let (was, follows) = (member.peer.state(), member.peer.follows());
-        let roams = host.local.config.roaming;
+        let roams = host.local.config.path.roaming;
         // A connected peer may have moved (`deviations.md` D10).
         if way.is_none() && !(roams && was == PeerState::Connected) {
             return Err(Ignored::WrongAddress);
@@ -289,7 +290,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
             ..self.tick
         };
         let peer = &mut member.peer;
-        let result = peer.handle_short(way.unwrap_or(0), short, ecn, &host.local.offer, tick);
+        let result = peer.handle_short(way.unwrap_or(0), short, ecn, &host.local, tick);
         let is_proved = was == PeerState::Connecting && peer.state() == PeerState::Connected;
         host.strangers.turn_down_others(member);
         if let Ok(words) = result {

@@ -9,9 +9,9 @@ use arrayvec::ArrayVec;
 
 use super::roaming::{Heard, Roaming};
 use crate::event::Ignored;
-use crate::frame::{Offer, Refusal, Request};
+use crate::frame::{Refusal, Request};
 use crate::ids::Address;
-use crate::peer::{Peer, Tick};
+use crate::peer::{Peer, Settings, Tick};
 use crate::time::Instant;
 use crate::transfer::Written;
 
@@ -201,7 +201,7 @@ impl<A: Address> Member<A> {
         &mut self,
         way: usize,
         request: &Request<'_>,
-        offer: &Offer,
+        ours: &Settings,
         now: Instant,
     ) -> Result<(), Ignored> {
         let connect = &request.connect;
@@ -211,8 +211,8 @@ impl<A: Address> Member<A> {
             return Err(Ignored::UnknownNonce);
         }
         let application_id = connect.offer.application;
-        if application_id == offer.application {
-            self.peer.on_request(way, request, offer, now);
+        if application_id == ours.offer.application {
+            self.peer.on_request(way, request, ours, now);
         } else {
             let refusal = Refusal::Incompatible { application_id };
             self.peer.on_refused(way, refusal, now);
@@ -286,7 +286,7 @@ impl<A: Address> Member<A> {
     /// Writes the next datagram, if there is one: where to.
     pub(super) fn poll_transmit(
         &mut self,
-        offer: &Offer,
+        ours: &Settings,
         tick: Tick,
         buf: &mut [u8],
     ) -> Option<(A, Written)> {
@@ -297,7 +297,7 @@ impl<A: Address> Member<A> {
                 return elsewhere;
             }
         }
-        let (way, written) = self.peer.poll_transmit(offer, tick, buf)?;
+        let (way, written) = self.peer.poll_transmit(ours, tick, buf)?;
         let to = self.addresses().nth(way).unwrap_or(self.main.address);
         Some((to, written))
     }

@@ -2,10 +2,10 @@
 
 mod answers;
 mod commands;
+mod connection_ids;
 mod cookie;
 mod events;
 mod input;
-mod local;
 mod member;
 mod roaming;
 mod schedule;
@@ -18,10 +18,9 @@ use alloc::boxed::Box;
 
 use rand_core::CryptoRng;
 
+pub use self::connection_ids::ConnectionIds;
 use self::events::Events;
 use self::input::{Input, Taken};
-pub use self::local::ConnectionIds;
-use self::local::Local;
 use self::member::Member;
 use self::schedule::Schedule;
 pub use self::shares::ip_source;
@@ -34,7 +33,7 @@ use crate::event::{Disposition, Ecn, Event, Transmit};
 #[cfg(any(test, feature = "audit"))]
 use crate::hooks::audit::Audit;
 use crate::ids::{Address, PeerId, Slot};
-use crate::peer::{News, Peer, Tick};
+use crate::peer::{News, Peer, Settings, Tick};
 use crate::stats::HostStats;
 use crate::time::Instant;
 use crate::transfer::Written;
@@ -49,7 +48,8 @@ use crate::transfer::Written;
 #[derive(Debug)]
 pub struct Host<R, A = core::net::SocketAddr> {
     /// It is large, and hosts are moved.
-    local: Box<Local>,
+    local: Box<Settings>,
+    connection_ids: ConnectionIds,
     rng: R,
     /// Whether two addresses differ by no more than the port.
     same_host: fn(&A, &A) -> bool,
@@ -80,10 +80,11 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     pub fn new(config: Config, mut rng: R) -> Self {
         Self {
             strangers: Strangers::new(&config, &mut rng),
-            schedule: Schedule::new(config.host_send_rate),
+            schedule: Schedule::new(config.budgets.host_send_rate),
             kept: Kept::new(&config),
             lingering: Lingering::new(&config),
-            local: Box::new(Local::new(config)),
+            local: Box::new(Settings::new(config)),
+            connection_ids: ConnectionIds::default(),
             rng,
             same_host: |_, _| false,
             table: Table::new(),
@@ -252,7 +253,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// host.handle_timeout(due);
     /// ```
     pub fn handle_timeout(&mut self, now: Instant) {
-        let timeout = self.local.config.timeout;
+        let timeout = self.local.config.timeouts.timeout;
         let tick = self.steps.step(now, self.schedule.next(), timeout);
         while let Some(slot) = self.schedule.pop_due(tick.now) {
             if let Some(member) = self.table.at_mut(slot) {
@@ -394,7 +395,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
                 self.schedule.turn_over(!tick.is_full, false);
                 continue;
             };
-            let sent = member.poll_transmit(&self.local.offer, tick, buf);
+            let sent = member.poll_transmit(&self.local, tick, buf);
             let (gate, has_news) = (member.peer.gate(), member.peer.has_news());
             let due = member.peer.next_deadline();
             self.schedule.set_deadline(slot, due);
@@ -545,7 +546,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
                 inbound.push(id.slot);
             }
             peer.audit(&mut audit);
-            let most = config.receive_budget.into();
+            let most = config.offered.receive_budget.into();
             self.kept.audit(id.slot, peer.kept(), most);
             // It may come too early: what puts a deadline off need not be told.
             let (set, due) = (self.schedule.deadline(id.slot), peer.next_deadline());

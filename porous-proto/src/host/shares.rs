@@ -78,7 +78,7 @@ impl<A: Address> Inbound<A> {
         let source = (self.source_of)(from);
         let is_same = |other: &&(Slot, Source)| other.1 == source;
         let others = || self.sources.iter().filter(is_same).count() as u64;
-        source == NOBODY || others() < u64::from(config.peers_per_source())
+        source == NOBODY || others() < u64::from(config.budgets.peers_per_source())
     }
 
     pub(super) fn insert(&mut self, slot: Slot, from: &A) {
@@ -104,11 +104,11 @@ impl<A: Address> Inbound<A> {
     #[cfg(any(test, feature = "audit"))]
     pub(super) fn audit(&self, live: &[Slot], config: &Config) {
         assert_eq!(self.count as usize, live.len(), "inbound peers");
-        assert!(self.count <= config.max_peers, "inbound peers");
+        assert!(self.count <= config.budgets.max_peers, "inbound peers");
         for (slot, source) in &self.sources {
             assert!(live.contains(slot), "the source of a peer that ended");
             let same = self.sources.iter().filter(|other| other.1 == *source);
-            let most = config.peers_per_source() as usize;
+            let most = config.budgets.peers_per_source() as usize;
             assert!(same.count() <= most, "peers of a source");
         }
     }
@@ -135,9 +135,9 @@ pub(super) struct Kept {
 
 impl Kept {
     pub(super) fn new(config: &Config) -> Self {
-        let half = config.host_receive_budget / 2;
+        let half = config.budgets.host_receive_budget / 2;
         Self {
-            share: half / u64::from(config.max_peers.max(1)),
+            share: half / u64::from(config.budgets.max_peers.max(1)),
             common: half,
             beyond: Vec::new(),
             used: 0,
@@ -214,7 +214,7 @@ impl Lingering {
     pub(super) const fn new(config: &Config) -> Self {
         Self {
             queue: VecDeque::new(),
-            most: 2 * config.max_peers as usize,
+            most: 2 * config.budgets.max_peers as usize,
             forgetful_until: Instant::ZERO,
         }
     }

@@ -6,7 +6,6 @@ use rand_core::Rng;
 
 use super::answers::{AnswerLimits, Answered, Replies, Reply};
 use super::cookie::Cookies;
-use super::local::Local;
 use super::member::{Member, Remotes};
 use crate::config::Config;
 use crate::event::{Ignored, Listen};
@@ -14,7 +13,7 @@ use crate::frame::{
     ConnectionId, Disconnect, DisconnectAck, Offer, Refusal, Request, Reset, VERSION,
 };
 use crate::ids::Address;
-use crate::peer::{Agreement, Identity, Peer};
+use crate::peer::{Agreement, Identity, Peer, Settings};
 use crate::time::Instant;
 
 /// The sender of a datagram that has just come.
@@ -39,7 +38,7 @@ impl<A: Address> Strangers<A> {
             listen: Listen::Closed,
             cookies: Cookies::new(rng),
             limits: AnswerLimits::new(config),
-            replies: Replies::new(config.replies),
+            replies: Replies::new(config.budgets.replies),
         }
     }
 
@@ -73,7 +72,7 @@ impl<A: Address> Strangers<A> {
         &mut self,
         from: Sender<A>,
         request: &Request<'_>,
-        local: &Local,
+        local: &Settings,
         has_room: bool,
         rng: &mut impl Rng,
     ) -> Result<Agreement, Ignored> {
@@ -103,7 +102,7 @@ impl<A: Address> Strangers<A> {
         from: Sender<A>,
         nonce: u64,
         datagram_length: usize,
-        local: &Local,
+        local: &Settings,
     ) -> Ignored {
         if let Err(cause) = self.check_request(datagram_length, local) {
             return cause;
@@ -113,7 +112,7 @@ impl<A: Address> Strangers<A> {
     }
 
     /// Whether requests in datagrams of this length are looked at.
-    fn check_request(&self, datagram_length: usize, local: &Local) -> Result<(), Ignored> {
+    fn check_request(&self, datagram_length: usize, local: &Settings) -> Result<(), Ignored> {
         if self.listen == Listen::Closed {
             return Err(Ignored::NotListening);
         }

@@ -3,7 +3,7 @@
 use core::num::NonZeroU32;
 use core::time::Duration;
 
-use super::settings::Settings;
+use crate::config::Config;
 use crate::frame::{Channels, ConnectionId, Context, Integrity, Offer, TAG};
 use crate::sequencing::SequencingParams;
 
@@ -38,13 +38,11 @@ pub(crate) struct Agreement {
     pub(crate) frame_window: u64,
     /// N_Q.
     pub(crate) packet_window: u64,
-    /// The most we want to send.
+    /// The most we want to send and to receive, in bytes a second.
     pub(crate) send_rate: u32,
-    /// The most we want to receive, and that the remote host does.
     pub(crate) receive_rate: u32,
+    /// The most that the remote host wants to receive, in bytes a second.
     pub(crate) remote_rate: u32,
-    /// B of (10), for what we send.
-    pub(crate) bandwidth: u32,
     pub(crate) integrity: Integrity,
     /// How long the remote host stands silence, in milliseconds, if it has said so.
     remote_timeout: Option<NonZeroU32>,
@@ -61,8 +59,6 @@ impl Agreement {
         if ours.application != theirs.application {
             return None;
         }
-        let required = |offer: &Offer| offer.integrity == Integrity::Crc32c;
-        let crc = required(ours) || required(theirs);
         let most = |offer: &Offer| offer.path_mtu.unwrap_or(offer.max_datagram);
         Some(Self {
             channels: ours.channels.count().min(theirs.channels.count()),
@@ -77,11 +73,9 @@ impl Agreement {
             send_rate: ours.send_rate,
             receive_rate: ours.receive_rate,
             remote_rate: theirs.receive_rate,
-            bandwidth: ours.send_rate.min(theirs.receive_rate),
-            integrity: if crc {
-                Integrity::Crc32c
-            } else {
-                Integrity::Header
+            integrity: match ours.integrity {
+                Integrity::Header => theirs.integrity,
+                Integrity::Crc32c => Integrity::Crc32c,
             },
             remote_timeout: theirs.timeout_ms,
         })
@@ -116,18 +110,18 @@ impl Agreement {
         }
     }
 
-    pub(super) fn sequencing(&self, settings: &Settings) -> SequencingParams {
+    pub(super) fn sequencing(&self, config: &Config) -> SequencingParams {
         SequencingParams {
             channels: self.channels,
             priorities: self.priorities,
-            policy: settings.policy,
+            policy: config.policy,
             window: self.packet_window,
             spacing: self.packet_window / 8,
             id_bits: if self.has_short_ids() { 16 } else { 24 },
             max_packet: self.max_packet,
             remote_budget: u64::from(self.remote_budget),
             receive_budget: u64::from(self.receive_budget),
-            send_budget: settings.send_budget,
+            send_budget: config.budgets.send_budget.into(),
         }
     }
 }
@@ -135,15 +129,7 @@ impl Agreement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Config, Priority};
-
-    #[test]
-    fn each_direction_gets_the_smaller_of_its_two_limits() {
-        let a = Config::new().bandwidth(1000, 200).unwrap().offer();
-        let b = Config::new().bandwidth(300, 5000).unwrap().offer();
-        let bandwidth = |ours, theirs| Agreement::new(ours, theirs).unwrap().bandwidth;
-        assert_eq!((bandwidth(&a, &b), bandwidth(&b, &a)), (1000, 200)); // C14
-    }
+    use crate::config::Priority;
 
     #[test]
     fn both_hosts_come_to_the_same_terms() {
@@ -166,9 +152,9 @@ mod tests {
         assert_eq!((at_a.max_datagram, at_a.frame_window), (1200, 4096)); // T22
         assert_eq!(at_a.context().tag, 4);
         // The priority is its sender's, and fixed (Q16).
-        let settings = Settings::new(&Config::new());
-        assert_eq!(at_a.sequencing(&settings).priority(0), Priority::High);
-        assert_eq!(at_b.sequencing(&settings).priority(0), Priority::Low);
+        let config = Config::new();
+        assert_eq!(at_a.sequencing(&config).priority(0), Priority::High);
+        assert_eq!(at_b.sequencing(&config).priority(0), Priority::Low);
     }
 
     #[test]
@@ -180,7 +166,7 @@ mod tests {
             let late = crate::frame::MAX_MESSAGES as u64 * agreement.behind();
             let (window, space) = (
                 agreement.packet_window,
-                1 << agreement.sequencing(&Settings::new(&config)).id_bits,
+                1 << agreement.sequencing(&config).id_bits,
             );
             assert!(window + late <= space - window, "{log}");
         }

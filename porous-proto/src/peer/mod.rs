@@ -22,14 +22,14 @@ pub(crate) use self::handshake::Handshake;
 pub(crate) use self::outbox::News;
 use self::outbox::Outbox;
 use self::session::Session;
-use self::settings::{Excuses, Role, Settings};
-pub(crate) use self::settings::{Identity, Tick};
+use self::settings::{Excuses, Role};
+pub(crate) use self::settings::{Identity, Settings, Tick};
 pub(crate) use self::state::Cause;
 pub use self::state::PeerState;
 use self::state::Phase;
-use crate::config::Config;
+use crate::config::{Config, Timeouts};
 use crate::event::{Disconnect, DisconnectReason, Ecn, Ignored};
-use crate::frame::{Connect, Offer, Refusal, RefusalData, Request, Short};
+use crate::frame::{Connect, Refusal, RefusalData, Request, Short};
 use crate::time::Instant;
 use crate::transfer::{Narrowed, PathWords, Written};
 use crate::wire::NoRoom;
@@ -40,7 +40,7 @@ pub struct Peer {
     phase: Phase,
     identity: Identity,
     role: Role,
-    settings: Settings,
+    timeouts: Timeouts,
     /// What the remote application said with its request.
     greeting: Box<[u8]>,
     /// The remote host's request is to be answered (again): by an acknowledgement while there is a
@@ -52,12 +52,12 @@ pub struct Peer {
 }
 
 impl Peer {
-    fn new(phase: Phase, identity: Identity, settings: Settings, role: Role) -> Self {
+    fn new(phase: Phase, identity: Identity, timeouts: Timeouts, role: Role) -> Self {
         Self {
             phase,
             identity,
             role,
-            settings,
+            timeouts,
             greeting: Box::default(),
             answer_due: false,
             excuses: Excuses::default(),
@@ -70,17 +70,16 @@ impl Peer {
     pub(crate) fn outgoing(
         now: Instant,
         identity: Identity,
-        config: &Config,
+        timeouts: Timeouts,
         handshake: Handshake,
     ) -> Self {
         let phase = Phase::Attempt {
             handshake: Box::new(handshake),
-            ends: now + config.connect_timeout,
+            ends: now + timeouts.connect_timeout,
         };
-        let settings = Settings::new(config);
         Self {
             outbox: Outbox::known(),
-            ..Self::new(phase, identity, settings, Role::Leader)
+            ..Self::new(phase, identity, timeouts, Role::Leader)
         }
     }
 
@@ -93,15 +92,14 @@ impl Peer {
         agreement: Agreement,
         config: &Config,
     ) -> Self {
-        let settings = Settings::new(config);
         let phase = Phase::Newcomer {
-            session: Session::new(&identity, &request.connect, agreement, &settings),
+            session: Session::new(&identity, &request.connect, agreement, config),
             asked: true,
-            ends: now + config.connect_timeout,
+            ends: now + config.timeouts.connect_timeout,
         };
         Self {
             greeting: request.greeting.into(),
-            ..Self::new(phase, identity, settings, Role::Listener)
+            ..Self::new(phase, identity, config.timeouts, Role::Listener)
         }
     }
 
@@ -131,7 +129,7 @@ impl Peer {
     pub(crate) fn admit(&mut self, pending: bool, now: Instant) {
         if let Phase::Newcomer { asked, ends, .. } = &mut self.phase {
             (*asked, self.answer_due) = (false, true);
-            *ends = now + self.settings.connect_timeout;
+            *ends = now + self.timeouts.connect_timeout;
         }
         if !pending {
             self.establish(None, now);
@@ -140,7 +138,7 @@ impl Peer {
 
     /// A newcomer has proved itself or need not, or an attempt has come to the host of this session.
     fn establish(&mut self, found: Option<Box<Session>>, now: Instant) {
-        let timeout = self.settings.timeout;
+        let timeout = self.timeouts.timeout;
         self.enter(Cause::Established, |phase| {
             let (session, attempt) = match (phase, found) {
                 (Phase::Newcomer { session, .. }, _) => (session, None),
@@ -180,7 +178,7 @@ impl Peer {
         &mut self,
         way: usize,
         request: &Request<'_>,
-        ours: &Offer,
+        ours: &Settings,
         now: Instant,
     ) {
         let own = self.identity.nonce;
@@ -192,14 +190,20 @@ impl Peer {
 
     /// An acknowledgement of our nonce came. A mismatch of the other one is ignored
     /// (`deviations.md` C3).
-    pub(crate) fn on_acknowledge(&mut self, way: usize, ack: &Connect, ours: &Offer, now: Instant) {
+    pub(crate) fn on_acknowledge(
+        &mut self,
+        way: usize,
+        ack: &Connect,
+        ours: &Settings,
+        now: Instant,
+    ) {
         if let Some(handshake) = self.attempt() {
             handshake.on_acknowledge(way, ack);
             self.try_establish(ours, now);
         }
     }
 
-    fn try_establish(&mut self, ours: &Offer, now: Instant) {
+    fn try_establish(&mut self, ours: &Settings, now: Instant) {
         let Some((way, remote)) = self.attempt().and_then(|it| it.established()) else {
             return;
         };
@@ -213,10 +217,10 @@ impl Peer {
     }
 
     /// A session with this host, if the two applications are the same.
-    fn session_with(&self, remote: &Connect, ours: &Offer) -> Option<Box<Session>> {
-        let agreement = Agreement::new(ours, &remote.offer)?;
-        let (own, settings) = (&self.identity, &self.settings);
-        Some(Session::new(own, remote, agreement, settings))
+    fn session_with(&self, remote: &Connect, ours: &Settings) -> Option<Box<Session>> {
+        let agreement = Agreement::new(&ours.offer, &remote.offer)?;
+        let (own, config) = (&self.identity, &ours.config);
+        Some(Session::new(own, remote, agreement, config))
     }
 
     /// The attempt has come to this host, at this address.
@@ -291,7 +295,7 @@ impl Peer {
         way: usize,
         short: &Short<'_>,
         ecn: Ecn,
-        ours: &Offer,
+        ours: &Settings,
         tick: Tick,
     ) -> Result<PathWords, Ignored> {
         let is_asked = self.is_asked();
@@ -318,7 +322,7 @@ impl Peer {
     fn heard(&mut self, now: Instant) {
         self.excuses = Excuses::default();
         if let Phase::Connected(connected) = &mut self.phase {
-            connected.heard(now, self.settings.timeout);
+            connected.heard(now, self.timeouts.timeout);
         } else {
             self.establish(None, now);
         }
@@ -331,7 +335,7 @@ impl Peer {
         way: usize,
         short: &Short<'_>,
         ecn: Ecn,
-        ours: &Offer,
+        ours: &Settings,
         tick: Tick,
     ) -> Result<PathWords, Ignored> {
         let sole = self.attempt().and_then(|it| it.sole_candidate(way));
@@ -348,7 +352,7 @@ impl Peer {
     /// A reset with the id that we send came from the remote host's address.
     pub(crate) fn on_reset(&mut self, tick: Tick) {
         if let Phase::Connected(connected) = &mut self.phase {
-            connected.on_reset(tick, self.settings.timeout);
+            connected.on_reset(tick, self.timeouts.timeout);
         }
     }
 
@@ -384,7 +388,7 @@ impl Peer {
 
     /// Asks the remote host to disconnect, now and until it acknowledges.
     fn close(&mut self, reason: u32, now: Instant) {
-        let ends = now + self.settings.disconnect_timeout;
+        let ends = now + self.timeouts.disconnect_timeout;
         self.answer_due |= self.enter(Cause::Close, |phase| {
             let Phase::Connected(connected) = phase else {
                 return phase;
@@ -462,11 +466,11 @@ impl Peer {
     /// Does what is due by itself.
     pub(crate) fn handle_timeout(&mut self, tick: Tick) {
         let (now, back, is_asked) = (tick.now, tick.back_since, self.is_asked());
-        let (settings, excuses) = (&self.settings, &mut self.excuses);
+        let (timeouts, excuses) = (&self.timeouts, &mut self.excuses);
         match &mut self.phase {
             Phase::Attempt { handshake, ends } => {
                 handshake.handle_timeout(now);
-                if excuses.is_over(ends, back + settings.connect_timeout, now) {
+                if excuses.is_over(ends, back + timeouts.connect_timeout, now) {
                     let reason = handshake.why_nothing_came();
                     self.end(Cause::TimedOut, reason, now);
                 }
@@ -478,7 +482,7 @@ impl Peer {
                 }
             }
             Phase::Newcomer { ends, .. } => {
-                if excuses.is_over(ends, back + settings.connect_timeout, now) {
+                if excuses.is_over(ends, back + timeouts.connect_timeout, now) {
                     self.end(Cause::TimedOut, DisconnectReason::NeverAnswered, now);
                 }
             }
@@ -486,7 +490,7 @@ impl Peer {
                 if connected.session.deadline() <= now {
                     connected.session.handle_timeout(tick);
                 }
-                let later = connected.silence_ends(tick, settings.timeout);
+                let later = connected.silence_ends(tick, timeouts.timeout);
                 if excuses.is_over(&mut connected.silence, later, now) {
                     let reason = connected.why_silent();
                     self.end(Cause::TimedOut, reason, now);
@@ -496,7 +500,7 @@ impl Peer {
             }
             Phase::Disconnecting(disconnecting) => {
                 self.answer_due |= disconnecting.retries(now);
-                let later = back + settings.disconnect_timeout;
+                let later = back + timeouts.disconnect_timeout;
                 if excuses.is_over(&mut disconnecting.ends, later, now) {
                     self.end(Cause::TimedOut, DisconnectReason::GoodbyeUnanswered, now);
                 }
@@ -515,7 +519,7 @@ impl Peer {
     /// Writes the next datagram: to which address, and its length.
     pub(crate) fn poll_transmit(
         &mut self,
-        ours: &Offer,
+        ours: &Settings,
         tick: Tick,
         buf: &mut [u8],
     ) -> Option<(usize, Written)> {
@@ -537,24 +541,25 @@ impl Peer {
 
     fn write_next(
         &mut self,
-        ours: &Offer,
+        ours: &Settings,
         tick: Tick,
         buf: &mut [u8],
     ) -> Result<Option<(usize, Written)>, NoRoom> {
         let (own, due, now) = (&self.identity, &mut self.answer_due, tick.now);
         let len = match &mut self.phase {
             Phase::Attempt { handshake, .. } => {
-                return handshake.write(own, ours, self.settings.request_size, now, buf);
+                let request_size = ours.config.path.request_size.into();
+                return handshake.write(own, &ours.offer, request_size, now, buf);
             }
             Phase::Newcomer { session, .. } => {
                 let due = core::mem::take(due);
                 let remote = session.remote_nonce();
-                due.then(|| own.acknowledge(remote, ours, self.role, buf))
+                due.then(|| own.acknowledge(remote, &ours.offer, self.role, buf))
                     .transpose()?
             }
             Phase::Connected(connected) => {
                 let ack_due = core::mem::take(due);
-                let written = connected.write(ack_due, (own, self.role), ours, tick, buf)?;
+                let written = connected.write(ack_due, (own, self.role), &ours.offer, tick, buf)?;
                 match connected.session.transfer.outbound.path.mtu.take_narrowed() {
                     Some(Narrowed::To(bytes)) => self.outbox.on_narrowed(bytes),
                     Some(Narrowed::TooFar) => {

@@ -1,14 +1,15 @@
 //! A connection: the two layers of §3, and what passes between them (Figure 4).
 
 use alloc::boxed::Box;
+use core::time::Duration;
 
 use arrayvec::ArrayVec;
 use bytes::Bytes;
 
 use super::agreement::{self, Agreement};
 use super::effort::Effort;
-use super::settings::{Identity, Settings, Tick};
-use crate::config::Priority;
+use super::settings::{Identity, Tick};
+use crate::config::{Config, Priority};
 use crate::error::SendError;
 use crate::event::{Ecn, Ignored};
 use crate::frame::{
@@ -118,7 +119,7 @@ impl Session {
         own: &Identity,
         remote: &Connect,
         agreement: Agreement,
-        settings: &Settings,
+        config: &Config,
     ) -> Box<Self> {
         let connection_id = remote.connection_id;
         let check = Check {
@@ -128,8 +129,8 @@ impl Session {
         };
         // Each host gives the other up after its own timeout: pings must satisfy the shorter one
         // (`deviations.md` D13).
-        let remote_timeout = agreement.remote_timeout();
-        let timeout = remote_timeout.map_or(settings.timeout, |it| it.min(settings.timeout));
+        let timeouts = &config.timeouts;
+        let remote_timeout = agreement.remote_timeout().unwrap_or(Duration::MAX);
         let params = TransferParams {
             connection_id,
             context: agreement.context(),
@@ -142,20 +143,20 @@ impl Session {
             send_rate: agreement.send_rate,
             receive_rate: agreement.receive_rate,
             remote_rate: agreement.remote_rate,
-            timeout,
-            policy: settings.policy,
-            congestion: settings.congestion,
-            keepalive: settings.keepalive,
-            ecn: settings.ecn,
+            timeout: timeouts.timeout.min(remote_timeout),
+            policy: config.policy,
+            congestion: config.controller(),
+            keepalive: timeouts.keepalive,
+            ecn: config.path.ecn,
             secret: own.secret,
         };
-        let (first_id, age) = (settings.first_id, settings.unreliable_age);
-        let sequencing = Sequencing::new(agreement.sequencing(settings), first_id, age);
+        let (first_id, age) = (config.first_id, timeouts.unreliable_age);
+        let sequencing = Sequencing::new(agreement.sequencing(config), first_id, age);
         Box::new(Self {
             agreement,
             check,
             transfer: Transfer::new(params, first_id),
-            sequencing: sequencing.with_channels(&settings.channels),
+            sequencing: sequencing.with_channels(config.channels.settings()),
             sent: Counts::default(),
             received: Counts::default(),
             effort: Effort::new(),

@@ -1,55 +1,66 @@
-//! What a host gives a peer: settings and ids when it comes to be, the time whenever it is called.
+//! What a host gives a peer: ids when it comes to be, its settings and the time when it is called.
 
-use alloc::boxed::Box;
 use core::time::Duration;
 
-use crate::config::{Channel, Config, Policy};
-use crate::congestion::Congestion;
-use crate::frame::{Connect, ConnectionId, Offer, grease};
+use super::agreement::Agreement;
+use crate::config::Config;
+use crate::error::ConnectError;
+use crate::event::Ignored;
+use crate::frame::{Connect, ConnectionId, GREETING_MAX, Offer, Refusal, grease};
 use crate::time::Instant;
 use crate::wire::NoRoom;
 
-/// The part of the host's [`Config`] that no other host is told. What is negotiated comes with the
-/// [`Offer`].
-#[derive(Clone, Debug)]
+/// The settings of a host, for all its peers.
+#[derive(Debug)]
 pub(crate) struct Settings {
-    /// In bytes, 64 a packet included.
-    pub(crate) send_budget: u64,
-    /// Requests are padded to it.
-    pub(crate) request_size: usize,
-    pub(crate) connect_timeout: Duration,
-    /// Silence for so long ends the connection (§2.2).
-    pub(crate) timeout: Duration,
-    pub(crate) disconnect_timeout: Duration,
-    /// Unreliable packets that have waited longer are not sent.
-    pub(crate) unreliable_age: Duration,
-    pub(crate) policy: Policy,
-    pub(crate) congestion: Congestion,
-    pub(crate) keepalive: Duration,
-    /// Data is marked as ECN-capable.
-    pub(crate) ecn: bool,
-    /// Of the first frame and of each channel's first packet; 0 but in tests.
-    pub(crate) first_id: u64,
-    /// Of each channel; empty if all are the default.
-    pub(crate) channels: Box<[Channel]>,
+    pub(crate) config: Config,
+    /// What the configuration says to remote hosts.
+    pub(crate) offer: Offer,
 }
 
 impl Settings {
-    pub(super) fn new(config: &Config) -> Self {
-        Self {
-            send_budget: u64::from(config.send_budget),
-            request_size: config.request_size.into(),
-            connect_timeout: config.connect_timeout,
-            timeout: config.timeout,
-            disconnect_timeout: config.disconnect_timeout,
-            unreliable_age: config.unreliable_age,
-            policy: config.policy,
-            congestion: config.controller(),
-            keepalive: config.keepalive,
-            ecn: config.ecn,
-            first_id: config.first_id,
-            channels: config.settings(),
-        }
+    pub(crate) fn new(config: Config) -> Self {
+        let offer = config.offer();
+        Self { config, offer }
+    }
+
+    /// The bytes of the longest datagram that is sent.
+    pub(crate) fn longest(&self) -> usize {
+        let path = &self.config.path;
+        path.largest().max(path.request_size).into()
+    }
+
+    /// Whether a request of this length may be answered: no answer is as long.
+    pub(crate) fn check_padding(&self, datagram_length: usize) -> Result<(), Ignored> {
+        let is_padded = datagram_length >= usize::from(self.config.path.request_size);
+        is_padded.then_some(()).ok_or(Ignored::Unpadded)
+    }
+
+    /// What comes of a request without COOKIE, if anything can: else what its host is told.
+    pub(crate) fn agree(&self, connect: &Connect) -> Result<Agreement, Refusal> {
+        let application_id = self.offer.application;
+        let agreement = Agreement::new(&self.offer, &connect.offer)
+            .ok_or(Refusal::Incompatible { application_id })?;
+        // A host that asks for sealing never goes on without it, and this one does not seal.
+        let is_open = connect.offer.sealed.is_empty();
+        is_open.then_some(agreement).ok_or(Refusal::Security)
+    }
+
+    /// Whether the longest request with this greeting fits: the acknowledgement of a cookie goes
+    /// before it.
+    pub(crate) fn check_greeting(&self, greeting: &[u8]) -> Result<(), ConnectError> {
+        let id = [0; ConnectionId::MAX];
+        let id = id.get(..self.config.connection_id_len.into());
+        let own = Identity {
+            nonce: 1,
+            connection_id: id.and_then(ConnectionId::new).unwrap_or_default(),
+            secret: 0,
+        };
+        let connect = own.connect(1, &self.offer, Role::Listener);
+        let longest = connect.encoded_length(&[]) + connect.encoded_length(greeting);
+        let fits = longest <= usize::from(self.config.path.request_size);
+        let is_sent = greeting.is_empty() || (fits && greeting.len() <= GREETING_MAX);
+        is_sent.then_some(()).ok_or(ConnectError::TooLong)
     }
 }
 
@@ -103,8 +114,7 @@ impl Identity {
         role: Role,
         buf: &mut [u8],
     ) -> Result<usize, NoRoom> {
-        let connect = self.connect(nonce_peer, ours, role);
-        connect.encode_acknowledge(buf)
+        self.connect(nonce_peer, ours, role).encode_acknowledge(buf)
     }
 }
 

@@ -6,7 +6,6 @@ use alloc::boxed::Box;
 use super::connected::Connected;
 use super::disconnect::{Disconnecting, Ended};
 use super::handshake::Handshake;
-
 use super::session::Session;
 use crate::time::Instant;
 

@@ -122,7 +122,7 @@ fn who_cannot_be_given_a_connection_id_is_refused_as_by_a_full_host() {
             let peer = Peer::outgoing(
                 Instant::ZERO,
                 host.strangers.identity(1, id),
-                &config,
+                config.timeouts,
                 Handshake::new(1, &[], 1),
             );
             let member = Member::new(peer, 2000 + u32::from(n), &[]);

@@ -25,15 +25,12 @@ const TICK: Tick = Tick {
 };
 
 fn session(config: &Config) -> Session {
-    let agreement = Agreement::new(&config.offer(), &config.offer()).unwrap();
-    let settings = Settings {
-        send_budget: 0,
-        timeout: Duration::ZERO,
-        unreliable_age: Duration::ZERO,
-        keepalive: Duration::ZERO,
-        ecn: false,
-        ..Settings::new(config)
-    };
+    session_with(config, config)
+}
+
+/// With a host that is configured otherwise.
+fn session_with(config: &Config, theirs: &Config) -> Session {
+    let agreement = Agreement::new(&config.offer(), &theirs.offer()).unwrap();
     let own = Identity {
         nonce: 1,
         connection_id: ConnectionId::EMPTY,
@@ -44,9 +41,9 @@ fn session(config: &Config) -> Session {
         nonce_self: 2,
         nonce_peer: 1,
         connection_id: ConnectionId::EMPTY,
-        offer: config.offer(),
+        offer: theirs.offer(),
     };
-    *Session::new(&own, &remote, agreement, &settings)
+    *Session::new(&own, &remote, agreement, config)
 }
 
 /// Where it begins in its packet, if it is a part of one of 1652 bytes.
@@ -111,6 +108,17 @@ fn deliver_with(
             .on_path_challenge(data, TICK.now);
     }
     Ok(())
+}
+
+#[test]
+fn each_direction_gets_the_smaller_of_its_two_limits() {
+    let a = Config::new().bandwidth(1000, 200).unwrap();
+    let b = Config::new().bandwidth(300, 5000).unwrap();
+    let bandwidth = |ours, theirs| {
+        let session = session_with(ours, theirs);
+        session.transfer.bandwidth_for_test()
+    };
+    assert_eq!((bandwidth(&a, &b), bandwidth(&b, &a)), (1000, 200)); // C14
 }
 
 /// The first part of an unreliable packet makes room for a frame with its last part and a reliable

@@ -1,0 +1,155 @@
+//! How long a host waits.
+
+use core::num::NonZeroU32;
+use core::time::Duration;
+
+use super::Config;
+use crate::error::ConfigError;
+
+/// How long a host waits, for what the setters of the same names say: a microsecond at least.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timeouts {
+    pub(crate) connect_timeout: Duration,
+    pub(crate) timeout: Duration,
+    pub(crate) disconnect_timeout: Duration,
+    pub(crate) unreliable_age: Duration,
+    pub(crate) keepalive: Duration,
+}
+
+impl Timeouts {
+    pub(super) const DEFAULT: Self = Self {
+        connect_timeout: Duration::from_secs(10),
+        timeout: Duration::from_secs(10),
+        disconnect_timeout: Duration::from_secs(5),
+        unreliable_age: Duration::from_secs(2),
+        keepalive: Duration::from_secs(15),
+    };
+
+    /// The timeout as the remote host is told it: in whole milliseconds, 1 at least, and 49 days at most.
+    pub(crate) fn timeout_ms(&self) -> Option<NonZeroU32> {
+        let whole = u32::try_from(self.timeout.as_millis()).unwrap_or(u32::MAX);
+        NonZeroU32::new(whole.max(1))
+    }
+}
+
+impl Config {
+    /// How long [`connect`](crate::Host::connect) tries. Default 10 s.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Zero`] if it is shorter than a microsecond.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    ///
+    /// assert!(porous_proto::Config::new().connect_timeout(Duration::from_secs(3)).is_ok());
+    /// ```
+    pub const fn connect_timeout(mut self, timeout: Duration) -> Result<Self, ConfigError> {
+        if is_zero(timeout) {
+            return Err(ConfigError::Zero("connect_timeout"));
+        }
+        self.timeouts.connect_timeout = timeout;
+        Ok(self)
+    }
+
+    /// A connection on which nothing valid came for so long has ended (§2.2). Default 10 s.
+    ///
+    /// The remote host is told, in milliseconds, and keeps the connection alive by the shorter of the
+    /// two timeouts; see [`Peer::remote_timeout`](crate::Peer::remote_timeout).
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Zero`] if it is shorter than a microsecond.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    ///
+    /// assert!(porous_proto::Config::new().timeout(Duration::from_secs(120)).is_ok());
+    /// ```
+    pub const fn timeout(mut self, timeout: Duration) -> Result<Self, ConfigError> {
+        if is_zero(timeout) {
+            return Err(ConfigError::Zero("timeout"));
+        }
+        self.timeouts.timeout = timeout;
+        Ok(self)
+    }
+
+    /// What is silent for so long under [`Policy::Modern`](crate::Policy::Modern) is sent a ping, at
+    /// least 100 ms and at most a quarter of the [`timeout`](Self::timeout), and more until an answer
+    /// comes: one each second, or ten in a timeout. The timeout that counts is the shorter one of the two hosts. One of them is
+    /// enough: the host with the larger random id waits a quarter longer after the other has pinged it.
+    /// A router that translates addresses keeps a silent connection for 30 s or more (RFC 4787
+    /// REQ-5). Default 15 s, but a quarter of the timeout is less: with the default timeout 2.5 s.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Zero`] if it is shorter than a microsecond.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    ///
+    /// let config = porous_proto::Config::new().timeout(Duration::from_secs(90))?;
+    /// let _config = config.keepalive(Duration::from_secs(20))?;
+    /// # Ok::<(), porous_proto::ConfigError>(())
+    /// ```
+    pub const fn keepalive(mut self, interval: Duration) -> Result<Self, ConfigError> {
+        if is_zero(interval) {
+            return Err(ConfigError::Zero("keepalive"));
+        }
+        self.timeouts.keepalive = interval;
+        Ok(self)
+    }
+
+    /// How long a disconnection waits for its acknowledgement (§2.5). Default 5 s.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Zero`] if it is shorter than a microsecond.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    ///
+    /// assert!(porous_proto::Config::new().disconnect_timeout(Duration::from_secs(1)).is_ok());
+    /// ```
+    pub const fn disconnect_timeout(mut self, timeout: Duration) -> Result<Self, ConfigError> {
+        if is_zero(timeout) {
+            return Err(ConfigError::Zero("disconnect_timeout"));
+        }
+        self.timeouts.disconnect_timeout = timeout;
+        Ok(self)
+    }
+
+    /// How long an unreliable packet may wait to be sent, while the network or the remote host
+    /// takes no more: an older one is dropped, counted in
+    /// [`packets_expired`](crate::PeerStats::packets_expired), and leaves the send budget. One that
+    /// has been sent in part is sent to its end. `Duration::MAX`: for ever.
+    ///
+    /// [`send`](crate::Host::send) is told no time: a packet's age counts from when the host is
+    /// [polled](crate::Host::poll_transmit) for the first time afterwards. So what may only have an
+    /// age of a microsecond is sent at once or not at all.
+    ///
+    /// Default 2 s: what is older is of no use in a game, and a network that was interrupted for a
+    /// moment has recovered by then.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Zero`] if it is shorter than a microsecond.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    ///
+    /// assert!(porous_proto::Config::new().unreliable_age(Duration::from_millis(500)).is_ok());
+    /// ```
+    pub const fn unreliable_age(mut self, age: Duration) -> Result<Self, ConfigError> {
+        if is_zero(age) {
+            return Err(ConfigError::Zero("unreliable_age"));
+        }
+        self.timeouts.unreliable_age = age;
+        Ok(self)
+    }
+}
+
+/// Times count in whole microseconds.
+const fn is_zero(time: Duration) -> bool {
+    time.as_micros() == 0
+}

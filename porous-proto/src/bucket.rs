@@ -5,15 +5,15 @@ use core::time::Duration;
 
 use crate::time::Instant;
 
-/// Who was held back and let go late may make up for so much: hosts in a game loop look at the time
-/// only so often.
+/// The time that a sender which was held back and let go late may make up for: hosts in a game loop
+/// look at the time only so often.
 const LATE_MAX: Duration = Duration::from_millis(100);
 
 /// Micros of a second, by which bytes a second are divided.
 const SECOND: i64 = 1_000_000;
 
-/// The bucket. It saves nothing unless it is told to: who was silent may send one message at once,
-/// and what is sent is paid back before the next one.
+/// The bucket. It saves nothing unless it is told to: a sender that was silent may send one message at
+/// once, and what is sent is paid back before the next one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bucket {
     /// Bytes a second; `u32::MAX`: no cap.
@@ -66,7 +66,7 @@ impl Bucket {
         (self.credit, self.filled) = (self.credit.max(filled), now);
     }
 
-    /// Another rate from the last look on. Of what was not used, so many bytes are saved at most.
+    /// Another rate from the last look on. Of what was not used, at most `most` bytes are saved.
     pub(crate) fn pace(&mut self, rate: u32, most: u64, now: Instant) {
         self.rate = rate;
         let elapsed = now.saturating_duration_since(self.filled);
@@ -77,7 +77,7 @@ impl Bucket {
         (self.credit, self.filled) = (self.credit.saturating_add(gain).min(full), now);
     }
 
-    /// The host looks at who was held back until now, or before.
+    /// The host looks at senders that were held back until now, or before.
     pub(crate) fn release(&mut self, now: Instant) {
         self.fill(now, LATE_MAX);
     }
@@ -96,7 +96,7 @@ impl Bucket {
         Some(now + Duration::from_micros(wait))
     }
 
-    /// A message of so many bytes is sent.
+    /// A message of this length is sent.
     pub(crate) fn spend(&mut self, bytes: u64) {
         if self.is_capped() {
             let cost = i64::try_from(bytes).unwrap_or(i64::MAX);
@@ -131,10 +131,10 @@ fn micros(duration: Duration) -> i64 {
 /// in one step below the cap leaves in that step.
 const SAVED: Duration = Duration::from_millis(20);
 
-/// What is not held back takes all of so many parts but one, whatever it is.
+/// Data has one of this many parts of the cap, however much leaves that is not held back.
 const PARTS: u64 = 8;
 
-/// What is not held back may be remembered for so long.
+/// How long what is not held back is remembered as debt.
 const DEBT: Duration = Duration::from_millis(100);
 
 /// The cap.
@@ -148,7 +148,7 @@ pub(crate) struct Cap {
 }
 
 impl Cap {
-    /// Of so many bytes a second; `u32::MAX`: none.
+    /// A cap of `rate` bytes a second; `u32::MAX`: none.
     pub(crate) const fn new(rate: u32) -> Self {
         Self {
             bucket: Bucket::new(rate),
@@ -163,14 +163,14 @@ impl Cap {
         self.bucket.credit = self.bucket.credit.max(self.least(self.last.1));
     }
 
-    /// What is owed at most, if data of so many bytes left last.
+    /// What is owed at most, if data of this length left last.
     fn least(&self, bytes: u64) -> i64 {
         let debt = i64::from(self.bucket.rate).saturating_mul(micros(DEBT));
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
         bytes.saturating_mul(-SECOND).saturating_sub(debt)
     }
 
-    /// Until when data is held back. Who waits makes up for a step of the host.
+    /// Until when data is held back. A sender that waits makes up for a step of the host.
     pub(crate) fn hold(&mut self, step: Duration, now: Instant) -> Option<Instant> {
         let late = if self.is_holding { step } else { SAVED };
         self.bucket.fill(now, late.max(SAVED));
@@ -193,7 +193,7 @@ impl Cap {
         sent + Duration::from_micros(u64::try_from(wait).unwrap_or(u64::MAX))
     }
 
-    /// Data of so many bytes leaves.
+    /// Data of this length leaves.
     pub(crate) fn spend(&mut self, bytes: u64, now: Instant) {
         self.bucket.spend(bytes);
         self.last = (now, bytes);

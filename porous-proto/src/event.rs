@@ -43,8 +43,8 @@ pub enum Event<A> {
         /// The peer.
         peer: PeerId,
     },
-    /// What became of a packet that was sent with a [receipt](crate::SendOptions::receipt). Each
-    /// such packet has at least one, at the latest right before `Disconnected`. Another one follows where
+    /// What became of a packet that was sent with a [receipt](crate::SendOptions::receipt). Each such
+    /// packet has at least one, at the latest right before `Disconnected`. Another one follows where
     /// that proves wrong: the last one is right, see [`Outcome`].
     Receipt {
         /// The peer that it was sent to.
@@ -67,9 +67,9 @@ pub enum Event<A> {
     },
     /// The path to the peer carries only shorter datagrams than were used so far: a route has changed,
     /// or a tunnel is on the way. What was too long is sent again in fragments, and everything goes on;
-    /// [`Peer::max_unfragmented`](crate::Peer::max_unfragmented) is less now. Longer datagrams are tried
-    /// again a minute later. It comes when three probes of the longer size got lost, one after the
-    /// other, and shorter datagrams did not; of a path that carries less than 512 bytes
+    /// [`Peer::max_unfragmented`](crate::Peer::max_unfragmented) is less now. Longer datagrams are
+    /// tried again a minute later. It comes when three probes of the longer size got lost, one after
+    /// the other, and shorter datagrams did not; of a path that carries less than 512 bytes
     /// [`DisconnectReason::PathTooNarrow`] tells. Comes not again while it waits to be polled.
     PathNarrowed {
         /// The peer.
@@ -114,15 +114,15 @@ pub enum Event<A> {
 /// | did not get all of it before its time to live was over | `Expired` | `Expired` | `Expired` if some of it had not been sent by then, else `Lost` |
 /// | did not get all of it before it was cancelled, or a newer one with its key had left | `Cancelled` | `Cancelled` | `Cancelled` if some of it had not been sent by then, else `Lost` |
 ///
-/// What "gave it to its application" needs is that the application
-/// [receives](crate::Host::receive) it. On an [unordered](crate::Channel::unordered) channel nothing comes too
-/// late for its order, as long as the receiver waits for it at all (`docs/wire.md`, "Order").
+/// What "gave it to its application" needs is that the application [receives](crate::Host::receive) it.
+/// On an [unordered](crate::Channel::unordered) channel nothing comes too late for its order, as long
+/// as the receiver waits for it at all (`docs/wire.md`, "Order").
 ///
-/// The first word comes early: `Delivered` when the last of it is acknowledged, the others as soon as the
-/// sender gives it up. The receiver's word follows, within half a second and a round trip of when it has
-/// passed the packet. If that is another one, it is a second event. What had to make room is passed when a
-/// later packet of its channel is received. At the end of the connection packets
-/// without a word are `Lost`, and words that were told and not confirmed stay as they are.
+/// The first word comes early: `Delivered` when the last of it is acknowledged, the others as soon as
+/// the sender gives it up. The receiver's word follows, within half a second and a round trip of when
+/// it has passed the packet. If that is another one, it is a second event. What had to make room is
+/// passed when a later packet of its channel is received. At the end of the connection packets without
+/// a word are `Lost`, and words that were told and not confirmed stay as they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Outcome {
@@ -156,12 +156,12 @@ pub enum DisconnectReason {
     GoodbyeUnanswered,
     /// Nothing at all came from where we connected to, within
     /// [`Config::connect_timeout`](crate::Config::connect_timeout): nobody is there or listens
-    /// ([`Listen::Closed`] is silence), or what is in between lets nothing through. Likewise of a
-    /// peer that was let in and never said anything of its new connection.
+    /// ([`Listen::Closed`] is silence), or what is in between lets nothing through. The same is said of
+    /// a peer that was let in and never said anything of its new connection.
     NeverAnswered,
-    /// Whoever we connected to was heard, but neither let us in nor refused us within
+    /// The remote host that we connected to was heard, but neither let us in nor refused us within
     /// [`Config::connect_timeout`](crate::Config::connect_timeout): its application was asked
-    /// ([`Listen::Ask`]) and says nothing, or too much gets lost. Likewise of an
+    /// ([`Listen::Ask`]) and says nothing, or too much gets lost. The same is said of an
     /// [`Event::Request`] that our own application left without an answer.
     Unfinished,
     /// We were connected, and nothing valid came for the
@@ -171,9 +171,9 @@ pub enum DisconnectReason {
     /// nothing valid came after that: its program was started again, or it gave us up earlier than
     /// we it. Connecting again makes sense at once.
     LostByPeer,
-    /// We were connected, and the path carries no datagrams of 512 bytes any more, although shorter ones
-    /// arrive (`docs/deviations.md` D16): three probes of that size got lost, after four datagrams with
-    /// more than 256 bytes.
+    /// We were connected, and the path carries no datagrams of 512 bytes any more, although shorter
+    /// ones arrive (`docs/deviations.md` D16): three probes of that size got lost, after four datagrams
+    /// with more than 256 bytes.
     PathTooNarrow,
     /// The remote host refused the connection; or we refused it, with `Refusal::Application`.
     Refused(Refusal),
@@ -219,13 +219,13 @@ pub struct Received {
 #[non_exhaustive]
 pub enum Listen {
     /// No request is answered, unless it comes from where we [connect](crate::Host::connect) to.
-    /// Who goes on with a connection that is not here still gets a reset.
+    /// A sender that goes on with a connection that is not here still gets a reset.
     #[default]
     Closed,
     /// Everyone may connect, up to the configured number of peers.
     Open,
-    /// As `Open`, but the application decides about each: see [`Event::Request`]. Who waits for an
-    /// answer counts as a peer.
+    /// As `Open`, but the application decides about each: see [`Event::Request`]. A peer that waits for
+    /// an answer counts as a peer.
     Ask,
     /// Everyone is refused as [`Full`](Refusal::Full) at once, whatever room there is: a server that
     /// is about to go says so, and clients need not wait for a timeout. Peers stay, and so does who
@@ -259,7 +259,7 @@ pub struct Transmit<'b, A> {
     /// what every path carries, see
     /// [`Config::path_mtu_discovery`](crate::Config::path_mtu_discovery).
     pub dont_fragment: bool,
-    /// It answers somebody who is no peer, and may have been asked for in the name of an address that
+    /// It answers a sender that is no peer, and may have been asked for in the name of an address that
     /// nobody has. If the system keeps datagrams that it cannot deliver, those must not take the room
     /// of datagrams to peers: better lose it (`docs/own-socket.md`).
     pub to_stranger: bool,

@@ -1,7 +1,7 @@
 //! POROUS: packetized, optionally-reliable, orthogonal UDP streams, as a pure state machine.
 //!
 //! A [`Host`] holds the connections of one socket, and never touches a socket, a clock or a source
-//! of entropy: whoever drives it hands in the datagrams that arrived and the time, and takes out
+//! of entropy: a driver hands in the datagrams that arrived and the time, and takes out
 //! the datagrams to be sent. The same core therefore runs over `std::net` (see the crate
 //! `porous-std`), in a console's own socket layer, on a microcontroller, in a simulator and under
 //! a fuzzer. It needs `alloc` and nothing else.
@@ -76,9 +76,10 @@
 //!   hand in the datagrams that have arrived before each step. A step that comes far too late is a
 //!   pause, and no peer is blamed for silence in it.
 //! * The **age** of a packet counts from the host's first look after [`send`](Host::send), which
-//!   takes no time. Unreliable packets that wait longer than [`Config::unreliable_age`] are never
-//!   sent, nor are those with a shorter [`SendOptions::ttl`]; the others wait for as long as it takes. A game that sends states may look at
-//!   [`Peer::queued_bytes`] as well, and send no more while those before still wait.
+//! takes no time. Unreliable packets that wait longer than [`Config::unreliable_age`] are never sent,
+//! nor are those with a shorter [`SendOptions::ttl`]; the others wait for as long as it takes. A game
+//! that sends states may look at [`Peer::queued_bytes`] as well, and send no more while those before
+//! still wait.
 //!
 //! # Who owns what
 //!

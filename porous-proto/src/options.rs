@@ -59,8 +59,8 @@ impl SendOptions {
         self.mode
     }
 
-    /// So many copies ride in the next datagrams, where these have bytes to spare, until one of
-    /// them is acknowledged: a lost packet is there a datagram later, and not a round trip. 0 to 3,
+    /// The number of copies that ride in the next datagrams, where these have bytes to spare, until one
+    /// of them is acknowledged: a lost packet is there a datagram later, and not a round trip. 0 to 3,
     /// more count as 3. Default 0.
     ///
     /// They are for small packets: copies take a quarter of a datagram at most, so of a packet that

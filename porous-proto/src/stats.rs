@@ -97,15 +97,15 @@ pub struct PeerStats {
     /// Fewer when one comes late. One may be counted only when 512 more were sent: a remote host leaves
     /// out one number in 512 on purpose, and what was left out is no loss.
     pub frames_missing: u64,
-    /// The share of our frames that was lost of late, in hundredths of a percent, 0 to 10,000: of
+    /// The share of our frames that was lost recently, in hundredths of a percent, 0 to 10,000: of
     /// those whose fate became known in the last 5 to 10 s in which any did.
     pub loss_sent: u16,
-    /// The share of the remote host's frames that was lost of late, likewise, in the last 5 to 10 s
-    /// in which any came.
+    /// The share of the remote host's frames that was lost recently, in the same unit, in the last 5 to
+    /// 10 s in which any came.
     pub loss_received: u16,
     /// Bytes a second in the datagrams sent, over the half to whole second before the last one.
     pub send_rate: u32,
-    /// Bytes a second in the datagrams received, likewise.
+    /// Bytes a second in the datagrams received, over the same time.
     pub receive_rate: u32,
     /// How good the connection is, from 0 to 100; 0 while there is none. From 100 is taken:
     ///

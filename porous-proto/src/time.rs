@@ -4,7 +4,7 @@ use core::fmt;
 use core::ops::Add;
 use core::time::Duration;
 
-/// A point in time: microseconds since an epoch that belongs to whoever drives the host.
+/// A point in time: microseconds since an epoch that the driver of the host chooses.
 ///
 /// The core never reads a clock. A driver picks an epoch once (its own start is a good one) and
 /// passes the time into every call that needs it. Arithmetic saturates at both ends, so that a

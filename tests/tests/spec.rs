@@ -146,6 +146,26 @@ fn assert_tests_exist<'t>(rows: impl Iterator<Item = &'t str>, at_least: usize) 
     }
 }
 
+/// `room/file.rs` in a document is a file of some crate.
+#[test]
+fn every_file_that_a_document_names_exists() {
+    let code = files(&["rs"]);
+    let (mut named, mut gone) = (0, Vec::new());
+    for document in files(&["md"]) {
+        let words = document.text.split(['`', ' ', '(', ')', '\n', ',']);
+        for file in words.filter(|word| word.ends_with(".rs") && word.contains('/')) {
+            let end = format!("/{}", file.trim_start_matches("../"));
+            let is_pattern = file.contains(['*', '{', '<']);
+            named += 1;
+            if !is_pattern && !code.iter().any(|other| format!("/{}", other.path).ends_with(&end)) {
+                gone.push(format!("{}: {file}", document.path));
+            }
+        }
+    }
+    assert!(named > 50, "where are the documents?");
+    assert!(gone.is_empty(), "{gone:#?}");
+}
+
 #[test]
 fn every_test_that_the_deviations_name_exists() {
     assert_tests_exist(rows(&deviations()).into_iter().map(|(_, row)| row), 50);

@@ -8,7 +8,7 @@ use crate::ids::ChannelId;
 /// In which order packets of a channel are given to the application that receives them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Order {
-    /// As they were sent (§3.2.3): who comes late is skipped, and nothing overtakes what is
+    /// As they were sent (§3.2.3): a packet that comes late is skipped, and nothing overtakes what is
     /// reliable.
     #[default]
     Ordered,
@@ -52,9 +52,9 @@ impl Channel {
     }
 
     /// What this host receives on the channel is delivered as it is complete. Nobody waits for a
-    /// reliable packet that is missing, and who comes late is not skipped unless it is very late:
-    /// half a window of packets, or half a second. The receiver alone decides; the sender need not
-    /// know.
+    /// reliable packet that is missing, and a packet that comes late is not skipped unless it is very
+    /// late: half a window of packets, or half a second. The receiver alone decides; the sender need
+    /// not know.
     ///
     /// ```
     /// use porous_proto::{Channel, Priority};

@@ -59,9 +59,9 @@ impl Config {
         Ok(self)
     }
 
-    /// The size of a connection request in bytes of UDP payload, 512 to 1200: who connects pads its
-    /// requests to it, and who listens, or connects to a host that connects to it, does not answer
-    /// shorter ones. So the host that is connected to must have no larger one than the host that
+    /// The size of a connection request in bytes of UDP payload, 512 to 1200: a host that connects pads
+    /// its requests to it, and one that listens, or connects to a host that connects to it, does not
+    /// answer shorter ones. So the host that is connected to must have no larger one than the host that
     /// connects, or the attempt ends as one that is not answered does. Default 1200.
     ///
     /// Less is for carriers whose datagrams are shorter: a datagram of WebTransport is sent in one of
@@ -166,8 +166,8 @@ impl Config {
     /// The peer moves when a challenge that was sent to the new address has been echoed from there,
     /// never before, and at most once a second; until then little is sent there: three bytes for each
     /// one that came (`docs/wire.md`, "Roaming"). So nobody can turn a stream at somebody else's
-    /// address who does not see what is sent there. Whoever sees the datagrams of both directions
-    /// and can send some of their own is believed, as in all else of a connection that is not
+    /// address without seeing what is sent there. A host that sees the datagrams of both directions
+    /// and can send some of its own is believed, as in all else of a connection that is not
     /// encrypted: that is why this is off by default.
     ///
     /// It takes connection ids: has no effect where

@@ -25,7 +25,8 @@ impl Timeouts {
         keepalive: Duration::from_secs(15),
     };
 
-    /// The timeout as the remote host is told it: in whole milliseconds, 1 at least, and 49 days at most.
+    /// The timeout as the remote host is told it: in whole milliseconds, 1 at least, and 49 days at
+    /// most.
     pub(crate) fn timeout_ms(&self) -> Option<NonZeroU32> {
         let whole = u32::try_from(self.timeout.as_millis()).unwrap_or(u32::MAX);
         NonZeroU32::new(whole.max(1))
@@ -52,7 +53,7 @@ impl Config {
         Ok(self)
     }
 
-    /// A connection on which nothing valid came for so long has ended (§2.2). Default 10 s.
+    /// A connection ends when nothing valid has come on it for this time (§2.2). Default 10 s.
     ///
     /// The remote host is told, in milliseconds, and keeps the connection alive by the shorter of the
     /// two timeouts; see [`Peer::remote_timeout`](crate::Peer::remote_timeout).
@@ -74,12 +75,13 @@ impl Config {
         Ok(self)
     }
 
-    /// What is silent for so long under [`Policy::Modern`](crate::Policy::Modern) is sent a ping, at
-    /// least 100 ms and at most a quarter of the [`timeout`](Self::timeout), and more until an answer
-    /// comes: one each second, or ten in a timeout. The timeout that counts is the shorter one of the two hosts. One of them is
-    /// enough: the host with the larger random id waits a quarter longer after the other has pinged it.
-    /// A router that translates addresses keeps a silent connection for 30 s or more (RFC 4787
-    /// REQ-5). Default 15 s, but a quarter of the timeout is less: with the default timeout 2.5 s.
+    /// A peer that is silent for this time under [`Policy::Modern`](crate::Policy::Modern) is sent a
+    /// ping, at least 100 ms and at most a quarter of the [`timeout`](Self::timeout), and more until an
+    /// answer comes: one each second, or ten in a timeout. The timeout that counts is the shorter one
+    /// of the two hosts. One of them is enough: the host with the larger random id waits a quarter
+    /// longer after the other has pinged it. A router that translates addresses keeps a silent
+    /// connection for 30 s or more (RFC 4787 REQ-5). Default 15 s, but a quarter of the timeout is
+    /// less: with the default timeout 2.5 s.
     ///
     /// # Errors
     ///

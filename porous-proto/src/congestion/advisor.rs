@@ -1,4 +1,4 @@
-//! How often to send, for whoever decides it.
+//! How often to send, for an application that decides that itself.
 
 use core::time::Duration;
 

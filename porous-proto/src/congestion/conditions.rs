@@ -18,7 +18,7 @@ pub enum BinaryMode {
 const TRIAL: Duration = Duration::from_secs(4);
 const TRIAL_MIN: Duration = Duration::from_secs(1);
 const TRIAL_MAX: Duration = Duration::from_secs(60);
-/// Good mode that ends sooner was a mistake, and each time that it has lasted for so long it was
+/// Good mode that ends sooner was a mistake, and each time that it has lasted for this time it was
 /// none.
 const PROOF: Duration = Duration::from_secs(10);
 
@@ -96,7 +96,7 @@ pub(super) struct Fates {
     known: u64,
     /// In ten-thousandths of a frame.
     lost: u64,
-    /// Of 10,000, so many may be lost.
+    /// The frames of 10,000 that may be lost.
     allowed: u16,
     is_lossy: bool,
 }
@@ -104,7 +104,7 @@ pub(super) struct Fates {
 impl Fates {
     /// A share of fewer frames says little: they wait for more,
     const FEW: u64 = 20;
-    /// but not for longer than this: who sends so little is not told anything.
+    /// but not for longer than this: a sender of so little is told nothing.
     const LONG: Duration = Duration::from_secs(10);
 
     pub(super) const fn new() -> Self {
@@ -122,7 +122,7 @@ impl Fates {
         self.allowed = allowed;
     }
 
-    /// The fate of so many frames is known now, and of these so many are lost.
+    /// The fate of `known` more frames is known now, and `lost` of these are lost.
     pub(super) fn add(&mut self, known: u64, lost: u64, now: Instant) {
         self.add_parts(known, lost.saturating_mul(10_000), now);
     }

@@ -34,7 +34,7 @@ pub struct Ack {
     pub is_limited: bool,
     /// The most that may be sent, in bytes a second: B of (10). `u32::MAX`: no limit.
     pub bandwidth: u32,
-    /// How late the host is called when something is due, at most of late: about a step (§2.1) for one
+    /// How late the host is called when something is due, at most recently: about a step (§2.1) for one
     /// that is called once a frame, nothing for one that is called in time. Round trips are not known
     /// any better, and data leaves in bursts of this length.
     pub step: Duration,
@@ -135,12 +135,12 @@ pub trait Controller: fmt::Debug + Send + Sync {
     /// what it did then takes it back. Does nothing by default.
     fn on_spurious(&mut self) {}
 
-    /// A frame of so many bytes is sent, and so many are in flight now. Does nothing by default.
+    /// A frame of `bytes` is sent, and `in_flight` bytes are in flight now. Does nothing by default.
     fn on_sent(&mut self, now: Instant, bytes: u32, in_flight: u32) {
         let _ = (now, bytes, in_flight);
     }
 
-    /// Frames can have so many bytes from now on.
+    /// Frames can have `mtu` bytes from now on.
     fn on_mtu(&mut self, mtu: u32);
 
     /// The most bytes in flight. Half of the range of the type, or more, is no window at all: then

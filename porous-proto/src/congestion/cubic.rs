@@ -2,8 +2,8 @@
 //! there for a while, and then looks for more. How fast does not depend on the round trip. Where
 //! Reno would be faster, it is as fast as Reno.
 //!
-//! All in whole numbers: windows in fractions of a byte, times in microseconds. What the RFC leaves open
-//! stands in `docs/deviations.md` (D6). Sections are the RFC's.
+//! All in whole numbers: windows in fractions of a byte, times in microseconds. What the RFC leaves
+//! open stands in `docs/deviations.md` (D6). Sections are the RFC's.
 
 use core::time::Duration;
 
@@ -159,7 +159,7 @@ impl Cubic {
     }
 }
 
-/// So many hundredths of a window.
+/// A number of hundredths of a window.
 fn share(window: u32, hundredths: u32) -> u32 {
     window / 100 * hundredths + window % 100 * hundredths / 100
 }

@@ -46,7 +46,7 @@ impl Curve {
     }
 }
 
-/// The part of an amount that belongs to so many bytes of a window in [`ONE`]s; no more than all.
+/// The part of an amount that belongs to this many bytes of a window in [`ONE`]s; no more than all.
 pub(super) fn fraction(amount: u64, bytes: u32, window: u64) -> u64 {
     let bytes = (u64::from(bytes) * ONE).min(window);
     let part = u128::from(amount) * u128::from(bytes) / u128::from(window.max(1));

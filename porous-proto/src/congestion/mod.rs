@@ -49,9 +49,9 @@ pub enum Congestion {
     /// The paper's slow start and congestion avoidance, (8) to (15).
     Paper,
     /// Keeps the path full and its queue short, a few milliseconds, whatever is lost by chance (up to
-    /// one frame in eight): a window by delay (FAST TCP), and one by losses beside those who fill the
-    /// queue (Copa). The default of [`Policy::Modern`](crate::Policy::Modern); `docs/design.md` says
-    /// what it is made of.
+    /// one frame in eight): a window by delay (FAST TCP), and one by losses beside connections that
+    /// fill the queue (Copa). The default of [`Policy::Modern`](crate::Policy::Modern);
+    /// `docs/design.md` says what it is made of.
     ///
     /// ```
     /// use porous_proto::Config;
@@ -113,9 +113,9 @@ pub enum Congestion {
     /// let _config = Config::new().congestion(binary);
     /// ```
     Binary {
-        /// In bytes a second, likewise.
+        /// In bytes a second, with all headers but UDP's and IP's.
         good: u32,
-        /// In bytes a second, likewise.
+        /// In bytes a second, with all headers but UDP's and IP's.
         bad: u32,
     },
     /// A controller of the application's own, made for each peer when it connects. The function is

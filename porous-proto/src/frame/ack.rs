@@ -28,7 +28,7 @@ const MARKS: u8 = 1 << 6;
 pub(crate) struct Marks {
     /// The newest frame came with ECT(0) or CE.
     pub(crate) newest: bool,
-    /// So many came with CE; 0 if nothing new is to be told.
+    /// Frames that came with CE; 0 if nothing new is to be told.
     pub(crate) count: u32,
 }
 
@@ -76,7 +76,7 @@ impl AckBlock {
         })
     }
 
-    /// The byte that says that the newest frame was held back for so long; none if it was not.
+    /// The byte that says that the newest frame was held back for this time; none if it was not.
     pub(crate) fn delay(held_back: Duration) -> Option<u8> {
         let unit = DELAY_UNIT.as_micros();
         let units = held_back.as_micros().checked_div(unit).unwrap_or(0);

@@ -50,7 +50,7 @@ impl Integrity {
 /// The length of the check (`deviations.md` P15).
 pub(crate) const TAG: usize = 4;
 
-/// So many bytes at a step: the CRC reads everything that is sent. Each takes 1 KiB of constants,
+/// Bytes that the CRC takes at a step: it reads everything that is sent. Each takes 1 KiB of constants,
 /// which machines without an operating system lack.
 const STEP: usize = if cfg!(target_os = "none") { 1 } else { 16 };
 
@@ -202,9 +202,9 @@ mod tests {
         }
     }
 
-    /// As the documents say (`docs/limits.md`, "Who can do what"): an attacker that has seen a
-    /// datagram forges others of its length with CRC-32C, and with the keyed hash no other head, but any
-    /// other content.
+    /// As the documents say (`docs/limits.md`, "Who can do what"): an attacker that has seen a datagram
+    /// forges others of its length with CRC-32C, and with the keyed hash no other head, but any other
+    /// content.
     #[test]
     fn whoever_has_seen_a_datagram_can_forge_what_its_check_does_not_keep_from_it() {
         let message = |short: &[u8; 36], ids: Ids| {

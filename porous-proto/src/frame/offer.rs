@@ -24,7 +24,7 @@ pub(crate) struct Offer {
     pub(crate) packet_window_log2: u8,
     /// The most that this end will send, in bytes a second; `u32::MAX` for no limit, never 0.
     pub(crate) send_rate: u32,
-    /// The most that this end wants to receive, likewise.
+    /// The most that this end wants to receive, in bytes a second.
     pub(crate) receive_rate: u32,
     pub(crate) integrity: Integrity,
     /// Optional extensions, a bit each. Unknown ones are simply never agreed on.

@@ -6,8 +6,8 @@ use core::time::Duration;
 use crate::bucket::Bucket;
 use crate::time::Instant;
 
-/// This number of bytes of a datagram pays for one message. Most messages of a game are longer; those that are not
-/// count.
+/// This number of bytes of a datagram pays for one message. Most messages of a game are longer; those
+/// that are not count.
 const BYTES: u64 = 8;
 
 /// A ring of a receive queue that is made anew costs as much as one message for this number of ids: it
@@ -19,7 +19,7 @@ const IDS: u64 = 1024;
 /// datagram holds, at 400 Hz. They cost a hundredth of a core.
 const A_SECOND: u32 = 50_000;
 
-/// Unused, it is saved up for so long: a host that stood still finds what came meanwhile.
+/// The time for which unused effort is saved up: a host that stood still finds what came meanwhile.
 const SAVED: Duration = Duration::from_secs(1);
 
 /// The work of one peer's datagrams beyond what their bytes pay for, in messages.

@@ -12,7 +12,7 @@ use crate::frame::Mode;
 use crate::options::SendOptions;
 use crate::time::Instant;
 
-/// A queue of so many packets is not worth shrinking.
+/// The length in packets up to which a queue is not worth shrinking.
 const SMALL: usize = 256;
 
 /// A packet that waits.

@@ -1,6 +1,6 @@
 //! How the receiving half of a channel gives packets to the application: in the order they were sent
-//! (§3.2.3), or, if it is unordered, as they are complete, with m_b behind what is missing for as long as
-//! the sender can do without it (`docs/deviations.md` D5); and what is given up meanwhile.
+//! (§3.2.3), or, if it is unordered, as they are complete, with m_b behind what is missing for as long
+//! as the sender can do without it (`docs/deviations.md` D5); and what is given up meanwhile.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -19,12 +19,12 @@ use crate::hooks::canary::{Bug, strikes};
 use crate::serial;
 use crate::time::Instant;
 
-/// A packet of which nothing came for so long is given up. Its fragments leave one after the other:
+/// A packet of which nothing came for this time is given up. Its fragments leave one after the other:
 /// what has not come by now was lost, unless the sender itself was held up.
 const GIVEN_UP_AFTER: Duration = Duration::from_secs(2);
 
-/// So many of a channel at most. An honest sender is at one packet of a channel at a time; there
-/// are more where fragments overtook each other or were lost.
+/// The most incomplete packets of a channel. An honest sender is at one packet of a channel at a time;
+/// there are more where fragments overtook each other or were lost.
 const PARTIALS_MAX: usize = 32;
 
 /// The incomplete unreliable packets of a channel, and when the last fragment of each came.
@@ -375,8 +375,8 @@ impl Delivery {
     }
 }
 
-/// Where m_b of an unordered channel must not stay behind: the sender has half a window ahead of what it
-/// knows of.
+/// Where m_b of an unordered channel must not stay behind: the sender has half a window ahead of what
+/// it knows of.
 const fn relief(believed: u64, params: &SequencingParams) -> u64 {
     believed.saturating_sub(params.window / 2)
 }

@@ -12,7 +12,7 @@ use crate::frame::Mode;
 use crate::hooks::work;
 use crate::serial::Bits;
 
-/// A slab of so many entries is not worth shrinking.
+/// The number of entries up to which a slab is not worth shrinking.
 const SMALL: usize = 256;
 
 /// Sets of ids.
@@ -27,7 +27,7 @@ struct Index {
     waiting: Bits,
     /// An unreliable packet, incomplete: it may have to make room.
     partial: Bits,
-    /// An unreliable packet, complete: likewise, after those.
+    /// An unreliable packet, complete: may be evicted, after those.
     whole: Bits,
     /// It was delivered: on an unordered channel.
     delivered: Bits,

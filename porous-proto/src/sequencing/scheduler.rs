@@ -1,14 +1,14 @@
 //! Which channel sends next, and what waits for that.
 //!
-//! Inside a priority (`docs/deviations.md` T21, Q15, P10), channels take turns by message under the paper's
-//! policy; under the modern one they share by weight, in bytes. The sharing is start-time fair queueing
-//! (Goyal, Vin, Cheng 1996): the channel goes first whose last message ended first, on a clock on which a
-//! byte takes 1 / weight. Bytes are shared as by deficit round robin, but a turn is as short as can be,
-//! however large the weights are: messages of one channel in a row are shorter on the wire than those
-//! that alternate (`docs/wire.md`), so that it is one message, or small ones together.
+//! Inside a priority (`docs/deviations.md` T21, Q15, P10), channels take turns by message under the
+//! paper's policy; under the modern one they share by weight, in bytes. The sharing is start-time fair
+//! queueing (Goyal, Vin, Cheng 1996): the channel goes first whose last message ended first, on a clock
+//! on which a byte takes 1 / weight. Bytes are shared as by deficit round robin, but a turn is as short
+//! as can be, however large the weights are: messages of one channel in a row are shorter on the wire
+//! than those that alternate (`docs/wire.md`), so that it is one message, or small ones together.
 //!
-//! Packets that wait too long are dropped where they wait: unreliable ones (`docs/deviations.md` T8), and
-//! those whose time to live is over (`docs/deviations.md` D1).
+//! Packets that wait too long are dropped where they wait: unreliable ones (`docs/deviations.md` T8),
+//! and those whose time to live is over (`docs/deviations.md` D1).
 
 use alloc::collections::{BinaryHeap, VecDeque};
 use core::cmp::Reverse;
@@ -73,7 +73,7 @@ impl Lane {
 struct Turn {
     /// When its last message ended.
     start: u64,
-    /// Who came first, among those with the same.
+    /// The order of coming, among those with the same start.
     number: u64,
     channel: u8,
 }
@@ -109,7 +109,7 @@ impl Lanes {
         }
     }
 
-    /// The channel waits for its turn: who sent last long ago goes first.
+    /// The channel waits for its turn: the one that sent longest ago goes first.
     fn push(&mut self, priority: Priority, channel: u8, lane: &Lane) {
         let turn = self.turn(channel, lane);
         self.levels[priority as usize].turns.push(Reverse(turn));
@@ -143,8 +143,8 @@ impl Lanes {
         Some(turn.channel)
     }
 
-    /// The channel whose turn it was sends a message that counts this number of bytes. It begins now, if
-    /// the channel was silent: nothing is owed to it. It goes on if its turn is not over, or waits
+    /// The channel whose turn it was sends a message that counts this number of bytes. It begins now,
+    /// if the channel was silent: nothing is owed to it. It goes on if its turn is not over, or waits
     /// for the next.
     fn sent(&mut self, priority: Priority, channel: u8, lane: &mut Lane, bytes: u64) {
         let level = &mut self.levels[priority as usize];
@@ -261,8 +261,8 @@ impl Scheduler {
         }
     }
 
-    /// The next new message of this priority, with `most` bytes of a packet at most, and how it is to be
-    /// sent. A channel that had its turn waits for the others.
+    /// The next new message of this priority, with `most` bytes of a packet at most, and how it is to
+    /// be sent. A channel that had its turn waits for the others.
     pub(super) fn next_message(
         &mut self,
         priority: Priority,

@@ -112,8 +112,8 @@ impl SendRoom {
             && receipts <= self.budget / 2
     }
 
-    /// Whether there is room for such a packet, where the channel holds so much already. If not, that is
-    /// remembered: see [`has_new_room`](Self::has_new_room).
+    /// Whether there is room for such a packet, where the channel holds so much already. If not, that
+    /// is remembered: see [`has_new_room`](Self::has_new_room).
     pub(super) fn has_room(&mut self, wanted: Refusal, held: Held, receipts: u64) -> bool {
         let fits = self.fits(held.of(wanted.mode), wanted.cost, receipts);
         if !fits {
@@ -143,7 +143,7 @@ impl SendRoom {
         })
     }
 
-    /// The application is told that there is room: whoever finds none is refused anew.
+    /// The application is told that there is room: a packet that finds none is refused anew.
     pub(super) fn forget_refusals(&mut self) {
         self.refusals.clear();
     }

@@ -5,7 +5,7 @@
 use crate::frame::MAX_MESSAGES;
 use crate::serial;
 
-/// So many packets in a row may be missing, and the next one is believed at once.
+/// The number of packets in a row that may be missing while the next one is believed at once.
 const LEAP: u64 = 32;
 
 /// The same with a window of N_Q, of which it is a quarter at most.
@@ -35,8 +35,8 @@ enum Asked {
 /// What one channel believes.
 #[derive(Debug)]
 pub(crate) struct Trust {
-    /// One past the newest packet that the remote host is believed to have begun. Those from here on are
-    /// suspects: they are kept, and not consumed.
+    /// One past the newest packet that the remote host is believed to have begun. Those from here on
+    /// are suspects: they are kept, and not consumed.
     reach: u64,
     /// The frame that is taken in, and how many packets it may still pass over.
     frame: u64,

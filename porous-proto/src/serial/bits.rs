@@ -9,7 +9,7 @@ use crate::hooks::work;
 
 const WORD: u64 = u64::BITS as u64;
 
-/// The bits. An id and one that is a multiple of the capacity away share a bit: whoever asks keeps
+/// The bits. An id and one that is a multiple of the capacity away share a bit: a caller keeps
 /// to a range of ids no wider than the capacity.
 #[derive(Debug)]
 pub(crate) struct Bits {
@@ -20,7 +20,7 @@ pub(crate) struct Bits {
 }
 
 impl Bits {
-    /// All clear, for so many ids at least. For none nothing is allocated.
+    /// All clear, for at least this many ids. For none nothing is allocated.
     pub(crate) fn new(ids: u64) -> Self {
         if ids == 0 {
             return Self {

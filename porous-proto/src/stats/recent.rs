@@ -118,7 +118,7 @@ pub(crate) struct Loss {
 }
 
 impl Loss {
-    /// So many frames in all, and so many lost. A loss may be taken back.
+    /// The counts of all frames and of lost ones so far. A loss may be taken back.
     pub(crate) fn note(&mut self, all: u64, lost: u64, now: Instant) {
         if now.saturating_duration_since(self.began) >= LOSS_HALF {
             (self.marks, self.began) = ([self.marks[1], self.now], now);

@@ -12,7 +12,7 @@ const HOLD_MAX: Duration = Duration::from_millis(25);
 /// The next frame is not always in time.
 const SLACK: Duration = Duration::from_millis(1);
 
-/// So many full frames are acknowledged at once.
+/// Full frames after which an acknowledgement is sent at once.
 const FULL_MAX: u8 = 2;
 
 /// The paper's policy acknowledges with the step that received. The modern one waits for a frame

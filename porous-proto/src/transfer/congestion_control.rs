@@ -152,7 +152,7 @@ impl CongestionControl {
         self.controller = controller;
     }
 
-    /// Datagrams can have so many bytes from now on.
+    /// Datagrams can have `mtu` bytes from now on.
     pub(super) fn on_mtu(&mut self, mtu: u16) {
         self.controller.on_mtu(mtu.into());
     }

@@ -24,10 +24,10 @@ const AROUND: usize = 24;
 /// What follows sooner on the heels of a frame shares its fate: losses come in bursts.
 const APART: Duration = Duration::from_millis(1);
 
-/// What has waited for so long is not worth another wait: a repair is as fast.
+/// The time after which a copy is not worth another wait: a repair is as fast.
 const LATE: Duration = Duration::from_millis(50);
 
-/// So many copies of a message at most.
+/// The most copies of a message.
 const COPIES_MAX: usize = 3;
 
 /// Messages that have had equally many chances, in the order in which they were sent.

@@ -4,9 +4,9 @@
 use crate::event::Ecn;
 use crate::frame::Marks;
 
-/// So many marked frames lost, and none that came: the path drops what has a mark
-/// (RFC 9000 §13.4.2). Once some have come, an outage is no reason: frames without a mark must have
-/// come between one loss and the next.
+/// Marked frames that are lost, with none that came, after which the path is taken to drop what has a
+/// mark (RFC 9000 §13.4.2). Once some have come, an outage is no reason: frames without a mark must
+/// have come between one loss and the next.
 const DROPPED: u8 = 10;
 
 /// What the frames of the remote host came with.
@@ -54,7 +54,7 @@ pub(crate) struct Marking {
     sent: u64,
     /// One of them was acknowledged.
     has_passed: bool,
-    /// So many were lost since, of those that count.
+    /// Marked frames that were lost since, of those that count.
     lost: u8,
     /// The newest frame without a mark that was acknowledged.
     unmarked: u64,

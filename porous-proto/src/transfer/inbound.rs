@@ -154,7 +154,8 @@ impl Inbound {
     }
 }
 
-/// After so many frames whose nonce bits are all 0, they are always 0, but for a chance of one in 2^64.
+/// Frames whose nonce bits are all 0 after which they are taken to be always 0: a chance of one in
+/// 2^64.
 const PLAIN: u64 = 64;
 
 /// What came of the remote host's ids.
@@ -170,7 +171,7 @@ pub(super) struct Missing {
     in_span: u64,
     /// The spans before with an id that did not come: one of those was left out.
     left_out: u64,
-    /// A nonce bit was set. Who leaves ids out has such.
+    /// A nonce bit was set: a sender that leaves ids out sets them.
     has_nonces: bool,
 }
 
@@ -187,8 +188,8 @@ impl Missing {
         }
     }
 
-    /// Whether an id of the newest span did not come, of those before `end`: then one may have been left
-    /// out.
+    /// Whether an id of the newest span did not come, of those before `end`: then one may have been
+    /// left out.
     fn has_gap(&self, end: u64) -> bool {
         end - (self.span * SKIP_SPAN).max(self.first) > self.in_span
     }
@@ -218,7 +219,7 @@ impl Missing {
         if self.has_nonces || self.received < PLAIN {
             left_out = self.left_out + u64::from(self.has_gap(self.next));
         }
-        // What is behind the first is none of them, whoever has sent it.
+        // What is behind the first is none of them.
         let sent = self.next - self.first;
         sent.saturating_sub(self.received).saturating_sub(left_out)
     }
@@ -228,8 +229,8 @@ impl Missing {
 mod tests {
     use super::*;
 
-    /// What is missing after all frames have come but those that `lost` says. `skips`: one id of each 512
-    /// is left out, elsewhere each time.
+    /// What is missing after all frames have come but those that `lost` says. `skips`: one id of each
+    /// 512 is left out, elsewhere each time.
     fn missing(frames: u64, skips: bool, lost: impl Fn(u64) -> bool) -> u64 {
         let mut missing = Missing::new(0);
         for id in 0..frames {

@@ -1,5 +1,5 @@
 //! Against acknowledgements of frames that never came (`docs/wire.md`, "Nonces";
-//! `docs/deviations.md` T26): each frame carries a bit that only who received it knows, and now and
+//! `docs/deviations.md` T26): each frame carries a bit that only its receiver knows, and now and
 //! then an id is left out.
 
 use core::hash::Hasher;
@@ -12,18 +12,18 @@ use crate::hooks::work;
 /// The ids whose bits one hash gives.
 const WORD: u64 = u64::BITS as u64;
 
-/// Of so many ids one is left out.
+/// The ids of which one is left out.
 pub(super) const SKIP_SPAN: u64 = 512;
 
-/// So many blocks must be right after one that was not, before more is trusted to the remote host:
-/// who guesses has a chance of one in 2^64.
+/// Blocks that must be right after one that was not, before more is trusted to the remote host: one
+/// that guesses has a chance of one in 2^64.
 const PROBATION: u8 = 64;
 
 /// The bits and gaps of one connection, computed from a secret.
 pub(crate) struct Nonces {
     /// None: all bits are 0, and no id is left out (the paper's policy).
     secret: Option<u64>,
-    /// Hashes of late, with their numbers: of 64 bits each, and of the gap of a span.
+    /// Recent hashes, with their numbers: of 64 bits each, and of the gap of a span.
     words: [(u64, u64); 2],
     gaps: [(u64, u64); 2],
     /// Blocks that must still be right.

@@ -44,9 +44,8 @@ impl Outbound {
     }
 
     /// Takes acknowledged frames out of the transfer queue (§3.1.2), and those that are considered
-    /// dropped because of it.
-    /// `is_trusted`: the remote host was not caught acknowledging what never came. Whether it told a round
-    /// trip.
+    /// dropped because of it. `is_trusted`: the remote host was not caught acknowledging what never
+    /// came. Whether it told a round trip.
     pub(super) fn on_ack(
         &mut self,
         acked: &Acked<'_>,
@@ -174,7 +173,8 @@ impl Outbound {
 
     /// The remote host has moved. What was sent to where it was and is not acknowledged is lost, so
     /// that what is reliable of it is repeated at once; and that tells nothing of where it is (RFC 9000
-    /// §9.4). Without parameters only its port is another, which is the doing of a router on the same path.
+    /// §9.4). Without parameters only its port is another, which is the doing of a router on the same
+    /// path.
     pub(super) fn on_moved(
         &mut self,
         params: Option<&TransferParams>,
@@ -198,7 +198,7 @@ impl Outbound {
         recovery.min(self.path.control.held_until())
     }
 
-    /// Frames that were not acknowledged for so long are considered dropped (§3.1.5), or asked
+    /// Frames whose acknowledgement is overdue are considered dropped (§3.1.5), or asked
     /// after.
     pub(super) fn handle_timeout(&mut self, source: &mut impl Source, now: Instant) {
         self.path.control.handle_timeout(now);

@@ -28,11 +28,11 @@ pub(crate) struct TransferParams {
     /// The most that we want to receive, and that the remote host does.
     pub(crate) receive_rate: u32,
     pub(crate) remote_rate: u32,
-    /// Silence for so long ends the connection.
+    /// The silence that ends the connection.
     pub(crate) timeout: Duration,
     pub(crate) policy: Policy,
     pub(crate) congestion: Congestion,
-    /// Under the modern policy a silent connection is heard of so often.
+    /// How often a silent connection is heard of under the modern policy.
     pub(crate) keepalive: Duration,
     /// Data is marked as ECN-capable.
     pub(crate) ecn: bool,
@@ -41,7 +41,8 @@ pub(crate) struct TransferParams {
 }
 
 impl TransferParams {
-    /// B of (10), in bytes a second: the smaller of what we want to send and the remote host to receive.
+    /// B of (10), in bytes a second: the smaller of what we want to send and the remote host to
+    /// receive.
     pub(super) fn bandwidth(&self) -> u32 {
         self.send_rate.min(self.remote_rate)
     }

@@ -1,6 +1,6 @@
 //! Path MTU discovery (RFC 8899; `docs/deviations.md` D8): how large datagrams may be on this path.
-//! Nothing here has a timer: only who has more to send than fits into a datagram has something to
-//! gain, and is asked for datagrams often.
+//! Nothing here has a timer: only a peer that has more to send than fits into a datagram has something
+//! to gain, and is asked for datagrams often.
 
 #[cfg(test)]
 mod tests;
@@ -15,20 +15,20 @@ const BEGIN: Duration = Duration::from_secs(5);
 /// A path may carry more after a while (`PMTU_RAISE_TIMER`, RFC 8899 §5.1.1).
 const RAISE: Duration = Duration::from_secs(600);
 
-/// One that carries less than before is left alone for so long.
+/// How long a path that carries less than before is left alone.
 const REST: Duration = Duration::from_secs(60);
 
 /// Sizes that are tried are so far apart.
 const STEP: u16 = 20;
 
-/// A size is tried so often (`MAX_PROBES`, RFC 8899 §5.1.2).
+/// How often a size is tried (`MAX_PROBES`, RFC 8899 §5.1.2).
 const TRIES: u8 = 3;
 
 /// A probe is lost after so long at least (`PROBE_TIMER`, RFC 8899 §5.1.1).
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// So many large datagrams lost with none that came later: the path does not carry them any more
-/// (RFC 8899 §4.3).
+/// Large datagrams that are lost, with none that came later, after which the path is taken not to carry
+/// them (RFC 8899 §4.3).
 const VANISHED: u8 = 4;
 
 /// What is used of a path that does not carry what a connection begins with: what the shortest requests
@@ -74,11 +74,11 @@ pub(crate) struct PathMtu {
     /// A message had no room in a datagram: a larger one would have been of use.
     is_wanted: bool,
     probe: Option<SizeProbe>,
-    /// How often this size was tried in vain.
+    /// How often this size was tried without success.
     tries: u8,
     /// The newest large frame that was acknowledged.
     passed: u64,
-    /// So many newer ones are lost.
+    /// The number of newer ones that are lost.
     vanished: u8,
     /// Frames before this one were sent when datagrams had another size: their loss tells nothing.
     since: u64,
@@ -147,7 +147,7 @@ impl PathMtu {
         }
     }
 
-    /// The size of the probe that is to be sent now. `patience`: one that was sent so long ago is
+    /// The size of the probe that is to be sent now. `patience`: the time after which a probe is
     /// lost.
     /// `next`: the id of the next frame.
     pub(super) fn probe_now(&mut self, patience: Duration, next: u64, now: Instant) -> Option<u16> {
@@ -185,8 +185,8 @@ impl PathMtu {
         size
     }
 
-    /// A datagram holds no more, but would with one more message if it could be so long. Parts of a packet
-    /// would be fewer.
+    /// A datagram holds no more, but would with one more message if it could be so long. Parts of a
+    /// packet would be fewer.
     pub(super) fn on_full(&mut self, needed: usize, is_part: bool) {
         let sizes = usize::from(self.current) + 1..=usize::from(self.max);
         self.is_wanted |= sizes.contains(&needed) || is_part && self.current < self.max;
@@ -310,7 +310,7 @@ impl Suspicion {
         }
     }
 
-    /// `patience`: a probe that was sent so long ago is lost.
+    /// `patience`: the time after which a probe is lost.
     fn next_step(&mut self, patience: Duration, now: Instant) -> Step {
         if let Some(probe) = self.probe {
             if now < probe.sent + patience.max(PATIENCE) {

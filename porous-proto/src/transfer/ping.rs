@@ -11,19 +11,19 @@ use crate::time::Instant;
 /// At most ten pings a second, whatever the round-trip time (`docs/deviations.md` T24).
 const MIN_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Once so many pings in a row went unanswered, one a second is enough.
+/// Pings in a row without an answer after which one a second is enough.
 const SLOW_AFTER: usize = 8;
 const SLOW_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Who has sent no data for so long needs no new round-trip time, only a sign of life: one a second
-/// too, or ten in the time after which silence ends the connection, so that losses do not end it.
-/// At the start it is as long, so that (5) and (6) settle: 30 samples leave 2 % of what they began
+/// A host that has sent no data for this time needs no new round-trip time, only a sign of life: one a
+/// second too, or ten in the time after which silence ends the connection, so that losses do not end
+/// it. At the start it is as long, so that (5) and (6) settle: 30 samples leave 2 % of what they began
 /// with.
 const BUSY: Duration = Duration::from_secs(3);
 const SIGNS_OF_LIFE: u32 = 10;
 
-/// Of the modern policy: who hears nothing for this part of the time after which silence ends the
-/// connection asks for a sign, and then as often as the paper's does.
+/// Of the modern policy: a host that hears nothing for this part of the time after which silence ends
+/// the connection asks for a sign, and then as often as the paper's does.
 const SIGNS_ASKED_FOR: u32 = 4;
 
 /// Pings that are on their way. With the intervals above they cover round-trip times of 8 s.
@@ -53,7 +53,7 @@ pub(crate) struct Pings {
 }
 
 impl Pings {
-    /// The first ping goes out at once. `timeout`: silence for so long ends the connection, at one of
+    /// The first ping goes out at once. `timeout`: silence for this time ends the connection, at one of
     /// its ends.
     /// `keepalive`: what comes so seldom is told to be there, under the modern policy. `yields`: a host
     /// that pings just as often need not be pinged, which is so of one of the two.

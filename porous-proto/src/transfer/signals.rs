@@ -17,11 +17,11 @@ const LIMITS_LEN: usize = 8;
 /// No signalling of the layer above is longer, in bytes.
 const SIGNAL_LEN: usize = 16;
 
-/// No honest host asks so often (`docs/wire.md`, "Control").
+/// The time between answers. No honest host asks more often (`docs/wire.md`, "Control").
 const INTERVAL: Duration = Duration::from_millis(10);
 
-/// What pings (§3.1.3) and path challenges are answered with: at most one of each waits, and answers leave
-/// at most once in 10 ms, so that a flood of questions is no flood of answers.
+/// What pings (§3.1.3) and path challenges are answered with: at most one of each waits, and answers
+/// leave at most once in 10 ms, so that a flood of questions is no flood of answers.
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
     pong: Option<u16>,
@@ -64,8 +64,8 @@ impl Answers {
     }
 }
 
-/// Sentinel frames (§3.1.2): an empty frame in place of a dropped, unreliable one, twice in each transfer
-/// window, repeated until acknowledged.
+/// Sentinel frames (§3.1.2): an empty frame in place of a dropped, unreliable one, twice in each
+/// transfer window, repeated until acknowledged.
 #[derive(Debug)]
 pub(super) struct Sentinels {
     /// S = N_P / 2.

@@ -12,7 +12,7 @@ use crate::frame::{Control, Message};
 pub(crate) struct NextMessage {
     pub(crate) message: Message<Bytes>,
     pub(crate) delivery: Delivery,
-    /// So many more frames carry it, if they have room (`docs/deviations.md` P8).
+    /// The number of further frames that carry it, if they have room (`docs/deviations.md` P8).
     pub(crate) copies: u8,
 }
 

@@ -33,7 +33,7 @@ pub(crate) struct Outgoing {
     pub(crate) message: Message<Bytes>,
     pub(crate) delivery: Delivery,
     pub(crate) priority: Priority,
-    /// So many more frames carry it, if they have room (`docs/deviations.md` P8).
+    /// The number of further frames that carry it, if they have room (`docs/deviations.md` P8).
     pub(crate) copies: u8,
     /// A probe has repeated it.
     pub(crate) probed: bool,
@@ -334,8 +334,8 @@ impl Store {
         }
     }
 
-    /// A frame with these messages is sent. Those of which copies are wanted, no longer than
-    /// `longest`, begin to wait: so many. The payloads of other unreliable ones are forgotten.
+    /// A frame with these messages is sent. Those of which copies are wanted, no longer than `longest`,
+    /// begin to wait: the number of those. The payloads of other unreliable ones are forgotten.
     pub(crate) fn sent(
         &mut self,
         contents: &List,
@@ -467,7 +467,7 @@ impl Store {
     }
 }
 
-/// The index of the last of so many. The number of messages is bounded far below by the budgets.
+/// The index of the last of `count`. The number of messages is bounded far below by the budgets.
 fn last(count: usize) -> u32 {
     u32::try_from(count - 1).unwrap_or(NIL)
 }

@@ -19,19 +19,19 @@ use super::controller::{Ack, Controller, Signal, Trouble};
 use super::{MAX_WINDOW, initial_window, min_window};
 use crate::time::Instant;
 
-/// How often the queue is emptied, to see the path without it. The first time is soon: who comes late
-/// sees the queue of others as part of the path.
+/// How often the queue is emptied, to see the path without it. The first time is soon: a connection
+/// that comes late sees the queue of others as part of the path.
 const DRAIN_EVERY: Duration = Duration::from_secs(4);
 const DRAIN_FIRST: Duration = Duration::from_secs(1);
 
 /// A minute stands for all that is longer, so that nothing can overflow. What is known of the path is
-/// kept for so long beside rivals, who hide it.
+/// kept for this time beside rivals, which hide it.
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// No datagram is longer (UDP).
 const MTU_MAX: u32 = u16::MAX as u32;
 
-/// After so many rounds with next to no queue, each one more doubles what is added, so many times.
+/// Rounds with next to no queue after which each further one doubles what is added, and how often.
 const PATIENCE: u32 = 3;
 const HASTE_MAX: u32 = 6;
 
@@ -42,7 +42,7 @@ enum Phase {
     Start,
     /// The delay.
     Steady,
-    /// Losses, beside those who fill the queue.
+    /// Losses, beside connections that fill the queue.
     Competing,
 }
 
@@ -66,7 +66,7 @@ pub(super) struct Lean {
     short: u32,
     losses: Losses,
     rivals: Rivals,
-    /// So many rounds in a row told nothing of the delay.
+    /// Rounds in a row that told nothing of the delay.
     silent: u32,
     /// Since when it does as they do.
     competing: Instant,
@@ -289,7 +289,7 @@ impl Controller for Lean {
                 self.set_window(self.window / 2);
                 self.rivals.forget(self.window, trouble.now);
             }
-            // Who cannot see the queue has no reason to be tolerant.
+            // A host that cannot see the queue has no reason to be tolerant.
             Signal::Loss if self.silent > 1 => self.cut(trouble.now),
             Signal::Loss | Signal::FurtherLoss => {}
             Signal::Persistent => {

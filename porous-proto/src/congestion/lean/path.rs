@@ -6,7 +6,7 @@ use crate::congestion::controller::Ack;
 use crate::stats::Minimum;
 use crate::time::Instant;
 
-/// A connection keeps as many frames in the queue as the square root of its rate in units of so many
+/// A connection keeps as many frames in the queue as the square root of its rate in units of this many
 /// bytes a second, and one at least: few enough to keep the queue short at any rate, and of two
 /// connections the faster one has less in it for its rate, so that they meet.
 const UNIT: u32 = 70_000;
@@ -18,7 +18,7 @@ pub(super) struct Path {
 }
 
 impl Path {
-    /// The shortest round trip of late; zero before the first.
+    /// The shortest recent round trip; zero before the first.
     pub(super) fn base(&self) -> Duration {
         self.base.get().unwrap_or_default()
     }
@@ -113,7 +113,7 @@ impl Fastest {
     }
 }
 
-/// So many bytes in this time, in bytes a second; at most half of the range, so that sums of rates
+/// `bytes` in this time, in bytes a second; at most half of the range, so that sums of rates
 /// cannot overflow.
 pub(super) fn per_second(bytes: u32, time: Duration) -> u32 {
     let micros = time.as_micros().max(1);

@@ -5,23 +5,23 @@ use core::time::Duration;
 use crate::stats::Peak;
 use crate::time::Instant;
 
-/// A queue that does not become shorter for so many rounds although we give way is filled by others;
-/// for fewer, if they were there of late.
+/// Rounds in which a queue does not become shorter although we give way, after which it is taken to be
+/// filled by others; fewer, if they were there recently.
 const ROUNDS: u32 = 6;
 const ROUNDS_AGAIN: u32 = 2;
 
-/// They were there of late if they were within this time.
+/// How long they count as recent.
 const OF_LATE: Duration = Duration::from_secs(10);
 
 /// What is seen of others.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rivals {
-    /// For so many rounds the queue has been too long, and how long it was in the first.
+    /// Rounds for which the queue has been too long, and how long it was in the first.
     rounds: u32,
     first: Duration,
     /// When they were last seen.
     seen: Option<Instant>,
-    /// The largest window of late: what we had before we gave way.
+    /// The largest recent window: what we had before we gave way.
     peak: Peak,
 }
 
@@ -31,7 +31,7 @@ impl Rivals {
         self.peak.note(window, now);
     }
 
-    /// What we had of late.
+    /// The largest recent window.
     pub(super) fn window(&self) -> u32 {
         self.peak.get()
     }
@@ -78,7 +78,7 @@ impl Rivals {
     }
 }
 
-/// One frame in so many is not lost by chance, counted over so many frames.
+/// A loss of one frame in this many is no chance, counted over this many frames.
 const PART: u32 = 8;
 const FRAMES: u32 = 128;
 
@@ -99,7 +99,7 @@ impl Losses {
         (self.acknowledged, self.lost, self.since) = (0, 0, now);
     }
 
-    /// So many frames were acknowledged, the newest of which was sent then. Whether too many were
+    /// `frames` were acknowledged, the newest of which was sent then. Whether too many were
     /// lost.
     pub(super) fn on_acknowledged(&mut self, frames: u32, sent: Instant) -> bool {
         if sent < self.since {

@@ -12,12 +12,12 @@ const PART: u32 = 8;
 const LEAST: Duration = Duration::from_millis(4);
 const MOST: Duration = Duration::from_millis(16);
 
-/// So many round trips in a row must agree on it (RFC 9406, `N_RTT_SAMPLE`), and fewer where the host
+/// Round trips in a row that must agree on it (RFC 9406, `N_RTT_SAMPLE`), and fewer where the host
 /// is called so late that each of them stands for several.
 const SAMPLES: usize = 8;
 const SAMPLES_LATE: usize = 2;
 
-/// The window is at most so many times as large after a round trip.
+/// The most by which the window is multiplied in a round trip.
 const FASTEST: u32 = 8;
 
 /// What slow start goes by.

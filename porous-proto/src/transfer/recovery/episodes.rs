@@ -1,7 +1,7 @@
 //! Episodes of loss (RFC 9002 §7.3.1, RFC 8985 §6.2; `docs/deviations.md` P5): what is lost within
 //! one round trip counts once, and not at all if it was not lost.
 
-/// So many episodes without a spurious loss, and what was learnt about reordering is forgotten.
+/// Episodes without a spurious loss after which what was learnt about reordering is forgotten.
 const CLEAN: u8 = 16;
 
 /// The episodes of one peer: times in which frames are lost, from the first one until one is
@@ -32,7 +32,7 @@ impl Episodes {
         begins
     }
 
-    /// A router has marked a frame, likewise. Nothing excuses that.
+    /// A router has marked a frame: whether an episode begins. Nothing excuses that.
     pub(super) const fn on_marked(&mut self, id: u64, next: u64) -> bool {
         self.on_trouble(id, next)
     }

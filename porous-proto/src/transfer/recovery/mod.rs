@@ -63,8 +63,8 @@ pub(crate) trait Recovery: fmt::Debug + Send + Sync {
     /// A frame leaves whose acknowledgement is awaited.
     fn on_sent(&mut self, _now: Instant) {}
 
-    /// Whether something was lost in the last seconds: then it is worth an acknowledgement of its own to
-    /// know soon what becomes of reliable content (T19).
+    /// Whether something was lost in the last seconds: then it is worth an acknowledgement of its own
+    /// to know soon what becomes of reliable content (T19).
     fn is_lossy(&self, _now: Instant) -> bool {
         false
     }
@@ -73,7 +73,7 @@ pub(crate) trait Recovery: fmt::Debug + Send + Sync {
     /// `is_idle`: no data is in flight any more.
     fn on_acknowledged(&mut self, id: u64, data: bool, is_idle: bool, now: Instant);
 
-    /// Whether the oldest frame was overtaken by so many later ones, or for so long, that it is lost.
+    /// Whether the oldest frame is lost: later ones have overtaken it, many or long ago.
     fn is_lost(&self, frame: (u64, Instant), acks: &LaterAcks, rtt: &Rtt, now: Instant) -> bool;
 
     /// A frame with data is considered lost: what that means for the congestion window.
@@ -94,7 +94,8 @@ pub(crate) trait Recovery: fmt::Debug + Send + Sync {
     /// What is due next, and when.
     fn deadline(&self, flight: &Flight, acks: &LaterAcks, rtt: &Rtt) -> (Instant, Due);
 
-    /// How long the first probe for a frame waits, which asked for an acknowledgement at once or did not.
+    /// How long the first probe for a frame waits, which asked for an acknowledgement at once or did
+    /// not.
     fn early_probe(&self, _at_once: bool, _rtt: &Rtt) -> Duration {
         Duration::MAX
     }

@@ -16,7 +16,7 @@ pub(crate) fn normalise(address: SocketAddr) -> SocketAddr {
     }
 }
 
-/// An address of ours, likewise.
+/// The same of an address of this host.
 pub(crate) fn unmapped(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,

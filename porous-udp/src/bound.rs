@@ -24,8 +24,8 @@ pub(crate) struct Bound<S: SystemSocket> {
     pub(crate) socket: Socket<S>,
     pub(crate) clock: Clock,
     pub(crate) outbox: Outbox,
-    /// The socket had no room for what is in the outbox, be it that all have refused it to whom there
-    /// is something to send.
+    /// Whether the socket had no room for what is in the outbox, or every address with something to
+    /// send refused it.
     pub(crate) is_full: bool,
     /// How long a call works.
     pub(crate) time_limit: Duration,
@@ -161,8 +161,8 @@ impl<S: SystemSocket> Bound<S> {
 }
 
 impl<S: SystemSocket> Bound<S> {
-    /// Sends what waits, as far as the socket and the addresses take it. Whether more may be made:
-    /// what one address refuses does not stop the others, as long as there are any.
+    /// Sends what waits, as far as the socket and the addresses take it. Returns whether more may be
+    /// made: what one address refuses does not stop the others, as long as there are any.
     pub(crate) fn flush(&mut self, now: Instant) -> io::Result<bool> {
         while let Some((batch, datagrams)) = self.outbox.first() {
             if batch.to_stranger && !self.socket.has_room_for(batch.to, now) {
@@ -192,7 +192,8 @@ impl<S: SystemSocket> Bound<S> {
             Some(refused) => {
                 let peers = self.host.peers().count();
                 let has_room = self.outbox.room(self.host.max_datagram_size()).is_some();
-                // What is old is given up if others could have its room, or nobody is there to get it.
+                // Old datagrams are given up if others could have their room, or no peer is left to get
+                // them.
                 if self.outbox.has_passed() || !has_room || peers == 0 {
                     let lost = self.outbox.drop_old(now);
                     self.socket.count_lost(lost);
@@ -210,8 +211,8 @@ impl<S: SystemSocket> Bound<S> {
         self.socket.count_withheld(answers);
     }
 
-    /// Makes datagrams, as many as there is room for. Those that are taken away do not leave. Whether
-    /// any was made.
+    /// Makes datagrams, as many as there is room for. Those that are taken away do not leave. Returns
+    /// whether any was made.
     pub(crate) fn fill(
         &mut self,
         now: Instant,
@@ -258,7 +259,7 @@ impl<S: SystemSocket> Drop for Bound<S> {
     fn drop(&mut self) {
         // What panicked may have been the host, and a second panic would abort the program.
         if !thread::panicking() {
-            // Who is not told notices by its timeout.
+            // A peer that is not told notices by its timeout.
             let _unsent = self.say_goodbye();
         }
     }

@@ -30,9 +30,9 @@ const LARGEST: usize = 1 << 30;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SocketBuffers {
-    /// What has arrived and was not taken in yet.
+    /// For datagrams that have arrived and were not taken in yet.
     pub receive: usize,
-    /// What was handed out and has not left yet.
+    /// For datagrams that were handed out and have not left yet.
     pub send: usize,
 }
 
@@ -58,7 +58,7 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     ///
     /// # Errors
     ///
-    /// The system's.
+    /// The system's error.
     ///
     /// ```
     /// use porous_udp::{Config, Endpoint, bind};
@@ -82,7 +82,7 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     ///
     /// # Errors
     ///
-    /// The system's, if it refuses even small ones.
+    /// The system's error, if it refuses even small ones.
     ///
     /// ```
     /// use porous_udp::{Config, Endpoint, SocketBuffers, bind};

@@ -36,7 +36,7 @@ pub(crate) const RETRY_SEND: Duration = Duration::from_millis(5);
 ///
 /// When it is dropped, each peer is told once that it ends, with reason 0, as far as the socket has
 /// room at that moment: nothing is waited for, and the conditioner is not asked. Nobody is told while
-/// the thread panics. Who is not told, or whose only datagram is lost, notices by its
+/// the thread panics. A peer that is not told, or whose only datagram is lost, notices by its
 /// [timeout](Config::timeout): to end in order, [disconnect](Self::disconnect_all) all and go on
 /// until they [are gone](Self::is_empty).
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl<S: SystemSocket> Endpoint<S> {
     ///
     /// # Errors
     ///
-    /// The system's, if the socket cannot be made non-blocking or there are no random numbers.
+    /// The system's error, if the socket cannot be made non-blocking or there are no random numbers.
     ///
     /// ```
     /// use porous_udp::{Config, Endpoint, bind};

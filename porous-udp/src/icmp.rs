@@ -6,8 +6,8 @@ use core::net::SocketAddr;
 
 use socket2::SockRef;
 
-/// So many closed ports are noted between two steps of the host: an attempt has at most 8 addresses,
-/// and who forges more does not make it grow.
+/// Closed ports that are noted between two steps of the host, at most: an attempt has at most 8
+/// addresses, and a stranger that forges more does not make the list grow.
 const CLOSED_MAX: usize = 64;
 
 /// What was said of closed ports and not told to the host yet.
@@ -17,7 +17,7 @@ pub(crate) struct Icmp {
     /// be told by any call.
     is_on: bool,
     closed: Vec<SocketAddr>,
-    /// A port is closed, and the system did not tell where.
+    /// Whether a port is closed at an address that the system did not tell.
     is_somewhere: bool,
 }
 
@@ -29,7 +29,7 @@ impl Icmp {
     /// Begins to ask, on a socket of IPv6 for both families, or ends it.
     pub(crate) fn ask(&mut self, socket: &SockRef<'_>, is_ipv6: bool, yes: bool) {
         if !yes {
-            // Or the next datagram to whomever would be lost for it.
+            // Or the next datagram, to any address, would be lost for the error.
             self.hear(socket);
         }
         self.is_on = ask(socket, is_ipv6, yes) && yes;
@@ -40,7 +40,7 @@ impl Icmp {
         if !self.is_on {
             return;
         }
-        // Each was caused by a datagram of ours or forged by a stranger, who must not hold us.
+        // Each was caused by a datagram of ours or forged by a stranger, which must not hold us up.
         for _ in 0..crate::endpoint::ERRORS_PER_CALL {
             let Some(said) = hear(socket) else {
                 return;

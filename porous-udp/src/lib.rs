@@ -1,7 +1,7 @@
 //! What the drivers of POROUS over a system's UDP socket share: [`Endpoint`], one socket and the
 //! host that lives on it. A driver adds a way to wait: `porous-std` sleeps on the socket,
-//! `porous-mio` lets an event loop do it. A game uses one of these; this crate is for whoever
-//! writes another, and its methods are theirs.
+//! `porous-mio` lets an event loop do it. A game uses one of these; this crate is for authors
+//! of other drivers. Its methods are also theirs.
 //!
 //! ```
 //! use porous_udp::{Config, Endpoint, Listen, bind};
@@ -44,7 +44,7 @@
 //!
 //! That nobody is bound to a port is told by the machine that has the address, by ICMP. It may be
 //! forged, or be wrong a moment later, and ends nothing: [`Event::PortClosed`] says so, once, to
-//! whoever wants to show "is the server running?". Linux and Android tell it, with the address, and
+//! applications that show "is the server running?". Linux and Android tell it, with the address, and
 //! are asked to while this host connects to somebody (`IP_RECVERR`), but not on a
 //! [plain](Endpoint::plain) path, which changes no option. Windows tells it without the address:
 //! then it is only known where this host has one peer, at one address. Other systems do not tell a
@@ -67,8 +67,8 @@
 //!
 //! What one address refuses does not stop the others. It is tried again with each call and after 5 ms;
 //! while others get theirs it is kept for 100 ms, and 32 KiB of all that is refused, and then lost.
-//! Where four addresses in a row refuse, or all that there are, the socket is taken to have no room, and
-//! [`Endpoint::is_blocked`] says so.
+//! Where four addresses in a row refuse, or all that there are, the socket is taken to have no room,
+//! and [`Endpoint::is_blocked`] says so.
 //!
 //! # Strangers
 //!
@@ -89,7 +89,7 @@
 //!
 //! Where the system can, one call sends up to 64 datagrams to one peer (generic segmentation
 //! offload of Linux and Windows) and receives up to 8 trains of up to 64 (recvmmsg, generic
-//! receive offload); elsewhere one call carries one datagram. Nothing else differs: a batch that
+//! receive offload); on other systems one call carries one datagram. Nothing else differs: a batch that
 //! fails is sent one by one. See [`Endpoint::plain`] for the other way.
 //!
 //! # Memory

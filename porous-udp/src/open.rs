@@ -15,7 +15,7 @@ use crate::buffers::{self, SocketBuffers};
 ///
 /// # Errors
 ///
-/// The system's, with the address, if it cannot bind the socket: mostly that another program has
+/// The system's error, with the address, if it cannot bind the socket: mostly that another program has
 /// the port, that no interface has the address, or that there is no IPv6.
 ///
 /// ```

@@ -15,7 +15,7 @@ const BATCH: usize = 65_507;
 /// The most batches that are made before they are sent, so that the time of a call is looked at often.
 const BATCHES: usize = 64;
 
-/// What addresses that refuse datagrams may have waiting for them, so that there is room for others.
+/// The most bytes that may wait for addresses that refuse datagrams, so that there is room for others.
 const REFUSED_BYTES: usize = BATCH / 2;
 
 /// When this many addresses in a row have refused, the others wait for the next turn: the socket may
@@ -34,7 +34,7 @@ pub(crate) struct Batch {
     pub(crate) ecn: Ecn,
     /// The length of each datagram but the last.
     pub(crate) segment: usize,
-    /// It answers somebody who is no peer.
+    /// Whether it answers a host that is no peer.
     pub(crate) to_stranger: bool,
     at: Range<usize>,
     /// Whether a datagram can still be added.
@@ -52,7 +52,7 @@ impl Batch {
 
 #[cfg(test)]
 impl Batch {
-    /// One that tells how to send, and holds nothing.
+    /// An empty batch that tells how to send.
     pub(crate) const fn new(to: SocketAddr, ecn: Ecn, segment: usize) -> Self {
         Self {
             to,
@@ -85,11 +85,11 @@ pub(crate) struct Outbox {
     kept: VecDeque<Batch>,
     /// The addresses of what is kept.
     refused: BTreeSet<SocketAddr>,
-    /// How many of them are to be tried again in this turn.
+    /// How many refused addresses are to be tried again in this turn.
     retries: usize,
     /// How many addresses refused since one took something.
     in_a_row: usize,
-    /// Whether any did in this turn.
+    /// Whether any address took something in this turn.
     has_passed: bool,
     /// How many batches were made since they were sent last.
     made: usize,
@@ -182,7 +182,7 @@ impl Outbox {
         Some((batch, &self.buffer[batch.at.clone()]))
     }
 
-    /// Says that so many bytes of the first batch are off our hands.
+    /// Notes that `bytes` of the first batch were sent, or are lost.
     pub(crate) fn advance(&mut self, bytes: usize) {
         self.has_passed = true;
         if self.retries > 0 {
@@ -250,7 +250,7 @@ impl Outbox {
         }
     }
 
-    /// All that can be sent now was. Makes room for more.
+    /// Makes room for more, when all that can be sent now was sent.
     pub(crate) fn pack(&mut self) {
         (self.made, self.retries) = (0, 0);
         let batches = self.batches.iter_mut().chain(&mut self.kept);
@@ -301,7 +301,7 @@ impl Outbox {
     }
 }
 
-/// Those to this address, and the others.
+/// The batches to this address, and the others.
 fn split(batches: &mut VecDeque<Batch>, to: SocketAddr) -> (VecDeque<Batch>, VecDeque<Batch>) {
     core::mem::take(batches)
         .into_iter()

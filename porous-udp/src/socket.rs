@@ -44,9 +44,9 @@ pub struct SocketStats {
 /// What became of datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sent {
-    /// So many bytes of them are off our hands, be they lost.
+    /// How many bytes of the datagrams the system has taken, or are lost.
     pub(crate) bytes: usize,
-    /// They are, and so is what is sent to this address now.
+    /// Whether they are lost because their address cannot be reached now.
     pub(crate) is_unreachable: bool,
 }
 
@@ -164,7 +164,7 @@ impl<S: SystemSocket> Socket<S> {
         Some(self.icmp.next_closed()?.map(normalise))
     }
 
-    /// For its options.
+    /// The system's socket, for its options.
     pub(crate) fn options(&self) -> SockRef<'_> {
         self.system.options()
     }
@@ -259,8 +259,8 @@ impl<S: SystemSocket> Socket<S> {
         self.gateways.may_pass(stranger, now, buffer)
     }
 
-    /// Whether the system says that there is room: Linux, that more than half of it is free. One that
-    /// cannot tell has.
+    /// Whether the system says that there is room: Linux, that more than half of it is free. A
+    /// system that cannot tell always has room.
     fn is_writable(&self) -> bool {
         let socket = self.system.options();
         let mut fds = [PollFd::new(&*socket, PollFlags::OUT)];

@@ -1,6 +1,6 @@
-//! From which of its addresses a host answers whom. A socket that is bound to all of them would
-//! leave that to the system, which knows of no connections and looks only at the way out; but who
-//! asked one address takes no answer of another.
+//! From which of its addresses a host answers each peer. A socket that is bound to all of them would
+//! leave the choice to the system, which knows of no connections and looks only at the route; but a
+//! host that asked one address takes no answer from another.
 
 use alloc::collections::BTreeMap;
 use core::net::{IpAddr, SocketAddr};
@@ -9,13 +9,13 @@ use porous_proto::PeerId;
 
 use crate::address::unmapped;
 
-/// Fewer are never looked through for those of peers that are gone.
+/// The fewest entries at which those of ended peers are looked for and removed.
 const FEW: usize = 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Source {
     ours: IpAddr,
-    /// Whose datagram has told it; `None` if anyone's can have.
+    /// The peer whose datagram told `ours`; `None` if a stranger's may have.
     peer: Option<PeerId>,
 }
 
@@ -27,17 +27,17 @@ struct Source {
 pub(crate) struct Sources {
     is_on: bool,
     all: BTreeMap<SocketAddr, Source>,
-    /// How many there may be before those of peers that are gone are removed.
+    /// How many entries there may be before those of ended peers are removed.
     limit: usize,
 }
 
 impl Sources {
-    /// From now on they are remembered.
+    /// From now on the addresses are remembered.
     pub(crate) const fn remember(&mut self) {
         self.is_on = true;
     }
 
-    /// The address that is to send to this one, if the system shall not choose it.
+    /// The address of this host from which to send to `to`, if the system shall not choose it.
     pub(crate) fn of(&self, to: SocketAddr) -> Option<IpAddr> {
         self.all.get(&to).map(|source| source.ours)
     }

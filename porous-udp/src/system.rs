@@ -35,14 +35,14 @@ pub trait SystemSocket: Debug {
     ///
     /// # Errors
     ///
-    /// The system's.
+    /// The system's error.
     fn send_to(&self, datagram: &[u8], to: SocketAddr) -> io::Result<usize>;
 
     /// Receives one datagram, without waiting for it.
     ///
     /// # Errors
     ///
-    /// The system's.
+    /// The system's error.
     fn recv_from(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)>;
 
     /// Makes a call that sends on [`options`](Self::options). A library that keeps account of

@@ -393,8 +393,8 @@ macro_rules! verbs {
         /// strangers are sent in any case, of which the host keeps 1024 at most.
         ///
         /// With more time a call takes in more of what a flood brings; with less it leaves more to the
-        /// game. A loop of few turns a second needs more time for a call, or more calls, and receives no
-        /// more than its socket's [buffer](crate::SocketBuffers) holds from one to the next.
+        /// game. A loop of few turns a second needs more time for a call, or more calls, and receives
+        /// no more than its socket's [buffer](crate::SocketBuffers) holds from one to the next.
         ///
         /// ```
         /// use core::time::Duration;
@@ -520,7 +520,7 @@ macro_rules! verbs {
         ///
         /// # Errors
         ///
-        /// The system's.
+        /// The system's error.
         ///
         /// ```
         #[doc = $names]

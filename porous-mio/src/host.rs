@@ -23,9 +23,9 @@ use crate::MioSocket;
 #[derive(Debug)]
 pub struct MioHost<C = (), S: SystemSocket = MioSocket> {
     endpoint: Endpoint<S, C>,
-    /// The socket was reported readable, and has not been read empty since.
+    /// Whether the socket was reported readable, and has not been read empty since.
     readable: bool,
-    /// The socket was reported writable while a datagram waited for room in it.
+    /// Whether the socket was reported writable while a datagram waited for room in it.
     has_room: bool,
 }
 
@@ -39,9 +39,9 @@ impl MioHost {
     ///
     /// # Errors
     ///
-    /// The system's, with the address, if it cannot bind the socket: mostly that another program
+    /// The system's error, with the address, if it cannot bind the socket: mostly that another program
     /// has the port, that no interface has the address, that there is no IPv6, or that the process
-    /// may not open so many files. Also if there are no random numbers.
+    /// may not open another file. Also if there are no random numbers.
     ///
     /// ```
     /// use porous_mio::{Config, MioHost};
@@ -60,7 +60,7 @@ impl MioHost {
     ///
     /// # Errors
     ///
-    /// The system's, if the socket cannot be made non-blocking or there are no random numbers.
+    /// The system's error, if the socket cannot be made non-blocking or there are no random numbers.
     ///
     /// ```
     /// use mio::net::UdpSocket;

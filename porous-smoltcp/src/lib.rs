@@ -113,8 +113,8 @@
 //! # The end
 //!
 //! The socket is lent to a host, which can send nothing when it is dropped: say goodbye by
-//! [`disconnect_all`](porous_proto::Host::disconnect_all) of [`host_mut`](SmolHost::host_mut), and go on
-//! until each peer's [`Event::Disconnected`] came.
+//! [`disconnect_all`](porous_proto::Host::disconnect_all) of [`host_mut`](SmolHost::host_mut), and go
+//! on until each peer's [`Event::Disconnected`] came.
 //!
 //! # Memory
 //!
@@ -159,12 +159,12 @@
 //!
 //! # Ethernet
 //!
-//! On Ethernet smoltcp keeps a datagram in the socket for as long as nobody answers for its
-//! address, or there is no route to it, and all others behind it: one player who pulls a cable, or a
-//! wrong address that was connected to, would silence the host for ever. The driver empties a
-//! socket of which nothing has left for two seconds. Whoever can make a request seem to come from an
-//! address of the link that nobody has can still make a server wait so long, again and again: there
-//! has to be a router in front that filters, and nobody on the link who would do that.
+//! On Ethernet smoltcp keeps a datagram in the socket for as long as nobody answers for its address, or
+//! there is no route to it, and all others behind it: one player that pulls a cable, or a wrong address
+//! that was connected to, would silence the host for ever. The driver empties a socket of which nothing
+//! has left for two seconds. An attacker that can make a request seem to come from an unused address of
+//! the link can still make a server wait for these two seconds, again and again: there has to be a
+//! router in front that filters, and no such attacker on the link.
 //!
 //! smoltcp knows 8 neighbours, unless it is built with another number, and forgets one for each
 //! further one. Set its `iface-neighbor-cache-count` to more than there are peers on the link.

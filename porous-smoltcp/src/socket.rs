@@ -7,8 +7,8 @@ use porous_proto::{BadAddress, Instant};
 use smoltcp::socket::udp::{SendError, Socket};
 use smoltcp::wire::IpEndpoint;
 
-/// A socket of which nothing has left for so long is emptied. smoltcp asks once a second who has
-/// an address, so two of its questions were not answered.
+/// A socket of which nothing has left for this time is emptied. smoltcp sends an ARP or neighbour
+/// request once a second, so two of its requests were not answered.
 pub(crate) const STUCK: Duration = Duration::from_secs(2);
 
 /// What the socket did beside carrying datagrams.
@@ -78,7 +78,7 @@ pub(crate) enum Sent {
     Queued,
     /// It will never be sent.
     Lost,
-    /// Nor will any other to this address.
+    /// It will never be sent, nor will any other to this address.
     Unreachable,
     /// There is no room now.
     NoRoom,

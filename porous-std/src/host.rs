@@ -30,7 +30,7 @@ impl UdpHost {
     ///
     /// # Errors
     ///
-    /// The system's, with the address, if it cannot bind the socket: mostly that another program
+    /// The system's error, with the address, if it cannot bind the socket: mostly that another program
     /// has the port, that no interface has the address, or that there is no IPv6. Also if there
     /// are no random numbers.
     ///
@@ -51,7 +51,7 @@ impl UdpHost {
     ///
     /// # Errors
     ///
-    /// The system's, if the socket cannot be made non-blocking or there are no random numbers.
+    /// The system's error, if the socket cannot be made non-blocking or there are no random numbers.
     ///
     /// ```
     /// use std::net::UdpSocket;
@@ -137,8 +137,8 @@ impl<C: Conditioner> UdpHost<C> {
     }
 
     /// Says goodbye to all, and waits until they know: mostly for a round trip, for a peer that does
-    /// not answer at most for [`disconnect_timeout`](Config::disconnect_timeout), after the deadline
-    /// of a [`Disconnect::Flush`]. Whoever comes meanwhile is not let in; events and packets that come
+    /// not answer at most for [`disconnect_timeout`](Config::disconnect_timeout), after the deadline of
+    /// a [`Disconnect::Flush`]. A host that comes meanwhile is not let in; events and packets that come
     /// meanwhile, or were not taken, are dropped.
     ///
     /// A host that is only dropped tells each peer once, and waits for nothing.

@@ -53,7 +53,7 @@
 //! let config = Config::client().congestion(Congestion::Cubic);
 //! let mut client = UdpHost::bind("127.0.0.1:0", config)?;
 //! let server = client.connect("127.0.0.1:4000".parse()?)?;
-//! let level = Bytes::from(vec![7; 60_000]); // one allocation for all who get it
+//! let level = Bytes::from(vec![7; 60_000]); // one allocation for all peers
 //! let early = client.send(server, ChannelId(0), level.clone(), Mode::Reliable);
 //! assert_eq!(early, Err(SendError::NotConnected));
 //! # Ok(())
@@ -135,7 +135,7 @@
 //!
 //! [`close`](UdpHost::close) says goodbye to all peers and waits until they know. A [`UdpHost`] that is
 //! only dropped tells each peer once and waits for nothing, as far as the socket has room, and nobody
-//! while the thread panics: whoever does not hear it notices by its [timeout](Config::timeout). A
+//! while the thread panics: a peer that does not hear it notices by its [timeout](Config::timeout). A
 //! [`HostThread`] that is dropped closes.
 //!
 //! # Addresses

@@ -75,7 +75,8 @@ impl Hosts {
         self.clock.now().saturating_duration_since(Instant::ZERO)
     }
 
-    /// Sleeps until something happens, at most for `max`, and steps who is due: what they tell.
+    /// Sleeps until something happens, at most for `max`, and steps the hosts that are due: their
+    /// events.
     pub(crate) fn turn(&mut self, max: Duration) -> io::Result<Vec<(usize, Event<SocketAddr>)>> {
         let first = self.order.first();
         let timeout = first.map_or(max, |(at, _)| {
@@ -97,7 +98,7 @@ impl Hosts {
         }
 
         let now = self.clock.now();
-        // One step each: who is due again at once waits for the others.
+        // One step each: a host that is due again at once waits for the others.
         let due: Vec<usize> = self
             .order
             .range(..=(now, usize::MAX))

@@ -1,6 +1,6 @@
 //! What the system lets a process have, and what it takes.
 
-/// Lets this process open so many sockets, which count as files, and some more. An error if the
+/// Lets this process open `sockets`, which count as files, and some more. An error if the
 /// administrator would have to allow it first.
 #[cfg(unix)]
 pub(crate) fn open_files(sockets: usize) -> Result<(), String> {

@@ -82,7 +82,7 @@ impl Talk {
         Ok(())
     }
 
-    /// Turns for so long, and lets the clients talk, one after the other.
+    /// Turns for this time, and lets the clients talk, one after the other.
     pub(crate) fn run(&mut self, hosts: &mut Hosts, time: Duration) -> io::Result<()> {
         let begun = hosts.elapsed();
         let count = self.clients.len() as u64;

@@ -20,7 +20,7 @@ const TICK: Duration = Duration::from_millis(2);
 struct Crowd {
     turns: EventLoop,
     clock: Clock,
-    /// Who is where.
+    /// The number of the host at each address.
     addresses: BTreeMap<SocketAddr, usize>,
     connected: usize,
     flows: Vec<Flow>,

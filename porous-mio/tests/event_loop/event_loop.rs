@@ -64,7 +64,7 @@ impl<C: Conditioner, S: SystemSocket + Source> EventLoop<C, S> {
         told
     }
 
-    /// Sleeps, and steps who is due: how many.
+    /// Sleeps, and steps the hosts that are due: how many.
     pub(crate) fn turn(&mut self, max: Duration) -> usize {
         self.wait(max);
         let is_due = |host: &&mut MioHost<C, S>| host.timeout() == Some(Duration::ZERO);

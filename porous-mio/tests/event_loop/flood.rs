@@ -68,8 +68,9 @@ fn a_burst_is_taken_in_to_its_end() {
     assert_eq!(turns.hosts[0].stats().datagrams_received, all);
 }
 
-/// One host is flooded faster than it reads. In each turn it takes a bounded part, and whoever else
-/// is due has a turn too: others connect and talk, also by their timers, as if there were no flood.
+/// One host is flooded faster than it reads. In each turn it takes a bounded part, and each other host
+/// that is due has a turn too: others connect and talk, also by their timers, as if there were no
+/// flood.
 #[test]
 fn a_flood_on_one_host_holds_up_no_other() {
     const FLOODED: usize = 0;

@@ -25,7 +25,7 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    /// So many packets a second.
+    /// `rate` is in packets a second.
     pub(crate) fn new(from: End, to: End, rate: u32) -> Self {
         Self {
             from,

@@ -20,7 +20,7 @@ fn configs() -> [Config; 2] {
     [Config::client(), Config::new()]
 }
 
-/// A buffer with so many entries and bytes.
+/// A buffer with room for `entries` datagrams and `bytes`.
 fn buffer(entries: usize, bytes: usize) -> PacketBuffer<'static> {
     PacketBuffer::new(vec![PacketMetadata::EMPTY; entries], vec![0; bytes])
 }

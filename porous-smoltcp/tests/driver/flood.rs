@@ -1,4 +1,4 @@
-//! Strangers who send more than anybody can read.
+//! Strangers that send more than a host can read.
 
 use allocation_counter::measure;
 use porous_smoltcp::{ChannelId, Config, Mode};
@@ -19,14 +19,14 @@ fn wide() -> PacketBuffer<'static> {
     PacketBuffer::new(vec![PacketMetadata::EMPTY; 4096], vec![0; 1 << 17])
 }
 
-/// Somebody on the same interface who has no part in anything.
+/// A socket on the same interface that is no peer.
 fn stranger(net: &mut Net) -> SocketHandle {
     let mut socket = Socket::new(wide(), wide());
     socket.bind(9).unwrap();
     net.sockets.add(socket)
 }
 
-/// Sends so many datagrams of 16 bytes to the server.
+/// Sends `count` datagrams of 16 bytes to the server.
 fn flood(net: &mut Net, stranger: SocketHandle, count: usize) {
     let to = net.endpoint(SERVER);
     let socket = net.sockets.get_mut::<Socket<'_>>(stranger);

@@ -100,7 +100,7 @@ fn what_the_device_corrupts_is_dropped_by_smoltcp_and_repeated() {
         if path.medium == Medium::Ip {
             net.device.set_corrupt_chance(10);
         }
-        // ARP has no checksum, and whoever learned a wrong address believes it for a minute.
+        // ARP has no checksum, and a host that learned a wrong address believes it for a minute.
         net.connect();
         net.device.set_corrupt_chance(10);
         exchange(&mut net);

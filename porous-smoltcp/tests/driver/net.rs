@@ -124,7 +124,7 @@ pub(crate) const SERVER: usize = 1;
 pub(crate) const PORTS: [u16; 2] = [50_000, 7777];
 
 impl Net {
-    /// Two hosts whose sockets have room for so many of the longest datagrams each way.
+    /// Two hosts whose sockets have room for `room` of the longest datagrams each way.
     pub(crate) fn new(path: Path, configs: [Config; 2], room: usize) -> Self {
         Self::over(
             Wire::new(path, ChecksumCapabilities::ignored()),
@@ -198,7 +198,7 @@ impl Net {
         self.run_until("the connection", 10, both);
     }
 
-    /// The client asks whoever is there for a connection.
+    /// The client asks the host at this address for a connection.
     pub(crate) fn ask(&mut self, to: IpEndpoint) -> PeerId {
         let now = time::to_porous(self.now);
         self.ends[CLIENT].host.host_mut().connect(now, to).unwrap()

@@ -26,7 +26,7 @@ pub(crate) struct Bell(Shared);
 ///   ring is seen by the look after it.
 /// - A ring that finds the flag down sends a datagram. The thread receives no more of them than
 ///   it has found when it woke, and takes the flag down each time. So as long as the flag is up,
-///   the datagram of whoever put it up is there, or on its way, and no sleep is long.
+///   the datagram of the ring that put it up is there, or on its way, and no sleep is long.
 ///
 /// It may wake once too often, by a datagram that comes late, and finds nothing then.
 #[derive(Debug)]

@@ -47,7 +47,7 @@ impl<C: Conditioner + Send + 'static> UdpHost<C> {
     ///
     /// # Errors
     ///
-    /// The system's, if there can be no more threads, or if there is no loopback interface: the
+    /// The system's error, if there can be no more threads, or if there is no loopback interface: the
     /// thread is woken through a socket of its own.
     ///
     /// ```
@@ -121,11 +121,10 @@ impl HostThread {
         }
     }
 
-    /// Ends everything and waits for the end. All that was sent before goes to the host as far as
-    /// it has room; who was [disconnected](Self::disconnect) before goes in that way, all others
-    /// go like this. What comes meanwhile is lost, also packets that come back [`Output::Unsent`]:
-    /// whoever wants to see them polls until the peers' [`Event::Disconnected`] came, and closes
-    /// then.
+    /// Ends everything and waits for the end. All that was sent before goes to the host as far as it
+    /// has room; a peer that was [disconnected](Self::disconnect) before ends in that way, all others
+    /// end like this. What comes meanwhile is lost, also packets that come back [`Output::Unsent`]: to
+    /// see them, poll until the peers' [`Event::Disconnected`] came, and close then.
     ///
     /// It waits until all peers know, mostly for a round trip, and for a peer that does not answer
     /// at most for the deadline of a [`Disconnect::Flush`] and

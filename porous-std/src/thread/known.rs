@@ -28,22 +28,22 @@ impl Known {
         }
     }
 
-    /// The same, that has said this.
+    /// The same peer, with its greeting.
     pub(crate) fn with(self, greeting: Box<[u8]>) -> Self {
         Self { greeting, ..self }
     }
 
-    /// One that is not connected yet.
+    /// A peer that is not connected yet.
     pub(crate) fn stranger() -> Self {
         Self::blocked(SendError::NotConnected)
     }
 
-    /// One that was connected and has ended, which the game will hear next.
+    /// A peer that was connected and has ended, which the game will hear next.
     pub(crate) fn gone() -> Self {
         Self::blocked(SendError::UnknownPeer)
     }
 
-    /// One that is connected.
+    /// A peer that is connected.
     pub(crate) fn of(terms: Terms) -> Self {
         Self {
             terms,

@@ -46,7 +46,7 @@ pub enum Output {
     /// [`accept`](crate::HostThread::accept) or [`refuse`](crate::HostThread::refuse) came too
     /// late, or twice.
     NotAnswered {
-        /// Who had asked.
+        /// The peer that had asked.
         peer: PeerId,
         /// Why.
         error: AnswerError,
@@ -159,7 +159,7 @@ pub(crate) enum Instruction {
     Stopped(PeerId),
     AskStats,
     Ask(PeerId, Question),
-    /// End: who is still there is disconnected like this.
+    /// End: peers that are still there are disconnected like this.
     Close(Disconnect),
 }
 

@@ -1,4 +1,4 @@
-//! A queue from one thread to another that holds so many bytes and no more.
+//! A queue from one thread to another, with a bound in bytes.
 
 use alloc::sync::Arc;
 use core::sync::atomic::{AtomicIsize, Ordering};

@@ -39,9 +39,9 @@ pub(crate) struct Worker<C> {
 /// know, the packets that it sends to this peer go back as well, or they would overtake.
 #[derive(Debug, Default)]
 struct Choke {
-    /// The game has got the first packet back, and sends nothing more.
+    /// Whether the game has got the first packet back, and sends nothing more.
     stopped: bool,
-    /// The host has room again.
+    /// Whether the host has room again.
     writable: bool,
 }
 
@@ -94,7 +94,8 @@ impl<C: Conditioner> Worker<C> {
         }
     }
 
-    /// Does what the game says, as long as there is room for answers. Whether there may be more.
+    /// Does what the game says, as long as there is room for answers. Returns whether there may
+    /// be more.
     fn obey(&mut self) -> bool {
         for _ in 0..COMMANDS_PER_TURN {
             if !self.outputs.has_room() {
@@ -145,14 +146,14 @@ impl<C: Conditioner> Worker<C> {
         }
     }
 
-    /// Tells the host, and what the game has to know of it.
+    /// Carries a command out, and returns what the game has to know of it.
     fn execute(&mut self, command: Command) -> Option<Output> {
         let leaves = match &command {
             Command::Disconnect { peer, .. } => Some(*peer),
             Command::Send(_) | _ => None,
         };
         let result = match command {
-            // It would overtake those that have gone back.
+            // The packet would overtake those that have gone back.
             Command::Send(packet) if self.choked.contains_key(&packet.peer) => {
                 let error = SendError::Full;
                 Err(CommandError::Send { packet, error })
@@ -251,7 +252,8 @@ impl<C: Conditioner> Worker<C> {
         peer.map_or_else(Box::default, |peer| peer.greeting().into())
     }
 
-    /// Nobody comes any more, and who is there goes: as the game said before, or like this.
+    /// No peer comes any more, and each one that is there is disconnected: as the game said before, or
+    /// like this.
     fn close(&mut self, how: Disconnect) {
         self.closing = true;
         // Closing is allowed to every host.

@@ -137,7 +137,7 @@ impl Pair {
     }
 }
 
-/// For who is left without an answer: it does not wait for one in the end.
+/// For a host that gets no answer: it waits for one for 100 ms only in the end.
 pub(crate) fn hasty() -> Config {
     Config::client()
         .disconnect_timeout(Duration::from_millis(100))
@@ -191,7 +191,7 @@ impl Sender {
         }
     }
 
-    /// Sends up to so many, until one is not taken.
+    /// Sends packets until one is not taken, at most `most`.
     pub(crate) fn send(&mut self, host: &mut HostThread, peer: PeerId, most: usize) {
         for _ in 0..most {
             let Some(&number) = self.waiting.front() else {

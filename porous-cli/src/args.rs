@@ -98,7 +98,7 @@ pub(crate) struct SwarmArgs {
     /// The rules that all hosts follow [default: each seed draws them, host by host]
     #[arg(long)]
     pub(crate) policy: Option<PolicyArg>,
-    /// No world is begun after so many minutes
+    /// Begins no world after this many minutes
     #[arg(long, value_name = "M", value_parser = value_parser!(u32).range(1..))]
     pub(crate) minutes: Option<u32>,
     /// Threads [default: one for each processor]

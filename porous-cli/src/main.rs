@@ -12,7 +12,7 @@ use clap::Parser;
 
 use crate::args::{Cli, Command, SimCommand};
 
-/// The exit status of somebody who asked for the impossible, as clap has it.
+/// The exit status after impossible arguments, the same as clap's.
 const USAGE: u8 = 2;
 
 fn main() -> ExitCode {

@@ -5,13 +5,13 @@ use core::ops::AddAssign;
 /// Counts of received packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// Intact, each number once.
+    /// Packets that came intact, each number counted once.
     pub(crate) delivered: u64,
-    /// Intact, but the number had come before.
+    /// Intact packets whose number had come before.
     pub(crate) duplicated: u64,
-    /// Delivered after a later one.
+    /// Packets delivered after a later one.
     pub(crate) out_of_order: u64,
-    /// Not as it was sent.
+    /// Packets that are not as they were sent.
     pub(crate) corrupt: u64,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Checker {
 }
 
 impl Checker {
-    /// Notes an intact packet; whether it is the first with its number.
+    /// Notes an intact packet; returns whether it is the first with its number.
     pub(crate) fn arrived(&mut self, number: u32) -> bool {
         let (word, bit) = ((number / 64) as usize, 1 << (number % 64));
         if word >= self.seen.len() {

@@ -41,7 +41,7 @@ impl Conditioner {
 }
 
 impl porous_std::Conditioner for Conditioner {
-    /// Takes everything. Where no link leads, nothing arrives: whoever is there is none of ours.
+    /// Takes everything. Where no link leads, nothing arrives: no host of the demo is there.
     fn take(&mut self, now: Instant, to: SocketAddr, datagram: &[u8]) -> bool {
         if let Some(link) = self.links.get_mut(&to) {
             link.send(now, datagram);

@@ -10,13 +10,13 @@ use sha2::{Digest, Sha256};
 /// Bytes in a packet.
 const PIECE: usize = 1000;
 
-/// How much of the default file is sent.
+/// Bytes of the default file that are sent.
 const DEFAULT_LEN: u64 = 1 << 20;
 
-/// More than this is not a demo.
+/// The longest file, in bytes: more is not a demo.
 const LEN_MAX: u64 = 256 << 20;
 
-/// How much may wait at a peer before the file holds itself back: a file that filled the send
+/// The bytes that may wait at a peer before the file holds itself back: a file that filled the send
 /// buffer would leave no room for the game.
 const QUEUE_MAX: usize = 256 * 1024;
 
@@ -48,7 +48,7 @@ pub(crate) fn load(path: Option<&Path>) -> io::Result<Bytes> {
 pub(crate) struct Transfer {
     file: Bytes,
     sent: usize,
-    /// The host has no room and will say when it has.
+    /// Whether the host has no room; it will say when it has.
     is_full: bool,
     received: usize,
     hash: Sha256,
@@ -79,7 +79,7 @@ impl Transfer {
                     self.sent = end;
                 }
                 Err(SendError::Full) => self.is_full = true,
-                // The connection is gone; who reports that is not us.
+                // The connection is gone, which an event tells.
                 Err(_) => return,
             }
         }

@@ -82,7 +82,7 @@ impl Flow {
         u32::try_from(due).unwrap_or(u32::MAX).min(self.total)
     }
 
-    /// Checks a packet that came on this flow's channel; whether it was right and new.
+    /// Checks a packet that came on this flow's channel; returns whether it was right and new.
     pub(crate) fn receive(
         &mut self,
         now: Instant,

@@ -26,7 +26,8 @@ use progress::Progress;
 use report::Report;
 use session::Session;
 
-/// What is opened before anything runs: who waits for a minute wants to see results.
+/// What is opened before anything runs: a file that cannot be written is an error now, not after a
+/// minute.
 #[derive(Debug)]
 struct Files {
     /// What is sent.
@@ -95,7 +96,7 @@ fn run(args: &DemoArgs, files: Files) -> io::Result<bool> {
         return Ok(false);
     }
     match table::write(&report, &mut io::stdout().lock()) {
-        // Whoever reads the table may stop early; that says nothing about the run.
+        // The reader of the pipe may stop early, which says nothing about the run.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error),
         Ok(()) | Err(_) => {}
     }

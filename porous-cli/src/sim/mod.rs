@@ -82,7 +82,7 @@ fn run(args: &SwarmArgs, trace: Option<File>) -> io::Result<u64> {
         clock.elapsed().as_secs()
     );
     match written {
-        // Whoever reads it may stop early; that says nothing about the run.
+        // The reader of the pipe may stop early, which says nothing about the run.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error),
         Ok(()) | Err(_) => {}
     }

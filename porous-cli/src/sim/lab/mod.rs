@@ -89,7 +89,7 @@ fn tell(run: &Run) {
         text.push_str(line.trim_end());
         text.push('\n');
     }
-    // Whoever reads it may stop early; that says nothing about the run.
+    // The reader of the pipe may stop early, which says nothing about the run.
     let _ = io::stdout().lock().write_all(text.as_bytes());
 }
 

@@ -9,7 +9,7 @@ use porous_sim::lab::{Line, Point};
 
 use super::Run;
 
-/// The size of a panel.
+/// The width and height of a panel, in pixels.
 const PANEL: (u32, u32) = (300, 130);
 
 /// The colours of flows: the controller's, then those beside it.
@@ -28,7 +28,7 @@ const COLOURS: [RGBColor; 8] = [
 struct Quantity {
     name: &'static str,
     of: fn(&Point) -> f64,
-    /// Whether all flows have the same.
+    /// Whether all flows of a run have the same value.
     is_shared: bool,
 }
 

@@ -42,7 +42,7 @@ pub(crate) enum Codecs {
     Costs,
     /// Time alone
     Time,
-    /// Does one thing with all messages, so many times, for callgrind to count
+    /// Does one thing with all messages, `rounds` times, for callgrind to count
     Repeat {
         /// As the tables call it
         codec: String,

@@ -5,10 +5,10 @@ use core::time::Duration;
 use crate::peer::Endpoint;
 use crate::run::Application;
 
-/// The file comes in pieces of so many bytes.
+/// The length of each piece of the file, in bytes.
 const PIECE: usize = 16 << 10;
 
-/// Who has not sent it by then is stopped.
+/// A sender that has not sent the file by then is stopped.
 const LONGEST: Duration = Duration::from_secs(300);
 
 /// The application at both ends.
@@ -21,7 +21,7 @@ pub(crate) struct Bulk {
 }
 
 impl Bulk {
-    /// A file of so many bytes.
+    /// A file of this length.
     pub(crate) fn new(bytes: u64) -> Self {
         Self {
             pieces: bytes / PIECE as u64,

@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// A moment of virtual time, for who knows none but real ones.
+/// A moment of virtual time, for a library that takes real ones only.
 #[expect(clippy::disallowed_methods, reason = "only differences are used")]
 pub(crate) fn real(now: porous_proto::Instant) -> Instant {
     static EPOCH: OnceLock<Instant> = OnceLock::new();

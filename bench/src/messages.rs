@@ -13,13 +13,13 @@ use crate::run::Application;
 /// Ticks in a second.
 const RATE: u128 = 60;
 
-/// What is reliable may arrive so much later than the last was sent.
+/// How long after the last message was sent reliable ones may still arrive.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// The number of a message that is not reliable.
 const STATE: u64 = u64::MAX;
 
-/// A message of so many bytes.
+/// A message of a given length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Message {
     pub(crate) channel: u8,

@@ -7,7 +7,7 @@ use porous_proto::Instant;
 use crate::peer::{Endpoint, Ends, State};
 use crate::wire::{Path, Wire};
 
-/// A connection that is not there after so long never comes.
+/// A connection that is not there after this time never comes.
 const CONNECTING: Duration = Duration::from_secs(10);
 
 /// The application at both ends.

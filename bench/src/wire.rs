@@ -29,9 +29,9 @@ pub(crate) struct Path {
 /// Both directions of a path.
 pub(crate) struct Wire {
     path: Path,
-    /// From the end with that number to the other.
+    /// By the number of the end that they lead from.
     links: [Link; 2],
-    /// Of the datagrams of the first end.
+    /// How long the datagrams of the first end waited before the bottleneck, in all.
     queued: Duration,
     carried: u64,
 }

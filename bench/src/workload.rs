@@ -133,7 +133,8 @@ pub(crate) struct Latency {
 }
 
 impl Latency {
-    /// Of times in microseconds. The percentile is the smallest time that so many are not above.
+    /// Of times in microseconds. The percentile p is the smallest time that at least p % of them do not
+    /// exceed.
     pub(crate) fn of(mut micros: Vec<u64>) -> Self {
         micros.sort_unstable();
         let at = |percent: usize| {

@@ -7,7 +7,7 @@ use super::subject::{MESSAGES, SUBJECTS};
 
 const FORMS: [&str; 2] = ["floats", "integers"];
 
-/// The bytes that the messages take.
+/// The bits that the messages take: mean, least and most.
 pub(crate) fn bits() -> String {
     let mut text = String::from(
         "# Codecs\n\nWhat the rows and columns mean: see `bench/README.md`, \"Codecs\".\n\n## Bits\n\n\
@@ -24,7 +24,7 @@ pub(crate) fn bits() -> String {
     text
 }
 
-/// What they take otherwise: a table for each form of the message.
+/// The instructions and the time that the messages take: a table for each form of the message.
 pub(crate) fn costs(costs: &[Cost]) -> String {
     let mut text = String::new();
     for form in FORMS {

@@ -160,7 +160,7 @@ impl From<Integers> for Floats {
     }
 }
 
-/// So many messages, each value of each field as likely as any other; half of them have a target.
+/// `count` messages, each value of each field as likely as any other; half of them have a target.
 pub(crate) fn messages<M: From<Integers>>(count: usize) -> Vec<M> {
     let mut dice = Seed::new(1).stream("codecs", 0);
     (0..count).map(|_| random(&mut dice).into()).collect()

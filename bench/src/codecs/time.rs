@@ -1,4 +1,4 @@
-//! How long it takes, by divan.
+//! How long each operation takes, by divan.
 
 use divan::Bencher;
 use divan::counter::ItemsCount;

@@ -28,7 +28,7 @@ use self::trace::{Event, trace};
 const TRACES: u64 = 1000;
 const EVENTS: usize = 2000;
 
-/// Someone who has a window.
+/// A controller with a window.
 trait Subject {
     /// Tells it what happened.
     fn tell(&mut self, now: Instant, event: &Event);

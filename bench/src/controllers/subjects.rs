@@ -1,5 +1,5 @@
-//! Those who are compared: ours, and quinn-proto's. Each is told what happens as its own protocol
-//! would tell it.
+//! The controllers that are compared: ours, and quinn-proto's. Each is told what happens as its own
+//! protocol would tell it.
 
 use std::sync::Arc;
 

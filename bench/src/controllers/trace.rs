@@ -56,7 +56,7 @@ pub(super) struct Trace<R> {
     /// Whether the application has more to send than the window lets through.
     is_greedy: bool,
     is_limited: bool,
-    /// One acknowledgement in so many has losses.
+    /// One acknowledgement in `losses` reports a loss.
     losses: u32,
     /// As many frames in flight as this are too many.
     room: usize,

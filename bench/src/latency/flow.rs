@@ -15,7 +15,7 @@ const FRAMES: [Duration; 2] = [Duration::from_micros(16_667), Duration::from_mic
 /// The bytes of a message.
 const LEN: usize = 64;
 
-/// What is sent at the end may still arrive.
+/// How long after the last message was sent it may still arrive.
 const GRACE: Duration = Duration::from_secs(3);
 
 /// When an end is served.
@@ -42,7 +42,7 @@ struct Message {
     took: Option<Duration>,
 }
 
-/// Runs the flow for so long, and tells how long each message took whose first transmission was lost.
+/// Runs the flow for this time, and tells how long each message took whose first transmission was lost.
 pub(super) fn flow(
     pair: [Porous; 2],
     service: Service,

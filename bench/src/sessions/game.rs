@@ -14,7 +14,7 @@ const RATE: u64 = 60;
 const EACH: u32 = 15;
 const LEN: usize = 28;
 
-/// What is sent at the end may still arrive.
+/// Seconds after the last tick with messages in which they may still arrive.
 const GRACE: u64 = 10;
 
 const CHANNEL: ChannelId = ChannelId(0);
@@ -24,7 +24,7 @@ const CHANNEL: ChannelId = ChannelId(0);
 pub(super) enum By {
     /// A session beside its host.
     Session,
-    /// A session that knows of its host what that said a tick ago, as beside a thread.
+    /// A session that knows its host's statistics of a tick ago, as beside a thread.
     FarSession,
     /// Reliable packets of the host.
     Host,
@@ -64,7 +64,7 @@ struct End {
     /// What the host said a tick ago.
     stats: PeerStats,
     sent: Vec<Instant>,
-    /// How many of them found no room yet.
+    /// How many messages found no room yet.
     backlog: usize,
     heard: usize,
     seen: Seen,

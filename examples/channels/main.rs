@@ -22,7 +22,7 @@ const SERVER: u32 = 0;
 const CLIENTS: u32 = 4;
 const PACKETS: usize = 50;
 
-/// Who sent it, and what.
+/// The sender's address, and the bytes.
 type Datagram = (u32, Vec<u8>);
 
 /// One thread's end of the network.
@@ -41,7 +41,7 @@ impl Node {
         let mut buffer = vec![0; self.host.max_datagram_size()];
         while let Some(transmit) = self.host.poll_transmit(self.clock.now(), &mut buffer) {
             let datagram = (self.address, transmit.datagram.to_vec());
-            // Whoever has ended receives nothing more: a lost datagram.
+            // A host that has ended receives nothing more: a lost datagram.
             drop(self.network[transmit.to as usize].send(datagram));
         }
     }

@@ -18,7 +18,7 @@ use rand_core::UnwrapErr;
 use crate::clock::Clock;
 use crate::console::{Address, Socket};
 
-/// So long datagrams are read in one frame: a flood must not stop the game.
+/// How long datagrams are read in one frame: a flood must not stop the game.
 const TIME_TO_READ: Duration = Duration::from_millis(2);
 
 const SHOTS: u32 = 100;
@@ -58,7 +58,8 @@ impl Node {
     }
 }
 
-/// The server tells everybody who shoots that the shot has hit. Who does not listen has to go.
+/// The server tells everybody who shoots that the shot has hit. A peer that cannot be sent to is
+/// disconnected.
 fn serve(server: &mut Host<UnwrapErr<SysRng>, Address>, now: Instant) {
     while let Some(event) = server.poll_event() {
         let Event::Readable { peer } = event else {

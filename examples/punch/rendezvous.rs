@@ -1,5 +1,5 @@
-//! The server that everybody reaches. Who comes first waits for the next one; then each is told where
-//! the other is, and both a token.
+//! The server that everybody reaches. The player that comes first waits for the next one; then each is
+//! told where the other is, and both a token.
 
 use core::net::SocketAddr;
 use core::time::Duration;
@@ -23,7 +23,7 @@ pub(crate) fn bind(address: SocketAddr) -> io::Result<UdpHost> {
     UdpHost::bind(address, Config::new())
 }
 
-/// Serves for ever, or until all have left so many matches.
+/// Serves for ever, or until the players of `matches` have left.
 pub(crate) fn serve(mut server: UdpHost, matches: Option<u32>) -> Result<(), Failure> {
     server.listen(Listen::Open)?;
     let mut waiting: Option<Player> = None;

@@ -49,7 +49,7 @@ pub(crate) fn used() -> usize {
     HEAP.inner.used()
 }
 
-/// The most that was.
+/// The most that was allocated at a time, in bytes.
 pub(crate) fn most() -> usize {
     HEAP.most.load(Ordering::Relaxed)
 }

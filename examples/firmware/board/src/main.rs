@@ -93,8 +93,8 @@ fn run() -> bool {
 /// to make one.
 #[inline(never)]
 fn host() -> SmolHost<ChaCha20Rng> {
-    // A product takes the seed from the generator of true random numbers that its chip has: who can
-    // guess it can guess cookies and connection ids. This board has none.
+    // A product takes the seed from the generator of true random numbers that its chip has: an attacker
+    // that can guess it can guess cookies and connection ids. This board has none.
     let rng = ChaCha20Rng::seed_from_u64(semihosting::seed());
     let mut host = SmolHost::new(CONFIG, rng);
     host.host_mut().listen(Listen::Open).expect("it may listen");

@@ -12,7 +12,7 @@ use crate::heap;
 /// A client that leaves says so again until it hears our answer, which may be lost.
 const AFTERWARDS: Duration = Duration::from_millis(1500);
 
-/// Nobody needs so long.
+/// When a session has failed; a good one needs far less.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// The session.

@@ -9,7 +9,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 
 use porous_std::{Clock, Instant};
 
-/// Nobody needs so long.
+/// When the firmware counts as stuck; a good run needs far less.
 const DEADLINE: Duration = Duration::from_secs(90);
 
 /// The emulator. It is ended with this value.

@@ -9,10 +9,10 @@ use porous_proto::{Config, Disconnect, DisconnectReason, Event, Instant, PeerId,
 use porous_std::{Clock, UdpHost};
 use talk::{DONE, PACE, Side, Speech, Tally};
 
-/// The bad path has its turn so often.
+/// The bad path has its turn at this interval.
 const TURN: Duration = Duration::from_millis(1);
 
-/// Nobody needs so long.
+/// When a session has failed; a good one needs far less.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// The session.

@@ -7,7 +7,7 @@ use porous_proto::{ChannelId, Mode};
 
 use crate::{LONGEST, PACKETS};
 
-/// Who speaks.
+/// The host that speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The microcontroller.

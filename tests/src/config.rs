@@ -1,5 +1,5 @@
 //! The configurations that scenarios begin with: the library's own, but that ids may begin
-//! elsewhere than at 0, and that all may follow the paper's policy.
+//! at another number than 0, and that all may follow the paper's policy.
 
 use std::sync::OnceLock;
 

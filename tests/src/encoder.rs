@@ -26,7 +26,7 @@ pub struct Shape {
 /// What the check of a short form is made from.
 #[derive(Clone, Copy, Debug)]
 pub struct Check {
-    /// It covers all bytes, and not only the head.
+    /// Whether it covers all bytes, and not only the head.
     pub is_crc: bool,
     /// The nonces of the sender and of the receiver.
     pub nonces: [u64; 2],
@@ -140,13 +140,13 @@ impl Offer {
 /// An acknowledgement block.
 #[derive(Clone, Debug)]
 pub struct Ack {
-    /// The newest id, of which so many bytes are sent.
+    /// The newest id, of which the lowest `width` bytes are sent.
     pub largest: u32,
     /// 1 to 4.
     pub width: u8,
     /// Bit i: `largest - 1 - i` was received.
     pub map: u32,
-    /// How long it was held back, in its own notation.
+    /// How long the acknowledgement was held back, in the notation of `docs/wire.md`.
     pub delay: Option<u8>,
     /// Gaps and lengths.
     pub ranges: Vec<(u32, u32)>,
@@ -159,7 +159,7 @@ pub struct Ack {
 /// A longer way to say the same, which nobody may use.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Waste {
-    /// The map has one byte more.
+    /// Whether the map has one byte more.
     pub map: bool,
     /// Which message has a field that it could do without,
     pub message: usize,
@@ -219,7 +219,7 @@ pub struct Packet {
     pub dependency: u32,
     /// Where its first byte stands in the packet, and the packet's length.
     pub fragment: Option<(u32, u32)>,
-    /// Its sender wants to be told what becomes of it.
+    /// Whether its sender wants to be told what becomes of it.
     pub receipt: bool,
     /// What is in it.
     pub payload: Vec<u8>,
@@ -230,7 +230,7 @@ pub struct Packet {
 pub struct Short {
     /// The receiver's.
     pub connection_id: Vec<u8>,
-    /// The frame id, of which so many bytes are sent.
+    /// The frame id, of which the lowest `width` bytes are sent.
     pub id: u64,
     /// 1 to 4.
     pub width: u8,
@@ -389,7 +389,8 @@ impl Packet {
         }
     }
 
-    /// The same bytes as a fragment: where its first byte stands in the packet, and the packet's length.
+    /// The same bytes as a fragment: where its first byte stands in the packet, and the packet's
+    /// length.
     #[must_use]
     pub const fn part(mut self, offset: u32, len: u32) -> Self {
         self.fragment = Some((offset, len));

@@ -13,7 +13,7 @@ pub fn events(world: &mut World, address: u32) -> Vec<Event<u32>> {
     core::iter::from_fn(|| world.poll_event(address)).collect()
 }
 
-/// Who was connected.
+/// The peers that were connected.
 #[must_use]
 pub fn connected(events: &[Event<u32>]) -> Vec<PeerId> {
     let mut peers = Vec::new();
@@ -25,7 +25,7 @@ pub fn connected(events: &[Event<u32>]) -> Vec<PeerId> {
     peers
 }
 
-/// Who has ended, why, and with how many packets undelivered.
+/// The peers that have ended, why, and with how many packets undelivered.
 #[must_use]
 pub fn ended(events: &[Event<u32>]) -> Vec<(PeerId, DisconnectReason, u32)> {
     let mut ends = Vec::new();

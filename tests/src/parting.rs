@@ -54,7 +54,7 @@ pub const fn flush(reason: u32) -> Disconnect {
     }
 }
 
-/// Queues so many reliable packets of 500 bytes.
+/// Queues `count` reliable packets of 500 bytes.
 ///
 /// # Panics
 ///

@@ -10,7 +10,7 @@ use porous_proto::Policy;
 use porous_proto::hooks::canary::{Bug, release};
 use porous_sim::Seed;
 
-/// So many inputs of each kind have to be enough.
+/// Inputs of each kind, within which the bug has to be found.
 const INPUTS: u64 = 2000;
 
 /// Two hosts, an input that anybody could have drawn, and the model.

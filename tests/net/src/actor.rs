@@ -17,7 +17,7 @@ const TICK: Duration = Duration::from_millis(10);
 /// How many questions a tick has.
 const QUESTIONS: usize = 2;
 
-/// Every so many ticks it is told how things are.
+/// Ticks from one report to the next.
 const TICKS_A_REPORT: u32 = 10;
 
 pub(crate) struct Actor {
@@ -122,7 +122,8 @@ impl Actor {
             let talk = self.talks.entry(peer).or_default();
             let now = self.host.now();
             if let Some(answer) = talk.hear(now, &packet.payload, self.size)? {
-                // Who has left by now needs none, and one that had no room would be missed.
+                // A peer that has left by now needs no answer, and one that had no room would be
+                // missed.
                 let _ = self.host.send(peer, ChannelId(0), answer, packet.mode);
             }
         }

@@ -15,10 +15,10 @@ use crate::options::Options;
 /// How many addresses are used in turn, from that of the socket on.
 const ADDRESSES: u32 = 60_000;
 
-/// So long the flooder rests between two bursts, and as much more as the system needs to wake it.
+/// How long the flooder rests between two bursts, beside what the system needs to wake it.
 const REST: Duration = Duration::from_millis(1);
 
-/// What is missing to the rate is made up for by no more than this many at once.
+/// The most requests that are sent at once to make up for those that the rate lacks.
 const BURST: u64 = 2000;
 
 pub(crate) struct Flood {

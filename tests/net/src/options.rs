@@ -12,23 +12,24 @@ use porous_std::Config;
 pub(crate) struct Options {
     /// The first argument: where its socket is bound.
     pub(crate) bind: SocketAddr,
-    /// `listen`: it answers strangers.
+    /// `listen`: whether it answers strangers.
     pub(crate) listen: bool,
     /// `connect=ADDRESS`: whom it connects to at once.
     pub(crate) connect: Option<SocketAddr>,
-    /// `talk`: it asks each peer that it has. All hosts answer.
+    /// `talk`: whether it asks each peer that it has. All hosts answer.
     pub(crate) talk: bool,
     /// `size=BYTES`: the length of every fourth question; the others are short.
     pub(crate) size: usize,
     /// `flood=ADDRESS`: it is no host, and sends requests there in the name of many addresses, from
     /// that of its socket on.
     pub(crate) flood: Option<SocketAddr>,
-    /// `rate=NUMBER`: how many a second.
+    /// `rate=NUMBER`: how many requests a second.
     pub(crate) rate: u64,
     /// `buffer=BYTES`: what its socket may have to send, as the system counts it.
     pub(crate) buffer: Option<usize>,
-    /// `roaming`: it follows its peers. `ecn`: it uses marks of congestion. `pmtu=BYTES`: path MTU discovery up to that size.
-    /// `timeout=SECONDS` and `patience=SECONDS`: of connections and of attempts to connect.
+    /// `roaming`: it follows its peers. `ecn`: it uses marks of congestion. `pmtu=BYTES`: path MTU
+    /// discovery up to that size. `timeout=SECONDS` and `patience=SECONDS`: of connections and of
+    /// attempts to connect.
     pub(crate) config: Config,
 }
 

@@ -85,7 +85,7 @@ impl TryCryptoRng for Counter {}
 
 type Toy = Host<Counter, u32>;
 
-/// Carries everything that `from` has to say, and sends a packet to whoever connects.
+/// Carries everything that `from` has to say, and sends a packet to each peer that connects.
 fn carry(from: &mut Toy, address: u32, to: &mut Toy, received: &mut Vec<u8>) {
     let mut buf = [0; 1200];
     while let Some(transmit) = from.poll_transmit(Instant::ZERO, &mut buf) {

@@ -21,7 +21,7 @@ fn socket(host: &Toy, port: u16) -> Option<Socket<'static>> {
     Some(socket)
 }
 
-/// Sends a packet to whoever connects, and reads all others.
+/// Sends a packet to each peer that connects, and reads all others.
 fn read(host: &mut Toy, received: &mut Vec<u8>) -> Option<()> {
     let host = host.host_mut();
     while let Some(event) = host.poll_event() {

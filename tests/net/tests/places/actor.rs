@@ -38,9 +38,9 @@ pub(crate) struct Actor {
     process: Child,
     input: Option<ChildStdin>,
     output: Receiver<Line>,
-    /// Whom it connected with at last, and where that is.
+    /// The address of the peer that it connected with last, or has followed there.
     peer: String,
-    /// For when a test fails.
+    /// All lines so far, to be shown when a test fails.
     told: Vec<Line>,
 }
 
@@ -115,8 +115,8 @@ impl Actor {
         Ok(self.peer.clone())
     }
 
-    /// Waits until it has so many answers more than it had, from whom it connected with
-    /// at last, or followed.
+    /// Waits until it has `answers` more than it had, from the peer it connected with
+    /// last, or followed.
     pub(crate) fn hears(&mut self, answers: u64) {
         let peer = self.peer.clone();
         let heard = |line: &Line| {
@@ -144,7 +144,7 @@ impl Actor {
             .value("reason")
     }
 
-    /// Waits for so many reports, which come ten times a second.
+    /// Waits for `count` reports, which come ten times a second.
     pub(crate) fn reports(&mut self, count: usize) {
         for _ in 0..count {
             self.until("a report", |line| line.is("socket"));

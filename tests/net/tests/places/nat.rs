@@ -6,7 +6,7 @@ use crate::space::Space;
 /// How a router maps the addresses of those behind it (RFC 4787).
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Mapping {
-    /// The port stays the same whoever is spoken to, as long as nobody else has it.
+    /// The port stays the same for all destinations, as long as nobody else has it.
     KeepsPort,
     /// Another port for each whom one speaks to: "symmetric".
     EachItsOwn,
@@ -24,8 +24,8 @@ impl Mapping {
     }
 }
 
-/// Makes a NAT of a router. Its outer side is the device `outer`; nobody outside gets in but who was
-/// spoken to, and the router itself answers nobody.
+/// Makes a NAT of a router. Its outer side is the device `outer`; datagrams come in only from
+/// addresses that were written to, and the router itself answers nobody.
 pub(crate) fn nat(router: &Space, outer: &str, mapping: Mapping) {
     router.firewall(&format!(
         "add table ip n; \

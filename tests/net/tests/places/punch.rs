@@ -1,4 +1,4 @@
-//! Two clients behind two routers, who are told of each other by somebody outside and connect to each
+//! Two clients behind two routers, which are told of each other by a host outside and connect to each
 //! other at the same time. How far that goes depends on the routers (RFC 4787, RFC 5128).
 
 use crate::actor::Actor;
@@ -62,7 +62,7 @@ fn meet(name: &str, kinds: [(Mapping, Filter); 2]) -> Option<Result<(), String>>
         home(&lab, &public, 1, first),
         home(&lab, &public, 2, second),
     ];
-    // By their addresses, whoever comes first.
+    // In the order of their addresses, not of their arrival.
     let mut met = [outside.connected(), outside.connected()];
     met.sort();
     for (client, other) in clients.iter_mut().zip(met.iter().rev()) {
@@ -99,7 +99,7 @@ fn clients_behind_routers_that_change_ports_find_each_other() {
     }
 }
 
-/// As one that listens takes whoever comes, from whatever port.
+/// As a host that listens takes requests from any address and port.
 #[test]
 fn behind_a_symmetric_router_one_finds_who_is_behind_one_that_lets_in() {
     for (name, filter) in [("open", Filter::Open), ("host", Filter::Address)] {

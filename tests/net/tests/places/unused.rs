@@ -96,7 +96,7 @@ fn flood(name: &str, buffer: u32, rate: u32, from_to: [&str; 2]) {
     );
     let slowest = waits.iter().max().unwrap();
     eprintln!("{sent} requests, {withheld} answers withheld: {slowest} ms at most");
-    // The processor may have been elsewhere for once.
+    // The processor may have run another process once.
     let late = waits.iter().filter(|&&wait| wait > PATIENCE).count();
     assert!(
         late * 20 < waits.len(),

@@ -7,7 +7,7 @@ use porous_proto::{ChannelId, Config, Ecn, Host, Instant, Listen, Mode, PeerId};
 use porous_sim::{ChaCha8Rng, Seed};
 
 const SEED: Seed = Seed::new(1);
-/// So many packets, each in a datagram of its own, let every queue reach its size.
+/// Packets, each in a datagram of its own, that let every queue reach its size.
 const WARM_UP: u64 = 2000;
 const PACKETS: u64 = 1000;
 

@@ -54,7 +54,7 @@ impl Metered {
     }
 }
 
-/// An offer of somebody who takes everything.
+/// An offer with every limit at its largest.
 fn greedy() -> Offer {
     Offer {
         application: 0,
@@ -118,7 +118,7 @@ const SPEECHES: [Speech; 5] = [
     |_| (Mode::Unreliable, 20),
 ];
 
-/// The most bytes that the board holds, while this comes from an enemy who acknowledges nothing, and
+/// The most bytes that the board holds, while this comes from an enemy that acknowledges nothing, and
 /// while this is sent to it.
 fn cost(frame: Frame, speech: Option<Speech>) -> i64 {
     let mut board = Metered::new();

@@ -60,7 +60,7 @@ fn a_world_can_be_read() {
 }
 
 /// Seeds that failed once, each a test. They are worth something only as long as they draw the same
-/// world: who changes what is drawn may drop them, for each bug has a scenario of its own as well.
+/// world: a change to what is drawn may drop them, for each bug has a scenario of its own as well.
 macro_rules! seeds {
     ($($(#[$what:meta])* $name:ident: $seed:literal;)*) => {
         $($(#[$what])*

@@ -78,7 +78,7 @@ fn code_lines(file: &SourceFile) -> impl Iterator<Item = &str> {
     lines.take_while(|line| *line != "mod tests {")
 }
 
-/// What a line at the margin declares, without what says who may see it.
+/// What a line at the margin declares, without its visibility.
 fn declared(line: &str) -> Option<&str> {
     let mut words = line.split(' ').filter(|word| {
         let modifiers = ["const", "unsafe", "extern", "async", "default"];

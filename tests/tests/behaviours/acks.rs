@@ -277,7 +277,7 @@ fn what_comes_twice_is_delivered_once() {
 #[test]
 fn what_has_no_room_in_an_acknowledgement_counts_as_lost() {
     const FRAMES: usize = 33 + 2 * 32;
-    // given: every second frame of so many has come, and nothing was acknowledged yet
+    // given: every second one of these frames has come, and nothing was acknowledged yet
     let mut a = Host::new(config::client(), SEED.stream("host", 0));
     let mut b = Host::new(config::new(), SEED.stream("host", 1));
     assert_eq!(b.listen(Listen::Open), Ok(()));

@@ -1,4 +1,4 @@
-//! Who may send how much, and when.
+//! How much a host may send, and when.
 
 use core::ops::ControlFlow;
 use core::time::Duration;

@@ -139,7 +139,7 @@ fn an_attempt_that_nobody_answers_ends_at_its_time() {
     }
 }
 
-/// 5: likewise if the cookie comes, but all that brings it back is lost. The reason tells that
+/// 5: the same if the cookie comes, but all that brings it back is lost. The reason tells that
 /// somebody is there.
 #[test]
 fn an_attempt_whose_responses_are_lost_ends_at_its_time() {
@@ -166,7 +166,7 @@ fn an_attempt_whose_responses_are_lost_ends_at_its_time() {
     }
 }
 
-/// 7: a full host says so within a round trip, and those who are there do not notice.
+/// 7: a full host says so within a round trip, and its peers do not notice.
 #[test]
 fn a_full_host_says_so_at_once_and_the_others_do_not_notice() {
     // given: a host that is full, and a stream from whom it has
@@ -242,7 +242,7 @@ fn packets() -> Vec<(Mode, Vec<u8>)> {
     (0..60).map(packet).collect()
 }
 
-/// 17: who is in the same process is served as who is far away. There is nothing of its own for
+/// 17: a peer in the same process is served as one far away. There is no special case for
 /// it: it is a host over a link without delay.
 #[test]
 fn local_and_remote_peers_are_served_alike() {

@@ -233,8 +233,9 @@ fn without_a_timeout_an_hour_of_darkness_ends_nothing() {
 }
 
 /// 71: half a second without a network ends nothing, and two round-trip times after it all is as
-/// before: what had waited is there, and what is sent now arrives at once. This is so for who sends less
-/// than the initial window in that time; who sends more is stopped by it, and waits for a probe.
+/// before: what had waited is there, and what is sent now arrives at once. This is so for a host that
+/// sends less than the initial window in that time; one that sends more is stopped by the window, and
+/// waits for a probe.
 #[test]
 fn half_a_second_of_blackout_is_over_two_round_trips_later() {
     for (delay, every) in [(20, 16), (50, 16), (50, 10), (100, 33)] {

@@ -46,7 +46,7 @@ impl Wire {
         [there, back]
     }
 
-    /// So many milliseconds pass, and both say what they have to say.
+    /// `ms` milliseconds pass, and both say what they have to say.
     fn step(&mut self, ms: u64, mut arrives: impl FnMut(&[u8]) -> bool) {
         self.now = self.now + Duration::from_millis(ms);
         carry(&mut self.a, &mut self.b, 1, self.now, &mut arrives);

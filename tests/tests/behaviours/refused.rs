@@ -36,7 +36,7 @@ fn the_largest_packet_passes_and_a_byte_more_is_refused() {
 }
 
 /// 58: a datagram that was cut off anywhere has no effect at all, not even by what is whole in it.
-/// Nobody is disconnected for it: who cuts off a datagram need not be the remote host.
+/// No peer is disconnected for it: the datagram may have been cut off by another than the remote host.
 #[test]
 fn a_datagram_that_is_cut_off_leaves_nothing_behind() {
     // given: a datagram with packets on two channels, and nothing else under way

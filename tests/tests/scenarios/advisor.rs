@@ -66,7 +66,7 @@ impl Game {
         network.set_both(Pair::A, Pair::B, link);
     }
 
-    /// Plays for so long, and tells how many states were sent.
+    /// Plays for `time`, and tells how many states were sent.
     fn play(&mut self, time: Duration) -> u32 {
         let (end, before) = (self.pair.world.now() + time, self.sent);
         while self.pair.world.now() < end {

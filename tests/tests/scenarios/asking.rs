@@ -31,7 +31,7 @@ fn connect(world: &mut World) -> PeerId {
     peer.unwrap_or_else(|error| panic!("{error}; replay with {}", world.seed()))
 }
 
-/// The one who asks at B, and nothing else was told.
+/// The peer that asks at B, and B was told nothing else.
 fn request(world: &mut World) -> PeerId {
     let told = events(world, B);
     let [Event::Request { peer, address: A }] = told[..] else {

@@ -86,7 +86,7 @@ fn seldom_steps_are_not_taken_for_losses() {
 }
 
 /// A loading screen: one or both programs do not call their hosts for longer than the timeout of
-/// 10 s (T23). Nobody who is away blames the other, and a transfer goes on where it was.
+/// 10 s (T23). A host that is away does not blame the other, and a transfer goes on where it was.
 #[test]
 fn a_loading_screen_of_both_ends_nothing() {
     for traffic in [false, true] {
@@ -115,8 +115,8 @@ fn a_loading_screen_of_both_ends_nothing() {
     }
 }
 
-/// Who is not away hears nothing for 15 s: that is silence, by its timeout of 10 s. With a longer
-/// one the connection survives. Whoever was away never ends it by itself.
+/// The host that is not away hears nothing for 15 s: silence, by its timeout of 10 s. With a longer
+/// timeout the connection survives. The host that was away never ends the connection by itself.
 #[test]
 fn a_loading_screen_of_one_is_for_the_other_to_judge() {
     for (timeout, survives) in [(10, false), (20, true)] {

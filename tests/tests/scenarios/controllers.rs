@@ -19,7 +19,7 @@ fn pair(congestion: Congestion, delay: u32) -> Pair {
     pair
 }
 
-/// How many bytes A sends in so many seconds, if it always has something to send.
+/// How many bytes A sends in `seconds`, if it always has something to send.
 fn sent_in(pair: &mut Pair, seconds: u32) -> u64 {
     let sent = |pair: &Pair| pair.world.network().link_stats(Pair::A, Pair::B).bytes_sent;
     let before = sent(pair);

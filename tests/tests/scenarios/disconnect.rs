@@ -46,7 +46,7 @@ fn at_once_or_after_a_flush_from_either_side() {
     }
 }
 
-/// Somebody connected, somebody who asks, and an attempt of its own.
+/// A peer that is connected, one that asks, and an attempt of the host's own.
 #[test]
 fn a_host_that_disconnects_from_all_has_nobody_left_and_lets_nobody_in() {
     const ASKS: u32 = 30;
@@ -79,7 +79,7 @@ fn a_host_that_disconnects_from_all_has_nobody_left_and_lets_nobody_in() {
         );
         let refused = ended(&events(world, ASKS));
         assert!(matches!(refused[..], [(peer, DisconnectReason::Refused(_), 0)] if peer == asks));
-        // Whoever comes now hears nothing.
+        // A host that comes now hears nothing.
         world.connect(ASKS, B).expect("free");
         world.run_for(Duration::from_secs(5));
         assert_eq!(world.host(B).stats().connected, 1);
@@ -153,7 +153,8 @@ fn what_is_queued_in_both_directions_is_flushed_by_its_sender_only() {
     assert_told(&mut pair, A, (DisconnectReason::ByUs(1), 0), "the flush");
 }
 
-/// Who sends often lets acknowledgements wait for its own frames (T19): who leaves has no more of them.
+/// A host that sends often lets acknowledgements wait for its own frames (T19): one that leaves has no
+/// more frames.
 #[test]
 fn who_leaves_acknowledges_first_what_came() {
     const MS: Duration = Duration::from_millis(1);
@@ -270,7 +271,7 @@ fn disconnections_with_other_nonces_are_ignored() {
     let bye = tape.of(B, Kind::Disconnect)[0].datagram.clone();
     let ack = tape.of(A, Kind::DisconnectAck)[0].datagram.clone();
     // ... mean the same to another with the same random ids, but nothing once one of the two ids
-    // is wrong, or they come from elsewhere.
+    // is wrong, or they come from another address.
     let mut wrong = Vec::new();
     for range in [nonce_self(), nonce_peer()] {
         for at in range {

@@ -259,7 +259,7 @@ fn marks_that_nobody_asked_for_mean_nothing() {
     assert_eq!((hand.marked, stats.frames_marked, stats.ecn), (0, 0, false));
 }
 
-/// Who sends often lets acknowledgements ride, but not that of a mark.
+/// A host that sends often lets acknowledgements ride, but not that of a mark.
 #[test]
 fn a_frame_with_a_mark_is_acknowledged_at_once() {
     for (ecn, at_once) in [(Ecn::Ce, true), (Ecn::Ect0, false), (Ecn::NotEct, false)] {

@@ -119,7 +119,7 @@ fn an_outage_of_many_frames_costs_one_more() {
     assert_eq!(stats.ignored(Ignored::TooFarAhead), 1);
 }
 
-/// A stranger who knows all that goes into the checks of A.
+/// A stranger that knows all that goes into the checks of A.
 struct Forger {
     shape: Shape,
     connection_id: Vec<u8>,

@@ -23,7 +23,7 @@ fn pair() -> Pair {
     pair
 }
 
-/// So many packets of four bytes from A to B on this channel, of these modes in turn. All arrive.
+/// `count` packets of four bytes from A to B on this channel, of these modes in turn. All arrive.
 fn carry(pair: &mut Pair, model: &mut Model, channel: u8, count: u32, modes: &[Mode]) {
     let seed = pair.world.seed();
     let mode = |n: u32| modes[n as usize % modes.len()];

@@ -1,5 +1,5 @@
-//! How much a host does for those who have proved nothing, and keeps of those who are gone (C1, C2,
-//! C7). Between any two hosts a datagram takes 20 ms.
+//! How much a host does for strangers that have proved nothing, and keeps of peers that have ended (C1,
+//! C2, C7). Between any two hosts a datagram takes 20 ms.
 
 use core::time::Duration;
 

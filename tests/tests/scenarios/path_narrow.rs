@@ -60,7 +60,7 @@ enum Load {
     Once(usize),
 }
 
-/// Sends for so long, and counts what arrives of it.
+/// Sends for `time`, and counts the packets: those sent, and those that arrive.
 fn send(pair: &mut Pair, load: Load, time: Duration) -> (u32, u32) {
     let (mut sent, mut got) = (0, 0);
     let end = pair.world.now() + time;

@@ -15,7 +15,7 @@ fn config() -> Config {
     config::new().timeout(Duration::from_secs(30)).unwrap()
 }
 
-/// Packets of both hosts every so often, for so long.
+/// Both hosts send a packet at each `interval`, for `duration`.
 fn talk(pair: &mut Pair, interval: Duration, duration: Duration) {
     let end = pair.world.now() + duration;
     for n in 0_u32.. {

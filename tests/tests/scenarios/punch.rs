@@ -83,7 +83,7 @@ fn one_way(world: &World, peers: [PeerId; 2], seen: [u32; 2]) -> bool {
     [[Some(seen[1]), Some(seen[0])], [Some(B), Some(A)]].contains(&at)
 }
 
-/// A way that is used in one direction alone is shut by the router of the one who is silent.
+/// A way that is used in one direction alone is shut by the router of the host that is silent.
 #[test]
 fn both_directions_come_to_one_way_that_stays_open() {
     let (mut world, peers, seen) = crosswise(config::new);

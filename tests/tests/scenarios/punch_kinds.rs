@@ -28,7 +28,7 @@ fn kinds() -> Vec<Kind> {
     NatRule::ALL.into_iter().flat_map(with).collect()
 }
 
-/// Whether two players meet who connect to what the server has told them.
+/// Whether two players meet that connect to what the server has told them.
 fn meets(kinds: [Kind; 2], listen: bool) -> bool {
     let seed = Seed::from_env(Seed::new(7));
     let of = |n: usize| -> Router<u32> {

@@ -35,7 +35,7 @@ fn games(policy: Policy, links: [LinkConfig; 2]) -> Pair {
     pair
 }
 
-/// Both send so many packets, one each tick.
+/// Both send `packets`, one each tick.
 fn play(pair: &mut Pair, packets: u32, mode: Mode) {
     for _ in 0..packets {
         for host in [Pair::A, Pair::B] {

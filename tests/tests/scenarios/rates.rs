@@ -263,7 +263,7 @@ fn data_arrives_at_a_byte_a_second() {
     }
 }
 
-/// Who parts while data waits for room does not wait any more, and holds nobody up.
+/// A peer that parts while data waits for room does not wait any more, and holds no other up.
 #[test]
 fn who_parts_while_a_cap_is_used_up_waits_for_nothing() {
     let deadline = 500 * MS;
@@ -289,7 +289,7 @@ fn who_parts_while_a_cap_is_used_up_waits_for_nothing() {
     }
 }
 
-/// A server and so many players, of which each is always sent data: what each gets in this time.
+/// A server and `players`, of which each is always sent data: the bytes that each gets.
 fn shares(policy: Policy, service: Option<Duration>, cap: u32, players: u32) -> Vec<u64> {
     let mut world = World::new(seed(), line());
     let config = config::new().policy(policy);

@@ -1,5 +1,5 @@
-//! Readers that stop (`docs/wire.md`, "Budgets"): they hold up who sends to them, and nobody else,
-//! for as long as they like; nothing reliable is lost by it.
+//! Readers that stop (`docs/wire.md`, "Budgets"): they hold up the peers that send to them, and no
+//! other, for as long as they like; nothing reliable is lost by it.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use core::time::Duration;
@@ -20,7 +20,7 @@ fn small() -> Config {
     config.send_budget(BUDGET).unwrap()
 }
 
-/// A server and its players, who are all connected.
+/// A server and its players, all connected.
 struct Game {
     world: World,
     /// What the server calls each player, and what they call the server.
@@ -87,7 +87,7 @@ impl Game {
     }
 }
 
-/// Player 0 of three does not read for so long.
+/// Player 0 of three does not read for `duration`.
 fn stopped(duration: Duration) {
     let mut game = Game::new(3);
     let context = format!("{duration:?}; {}", game.world.seed());

@@ -50,7 +50,7 @@ impl Play {
         }
     }
 
-    /// Both play for so long, a packet each tick of 1/60 s.
+    /// Both play for `time`, a packet each tick of 1/60 s.
     fn run(&mut self, time: Duration) {
         let end = self.pair.world.now() + time;
         while self.pair.world.now() < end {
@@ -74,7 +74,7 @@ impl Play {
         all.map(|&(_, took)| took).max().unwrap_or_default()
     }
 
-    /// A burst of datagrams from A to B each tick of 1/60 s, for so long.
+    /// A burst of datagrams from A to B each tick of 1/60 s, for `time`.
     fn bursts(&mut self, time: Duration) {
         let end = self.pair.world.now() + time;
         while self.pair.world.now() < end {

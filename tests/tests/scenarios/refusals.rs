@@ -147,7 +147,7 @@ fn a_full_host_refuses_until_somebody_leaves() {
         world.disconnect(B, own, Disconnect::Now { reason: 0 }),
         Ok(())
     );
-    // Who has left takes no place, although it lingers.
+    // A peer that has left takes no place, although it lingers.
     let leaves = Disconnect::Now { reason: 0 };
     assert_eq!(world.disconnect(EARLY, early, leaves), Ok(()));
     world.run_for(Duration::from_millis(100));
@@ -344,7 +344,7 @@ fn acknowledgements_that_echo_another_attempt_are_ignored() {
         stale.extend(tape.of(B, Kind::Cookie));
         let old = [A, B].map(|address| connected(&events(&mut world, address)));
 
-        // They come all the time while the second is being made, and so do forgeries of whoever
+        // They come all the time while the second is being made, and so do forgeries of a stranger that
         // does not know what A has sent.
         let a = connect(&mut world, A, B);
         if both {

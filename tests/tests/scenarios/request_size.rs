@@ -22,7 +22,7 @@ fn sized(config: Config, bytes: u16) -> Config {
     }
 }
 
-/// Sends so much there and back that a larger datagram would be of use, for so long.
+/// Sends enough there and back, for `time`, that a larger datagram would be of use.
 fn talk(pair: &mut Pair, time: Duration) {
     let end = pair.world.now() + time;
     while pair.world.now() < end {
@@ -163,7 +163,7 @@ fn a_listener_does_not_answer_requests_that_are_shorter_than_it_demands() {
     }
 }
 
-/// Who forges a request makes a host send no more than a third of it to its victim, be the request as
+/// A forged request makes a host send no more than a third of it to its victim, be the request as
 /// short as it may and what the host has to say as long as it may.
 #[test]
 fn no_answer_to_a_stranger_is_longer_than_a_third_of_its_request() {

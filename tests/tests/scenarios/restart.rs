@@ -24,7 +24,7 @@ fn connect_again(world: &mut World) -> PeerId {
     world.connect(Pair::A, Pair::B).unwrap()
 }
 
-/// A host was told that this peer has ended because it restarted, and who has taken its place.
+/// A host was told that this peer has ended because it restarted. Returns the peer that took its place.
 fn assert_replaced(world: &mut World, address: u32, old: PeerId) -> PeerId {
     let told = events(world, address);
     let [

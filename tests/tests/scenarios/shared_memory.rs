@@ -61,7 +61,7 @@ fn whoever_fills_the_memory_of_all_leaves_the_others_their_shares() {
     }
     world.run_for(20 * SECOND);
     assert!(refused(&world) > 0, "{}", world.seed());
-    // What the others send, who keep to their shares, arrives at once and whole.
+    // What the others send, which keep to their shares, arrives at once and whole.
     for client in 3..PEERS {
         send(&mut world, 2 + client, peers[client as usize].0, 50, 1000);
     }

@@ -43,7 +43,7 @@ fn numbers(pair: &mut Pair, at: u32) -> Vec<u32> {
     got.iter().map(|packet| number(&packet.payload)).collect()
 }
 
-/// A sends so many packets of these modes while `down` links are cut; then they are mended.
+/// A sends `lost` packets of these modes while the links `down` are cut; then the links are mended.
 fn gap(modes: &[Mode], lost: u32, down: &[(u32, u32)]) {
     let mut pair = pair(Seed::new(u64::from(lost)), small(), small());
     let context = format!("{lost} {modes:?}, {down:?} cut; {}", pair.world.seed());

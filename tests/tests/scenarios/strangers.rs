@@ -199,7 +199,7 @@ fn a_cookie_is_good_for_one_address_and_one_request_only() {
     );
     world.run_for(Duration::from_secs(1));
     events(&mut world, A);
-    // ... is worth no more than a first one from elsewhere, or if it is changed.
+    // ... is worth no more than a first one from another address, or if it is changed.
     assert_eq!(flood(&mut world, &second), 1000, "{}", world.seed());
     let request = second.len() - second.iter().rev().take_while(|&&byte| byte == 0).count();
     assert!(request > 100, "{request}");

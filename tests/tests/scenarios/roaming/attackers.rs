@@ -1,4 +1,5 @@
-//! Who copies, invents and repeats datagrams from elsewhere: nobody is moved, and little is sent.
+//! Attackers that copy, invent and repeat datagrams from other addresses: no peer is moved, and little
+//! is sent.
 
 use alloc::collections::BTreeMap;
 use alloc::rc::Rc;

@@ -1,4 +1,4 @@
-//! Datagrams from elsewhere that are written by hand.
+//! Datagrams from other addresses, written by hand.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use porous_proto::{Ecn, Event, Host, Instant, Listen, PeerState};

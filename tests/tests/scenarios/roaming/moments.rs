@@ -47,7 +47,7 @@ fn a_client_may_move_at_any_moment_of_its_connection() {
         let mut told = converse(&mut world, client, Duration::from_millis(millis));
         world.run_for(30 * SECOND);
         told.extend(events(&mut world, B));
-        // Who was at the old address, and was never heard of again, is no more.
+        // A peer at the old address, of which nothing came again, has ended.
         let all = connected(&told);
         let live = |peer: &&PeerId| state(&world, B, **peer) == Some(PeerState::Connected);
         let live: Vec<PeerId> = all.iter().filter(live).copied().collect();

@@ -21,7 +21,7 @@ fn stats(world: &World, server: PeerId) -> PeerStats {
     world.host(B).peer(server).unwrap().stats()
 }
 
-/// B sends as much as there is room for, for so long, and A reads it.
+/// B sends as much as there is room for, for `time`, and A reads it.
 fn stream(world: &mut World, (client, server): (PeerId, PeerId), time: Duration) {
     let end = world.now() + time;
     while world.now() < end {
@@ -106,7 +106,7 @@ fn on_another_path_nothing_is_known() {
     );
 }
 
-/// The round trip that B knows, so many round trips of 10 ms after a move from a path of 200 ms.
+/// The round trip that B knows, `round_trips` of 10 ms after a move from a path of 200 ms.
 fn rtt_after(to: u32, round_trips: u32) -> (Duration, PeerStats) {
     let slow = LinkConfig::new().delay(100 * MS);
     let (mut world, client, server) = connect(1, LinkConfig::new(), config::new().roaming(true));

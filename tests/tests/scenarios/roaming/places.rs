@@ -10,7 +10,7 @@ use porous_tests::{config, connected, ended, events, state};
 
 use super::{A, B, ELSEWHERE, MS, ROUTER, SECOND, connect, deliver, moves, receive, send, simple};
 
-/// The client says something every 50 ms and the server answers, so many times.
+/// The client says something every 50 ms and the server answers, `times` in all.
 fn talk(world: &mut World, client: PeerId, server: PeerId, times: u32) {
     for n in 0..times {
         let n = n.to_le_bytes();

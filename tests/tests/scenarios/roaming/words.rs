@@ -1,4 +1,4 @@
-//! What a host says elsewhere of itself, and a goodbye from there, written by hand.
+//! What a host says to another address of itself, and a goodbye from there, written by hand.
 
 use porous_proto::PeerState;
 use porous_tests::encoder;

@@ -33,7 +33,7 @@ fn waiting(mode: u8, channel: u8, id: u32, len: usize) -> Message {
     .into()
 }
 
-/// Fills the budget but for so many bytes, by packets that wait.
+/// Fills the budget but for `rest` bytes, by packets that wait.
 fn fill_but(scene: &mut Scene, enemy: &mut Remote<u32>, rest: u64) {
     let mut id = 0;
     loop {
@@ -52,7 +52,8 @@ fn fill_but(scene: &mut Scene, enemy: &mut Remote<u32>, rest: u64) {
     }
 }
 
-/// `[R11 X4]` The budget is full to the byte: one byte is too many, and a packet without bytes is as well.
+/// `[R11 X4]` The budget is full to the byte: one byte is too many, and a packet without bytes is as
+/// well.
 #[test]
 fn the_budget_is_full_to_the_byte() {
     let cost = Cost {
@@ -143,8 +144,8 @@ fn ten_times_the_budget_is_kept_once() {
     });
 }
 
-/// `[X25 R11]` The reader stops while everything that arrives is ready to be read: nothing is lost of what
-/// was taken, and when it reads again everything goes on.
+/// `[X25 R11]` The reader stops while everything that arrives is ready to be read: nothing is lost of
+/// what was taken, and when it reads again everything goes on.
 #[test]
 fn a_reader_that_stops_is_told_once_and_loses_nothing() {
     let cost = Cost {
@@ -173,8 +174,8 @@ fn a_reader_that_stops_is_told_once_and_loses_nothing() {
     });
 }
 
-/// `[X25 R14]` A slow reader takes one packet for ten that come: the windows it reports are those of what it
-/// read, and never more than one for each datagram that comes.
+/// `[X25 R14]` A slow reader takes one packet for ten that come: the windows it reports are those of
+/// what it read, and never more than one for each datagram that comes.
 #[test]
 fn a_slow_reader_reports_what_it_has_read() {
     let cost = Cost {
@@ -203,8 +204,8 @@ fn a_slow_reader_reports_what_it_has_read() {
     });
 }
 
-/// `[R11 R25]` 128 packets without bytes in each datagram, while the budget is full of packets that can make
-/// room for them, one for one.
+/// `[R11 R25]` 128 packets without bytes in each datagram, while the budget is full of packets that can
+/// make room for them, one for one.
 #[test]
 fn making_room_a_hundred_times_in_one_datagram() {
     let cost = Cost {
@@ -300,8 +301,8 @@ fn packets_of_the_greatest_length_and_a_byte_more() {
     });
 }
 
-/// `[R11 X24]` Packets of all modes and lengths at random, read at random, with windows that hold anything:
-/// for 30,000 datagrams no more is kept than the budget.
+/// `[R11 X24]` Packets of all modes and lengths at random, read at random, with windows that hold
+/// anything: for 30,000 datagrams no more is kept than the budget.
 #[test]
 fn random_traffic_and_random_reading_stay_within_the_budget() {
     let cost = Cost {

@@ -122,7 +122,7 @@ fn assert_in_vain(cost: Cost, lie: Lie) {
     }
     for (congestion, fair) in Congestion::BUILT_IN.into_iter().zip(fair(cost)) {
         let got = sent(cost, congestion, lie);
-        // Who has given a host rates has given them away.
+        // An application that has given a host rates has given them away.
         let given = if let Congestion::Fixed { rate } | Congestion::Binary { good: rate, .. } =
             congestion
         {

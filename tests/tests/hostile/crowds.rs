@@ -16,7 +16,7 @@ use crate::scene::{Cost, ENEMY, FRIEND, STRANGER, Scene, case, offer};
 const SECOND: Duration = Duration::from_secs(1);
 const MICROSECOND: Duration = Duration::from_micros(1);
 
-/// The friend and a guest who comes now talk within three seconds of flood, which sends so many
+/// The friend and a guest that comes now talk within three seconds of flood, which sends `rate`
 /// datagrams a second from as many addresses as it likes.
 fn guest_in_a_flood(scene: &mut Scene, rate: u32, mut flood: impl FnMut(u32) -> (u32, Vec<u8>)) {
     let mut guest = Guest::arrive(scene, 3);

@@ -47,7 +47,7 @@ fn frames(enemy: &mut Remote<u32>) -> Vec<Short> {
         .collect()
 }
 
-/// An enemy to whom something was sent, who knows these offers.
+/// An enemy that was sent something, and knows these offers.
 fn sent_to(scene: &mut Scene, offer: &Offer) -> Remote<u32> {
     let mut enemy = scene.enemy_at(ENEMY, offer);
     scene.chatter(&mut enemy, 50);
@@ -66,7 +66,7 @@ fn taken(scene: &mut Scene, datagrams: impl Iterator<Item = Vec<u8>>) -> usize {
             Disposition::Ignored(Ignored::Duplicate) => {}
             Disposition::Ignored(cause) => {
                 let mut after = scene.judged();
-                // Who says what cannot be true is trusted with less for a while.
+                // A peer that says what cannot be true is trusted with less for a while.
                 if cause == Ignored::BadAck {
                     after.window = after.window.max(before.window);
                 }
@@ -148,8 +148,8 @@ fn no_truncated_frame_is_taken() {
     }
 }
 
-/// `[X24 X12]` Frames of all kinds with each bit flipped, where the check covers the head: what is taken is within what a
-/// peer may say, and what is not has no effect.
+/// `[X24 X12]` Frames of all kinds with each bit flipped, where the check covers the head: what is
+/// taken is within what a peer may say, and what is not has no effect.
 #[test]
 fn every_flipped_bit_of_a_frame() {
     let cost = Cost {

@@ -10,7 +10,7 @@ use crate::guest::{GUEST, Guest};
 use crate::scene::{Cost, ENEMY, STRANGER, case, case_with, config, offer};
 
 const SECOND: Duration = Duration::from_secs(1);
-/// A cookie every so often is what an address gets.
+/// How often an address gets a cookie.
 const PACE: Duration = Duration::from_millis(50);
 
 /// `[X7]` A reset with the right id makes the host less patient, and ends nothing that lives.

@@ -1,4 +1,4 @@
-//! The end of a connection, forged in every state of it by whoever lacks a part of the truth.
+//! The end of a connection, forged in every state of it by an attacker that lacks a part of the truth.
 
 use core::time::Duration;
 
@@ -75,7 +75,7 @@ fn disconnect(scene: &mut Scene, peer: PeerId, how: Disconnect) {
     scene.flush();
 }
 
-/// The enemy is connected: who it is, and its peer here.
+/// The enemy is connected: its own side, and its peer here.
 fn connected(scene: &mut Scene) -> (Remote<u32>, PeerId) {
     let enemy = scene.settle(ENEMY, 9, &offer());
     let (peer, _) = scene.host.host.peers().last().unwrap();

@@ -45,7 +45,7 @@ pub(crate) const fn is_malformed(taken: Disposition) -> bool {
     matches!(taken, Disposition::Ignored(Ignored::Malformed(_)))
 }
 
-/// The connection id that whoever has this nonce wants to be sent to under.
+/// The connection id under which the host with this nonce wants to be sent to.
 pub(crate) fn id_of(nonce: u64) -> [u8; 4] {
     let bytes = nonce.to_le_bytes();
     [bytes[0], bytes[1], bytes[2], bytes[3]]

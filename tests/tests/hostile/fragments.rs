@@ -58,13 +58,14 @@ fn a_fragment_that_announces_too_great_a_packet_is_refused() {
     });
 }
 
-/// So many bytes from a place in a packet of this length.
+/// A fragment of `len` bytes at `offset`, of a packet of `whole` bytes.
 fn part(mode: u8, channel: u8, id: u32, (offset, len): (u32, u32), whole: u32) -> Message {
     let bytes = packet(mode, channel, id, len as usize);
     bytes.part(offset, whole).into()
 }
 
-/// `[X5]` Fragments that end behind their packet, or begin there, and packets of nothing and of one byte.
+/// `[X5]` Fragments that end behind their packet, or begin there, and packets of nothing and of one
+/// byte.
 #[test]
 fn fragments_beyond_their_packet_are_malformed() {
     let cost = Cost {
@@ -173,8 +174,8 @@ fn fragments_have_a_length_and_a_place_that_can_be() {
 }
 
 /// `[X5]` The length changes in the middle of a packet, it comes whole with another one, or with other
-/// bytes: the datagram is refused, and the packet can still be completed. The second such datagram has it
-/// forgotten.
+/// bytes: the datagram is refused, and the packet can still be completed. The second such datagram has
+/// it forgotten.
 #[test]
 fn a_length_does_not_change_in_the_middle_of_a_packet() {
     let cost = Cost {
@@ -256,8 +257,8 @@ fn content(offset: u32, len: u32) -> Vec<u8> {
     bytes.collect()
 }
 
-/// `[X5 X16]` Each fragment comes ten times, in any order and cut elsewhere each time, so that it overlaps
-/// others: every byte counts once. What has other bytes is refused.
+/// `[X5 X16]` Each fragment comes ten times, in any order and cut elsewhere each time, so that it
+/// overlaps others: every byte counts once. What has other bytes is refused.
 #[test]
 fn of_copies_of_a_fragment_every_byte_counts_once() {
     let cost = Cost {
@@ -323,8 +324,8 @@ fn of_copies_of_a_fragment_every_byte_counts_once() {
     });
 }
 
-/// So many last fragments of one byte on each channel, and what is kept of them; two
-/// seconds later nothing is.
+/// `count` last fragments of one byte on each channel, and what is kept of them; two seconds
+/// later nothing is.
 fn ends_of_packets(scene: &mut Scene, mode: u8, count: u32) -> (usize, usize) {
     let mut enemy = scene.enemy();
     for id in 0..count {
@@ -375,8 +376,8 @@ fn a_thousand_incomplete_packets_are_no_more_than_thirty_two_a_channel() {
     });
 }
 
-/// `[R12 R11 X4]` Incomplete reliable packets are kept as long as the budget lasts: a sender may take its
-/// time.
+/// `[R12 R11 X4]` Incomplete reliable packets are kept as long as the budget lasts: a sender may take
+/// its time.
 #[test]
 fn incomplete_reliable_packets_are_kept_within_the_budget() {
     let cost = Cost {
@@ -401,8 +402,8 @@ fn incomplete_reliable_packets_are_kept_within_the_budget() {
     });
 }
 
-/// A packet of a megabyte in pieces with a hole between any two, which are filled then: each fragment has
-/// these lengths.
+/// A packet of a megabyte in pieces with a hole between any two, which are filled then: each fragment
+/// has these lengths.
 fn full_of_holes(cost: Cost, len: u32, hole: u32, fill: u32) {
     const WHOLE: u32 = 1 << 20;
     let large = config().receive_budget(WHOLE, 4 << 20).unwrap();
@@ -439,8 +440,8 @@ fn fragments_with_a_hole_between_any_two() {
     full_of_holes(cost, FULL, FULL, FULL);
 }
 
-/// `[X4 X5 R25]` The shortest fragments, and holes of a byte between them: where the pieces are does not
-/// take more memory than what is in them.
+/// `[X4 X5 R25]` The shortest fragments, and holes of a byte between them: where the pieces are does
+/// not take more memory than what is in them.
 #[test]
 fn fragments_with_a_hole_of_a_byte_between_any_two() {
     let cost = Cost {

@@ -18,7 +18,7 @@ const WRONG: Disposition = Disposition::Ignored(Ignored::Malformed(Malformed::In
 /// Counters start a few seconds from 0, so that what lies behind exists.
 const START: u64 = 10_000_000_000;
 
-/// The enemy sends a frame with this id, of which so many bytes are sent.
+/// The enemy sends a frame with this id, of which the lowest `width` bytes are sent.
 fn send(scene: &mut Scene, enemy: &mut Remote<u32>, id: u64, width: u8) -> Disposition {
     let mut frame = enemy.short(None, vec![noop()]);
     (frame.id, frame.width) = (id, width);

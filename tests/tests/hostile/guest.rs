@@ -27,7 +27,7 @@ pub(crate) struct Guest {
 }
 
 impl Guest {
-    /// Somebody who listens, and does not connect by itself.
+    /// A guest that listens, and does not connect by itself.
     pub(crate) fn idle(seed: u64) -> Self {
         Self::with(config(), seed)
     }
@@ -45,7 +45,7 @@ impl Guest {
         }
     }
 
-    /// Somebody who begins to connect.
+    /// A guest that begins to connect.
     pub(crate) fn arrive(scene: &mut Scene, seed: u64) -> Self {
         Self::arrive_with(scene, config(), seed)
     }
@@ -100,7 +100,7 @@ impl Guest {
             .handle_datagram(scene.now, HOST, Ecn::NotEct, datagram);
     }
 
-    /// Both talk for so long.
+    /// Both talk for this time.
     pub(crate) fn stay(&mut self, scene: &mut Scene, time: Duration) {
         let end: Instant = scene.now + time;
         while scene.now < end {

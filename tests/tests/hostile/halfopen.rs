@@ -1,4 +1,4 @@
-//! Attempts of the host to connect, and who answers that should not.
+//! Attempts of the host to connect, and answers of hosts that should not answer.
 
 use core::time::Duration;
 

@@ -1,5 +1,5 @@
 //! Packets forged in the name of an honest guest that leap over those that it has yet to send, by
-//! somebody who gets one datagram past every check, in the place of one that is lost.
+//! an attacker that gets one datagram past every check, in the place of one that is lost.
 
 use core::ops::Range;
 use core::time::Duration;
@@ -141,9 +141,9 @@ fn with_order(unordered: bool) -> Config {
     config().channel(ChannelId(ATTACKED), channel).unwrap()
 }
 
-/// `[X13 X15 X19]` A packet is forged that is so far ahead, in every mode, whole and in part, and so are
-/// its sentinel and its tombstone, on a channel that is in use and on one that was never used: what the
-/// guest sends afterwards all comes, in order.
+/// `[X13 X15 X19]` A packet is forged that is so far ahead, in every mode, whole and in part, and so
+/// are its sentinel and its tombstone, on a channel that is in use and on one that was never used: what
+/// the guest sends afterwards all comes, in order.
 #[test]
 fn a_forged_leap_of_any_kind_silences_no_channel() {
     let cost = Cost {

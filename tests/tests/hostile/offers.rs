@@ -1,5 +1,5 @@
-//! Offers that are within their ranges, and as strange as that allows: whoever makes them is let in,
-//! is talked with, and harms nobody.
+//! Offers that are within their ranges, and as strange as that allows: the host that makes them is
+//! let in, is talked with, and harms nobody.
 
 use core::time::Duration;
 

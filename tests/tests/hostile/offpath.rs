@@ -1,5 +1,6 @@
-//! Attackers who know who talks to whom and see nothing of it: how often a guess is taken, and what
-//! it does then. Each number of hits is held against what `docs/wire.md` lets one compute.
+//! Attackers that know which hosts talk to each other and see nothing of it: how often a guess is
+//! taken, and what it does then. Each number of hits is held against what `docs/wire.md` lets one
+//! compute.
 
 use porous_proto::{
     ChannelId, Config, Disposition, Ignored, Integrity, Malformed, Mode, PeerState,
@@ -25,7 +26,7 @@ struct Tally {
     lost: u32,
 }
 
-/// Sends so many frames with random ids in the name of [`ENEMY`], who is the victim here.
+/// Sends `count` frames with random ids in the name of [`ENEMY`], which is the victim here.
 fn guess(scene: &mut Scene, count: u32, id_len: usize, width: u8, messages: &[Packet]) -> Tally {
     let (mut chance, mut tally) = (chance("guesses"), Tally::default());
     if scene.state(ENEMY).is_none() {
@@ -289,8 +290,8 @@ fn an_attempt_is_not_completed_by_a_guess() {
     });
 }
 
-/// `[X7 R1]` Who asks in the name of the sought host and tries all ids of two bytes is not taken for it:
-/// a frame stands for the acknowledgement only if its check is made of both nonces, of which the
+/// `[X7 R1]` Who asks in the name of the sought host and tries all ids of two bytes is not taken for
+/// it: a frame stands for the acknowledgement only if its check is made of both nonces, of which the
 /// liar knows its own.
 #[test]
 fn a_forged_request_and_a_guessed_id_connect_nobody() {

@@ -106,7 +106,7 @@ pub(crate) fn response(data: u64) -> Message {
     control(8, &data.to_le_bytes())
 }
 
-/// A packet of so many bytes that depends on nothing.
+/// A packet of `len` bytes that depends on nothing.
 pub(crate) fn packet(mode: u8, channel: u8, id: u32, len: usize) -> Packet {
     Packet::whole(mode, channel, id, 0, vec![7; len])
 }
@@ -116,7 +116,7 @@ pub(crate) fn packet(mode: u8, channel: u8, id: u32, len: usize) -> Packet {
 pub(crate) struct Heard {
     /// The frame's id; its low bytes, where nothing more is known.
     pub(crate) id: u32,
-    /// In so many bytes.
+    /// How many bytes of the id are sent.
     pub(crate) width: u8,
     /// Subtypes and fields of the signalling that leads the messages.
     pub(crate) controls: Vec<(u8, Vec<u8>)>,
@@ -230,7 +230,7 @@ impl Scene {
         stats
     }
 
-    /// The host sends a packet of so many bytes to the enemy.
+    /// The host queues a packet of `len` bytes for the enemy.
     pub(crate) fn queue(
         &mut self,
         channel: u8,
@@ -243,7 +243,7 @@ impl Scene {
             .call(|host| host.send(peer, ChannelId(channel), vec![5; len], options))
     }
 
-    /// The host sends so many packets of 1000 bytes, as far as it may; what of it has left.
+    /// The host sends `packets` of 1000 bytes, as far as it may; returns the frames that left.
     pub(crate) fn chatter(&mut self, enemy: &mut Remote<u32>, packets: usize) -> Vec<Heard> {
         for _ in 0..packets {
             assert_eq!(self.queue(0, Mode::Reliable, 1000), Ok(()));

@@ -7,7 +7,7 @@ use porous_tests::remote::Remote;
 use crate::peers::{A, BAD_ACK, ack_of, assert_taken, malformed};
 use crate::scene::{Cost, Scene, case, case_with, config};
 
-/// The host has sent so many frames at least, all of which were acknowledged.
+/// The host has sent at least `frames`, all of which were acknowledged.
 fn after(scene: &mut Scene, frames: u32) -> Remote<u32> {
     let mut enemy = scene.enemy();
     while enemy.newest.0 < frames {

@@ -20,14 +20,14 @@ fn frames(heard: &[Heard]) -> usize {
     heard.iter().filter(|frame| frame.data > 0).count()
 }
 
-/// The host has packets for so many frames to send.
+/// The host has packets to send that fill `frames`.
 fn load(scene: &mut Scene, frames: usize) {
     for _ in 0..frames {
         assert_eq!(scene.queue(0, Mode::Reliable, 1000), Ok(()));
     }
 }
 
-/// The host sends so many packets in a frame each.
+/// The host sends `packets`, in a frame each.
 fn small(scene: &mut Scene, mode: Mode, packets: u32) {
     for _ in 0..packets {
         assert_eq!(scene.queue(0, mode, 1), Ok(()));
@@ -35,7 +35,7 @@ fn small(scene: &mut Scene, mode: Mode, packets: u32) {
     }
 }
 
-/// All of so many packets has arrived and was read, the enemy says.
+/// The enemy says that `packets` have all arrived and were read.
 fn agree(scene: &mut Scene, enemy: &mut Remote<u32>, packets: u32) {
     loop {
         scene.overhear(enemy);
@@ -53,8 +53,8 @@ fn assert_nothing_is_open(scene: &Scene) {
     assert_eq!((stats.queued_bytes, stats.flight), (0, 0), "{stats:?}");
 }
 
-/// `[X8 R22]` Of what is sent for the first time nothing is acknowledged, only what is repeated: all of it
-/// has arrived then.
+/// `[X8 R22]` Of what is sent for the first time nothing is acknowledged, only what is repeated: all of
+/// it has arrived then.
 #[test]
 fn a_peer_that_acknowledges_only_what_is_repeated() {
     let cost = Cost {
@@ -77,8 +77,8 @@ fn a_peer_that_acknowledges_only_what_is_repeated() {
     });
 }
 
-/// `[X8 R9]` Of each flight only the newest frame is acknowledged: the rest is sent again, and less at a
-/// time, and all arrives.
+/// `[X8 R9]` Of each flight only the newest frame is acknowledged: the rest is sent again, and less at
+/// a time, and all arrives.
 #[test]
 fn a_peer_that_acknowledges_only_the_newest() {
     if !has_window() {
@@ -107,9 +107,9 @@ fn a_peer_that_acknowledges_only_the_newest() {
     });
 }
 
-/// `[X8 R9]` Data is never acknowledged, but pings are, and whatever holds no packet: what is sent again
-/// becomes less, and each ping lets no more than a window of it go. The path seems to carry only what is
-/// short: the connection ends.
+/// `[X8 R9]` Data is never acknowledged, but pings are, and whatever holds no packet: what is sent
+/// again becomes less, and each ping lets no more than a window of it go. The path seems to carry only
+/// what is short: the connection ends.
 #[test]
 fn a_peer_that_acknowledges_only_pings() {
     if !has_window() {
@@ -176,8 +176,8 @@ fn a_peer_that_acknowledges_the_oldest_whenever_something_is_repeated() {
     });
 }
 
-/// `[X8 R22]` All of a flight seems to be lost, and then nothing of it was, again and again: the window is
-/// given back, but what is lost in truth still makes it smaller.
+/// `[X8 R22]` All of a flight seems to be lost, and then nothing of it was, again and again: the window
+/// is given back, but what is lost in truth still makes it smaller.
 #[test]
 fn losses_that_are_taken_back_do_not_excuse_others() {
     let cost = Cost {
@@ -219,8 +219,8 @@ fn losses_that_are_taken_back_do_not_excuse_others() {
     });
 }
 
-/// `[X8]` All frames of a flight are acknowledged after the newest one, and the flights are ever longer: what
-/// is overtaken by 64 and more is lost, however often it was not.
+/// `[X8]` All frames of a flight are acknowledged after the newest one, and the flights are ever
+/// longer: what is overtaken by 64 and more is lost, however often it was not.
 #[test]
 fn acknowledgements_that_are_overtaken_by_ever_more() {
     let cost = Cost {
@@ -246,8 +246,9 @@ fn acknowledgements_that_are_overtaken_by_ever_more() {
     });
 }
 
-/// `[X9 X8]` Acknowledgements that were not held back at all, they say, or for the longest time that can be
-/// said, in turns: no round trip is taken to be shorter than the shortest, or longer than it was.
+/// `[X9 X8]` Acknowledgements that were not held back at all, they say, or for the longest time that
+/// can be said, in turns: no round trip is taken to be shorter than the shortest, or longer than it
+/// was.
 #[test]
 fn delays_of_nothing_and_of_the_longest_leave_round_trips_between() {
     let cost = Cost {

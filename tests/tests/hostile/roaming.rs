@@ -68,7 +68,7 @@ fn others(scene: &Scene, but: &[u32]) -> BTreeSet<u32> {
     to.filter(|to| !but.contains(to)).collect()
 }
 
-/// Whoever is behind all this goes elsewhere and says so: the host follows.
+/// The attacker behind all this goes to another address and says so: the host follows.
 fn assert_follows(scene: &mut Scene, enemy: &mut Remote<u32>) {
     scene.pass(2 * SECOND);
     scene.events.clear();
@@ -106,8 +106,8 @@ fn copies(scene: &mut Scene, from: &[u32]) -> [usize; 2] {
     [asked.len(), said.count()]
 }
 
-/// `[X26 X16 R19 R21]` All that a peer sends comes from another address first: this is asked now and then,
-/// and answers nothing. The peer stays where it is, and everything is delivered.
+/// `[X26 X16 R19 R21]` All that a peer sends comes from another address first: this is asked now and
+/// then, and answers nothing. The peer stays where it is, and everything is delivered.
 #[test]
 fn copies_from_one_other_address_move_nobody() {
     let cost = Cost {
@@ -120,8 +120,8 @@ fn copies_from_one_other_address_move_nobody() {
     });
 }
 
-/// `[X26 X16 R19 R21]` All that a peer sends comes from 100 addresses first: three at once are asked, for a
-/// second or so.
+/// `[X26 X16 R19 R21]` All that a peer sends comes from 100 addresses first: three at once are asked,
+/// for a second or so.
 #[test]
 fn copies_from_a_hundred_addresses_move_nobody() {
     let cost = Cost {
@@ -136,8 +136,8 @@ fn copies_from_a_hundred_addresses_move_nobody() {
     });
 }
 
-/// `[X26 X13 R19 R21]` The newest frame of a connection comes from 10,000 addresses, one after the other:
-/// three of them a second are asked, and a peer that moves afterwards is followed.
+/// `[X26 X13 R19 R21]` The newest frame of a connection comes from 10,000 addresses, one after the
+/// other: three of them a second are asked, and a peer that moves afterwards is followed.
 #[test]
 fn newest_frames_from_ever_new_addresses_are_asked_three_at_once() {
     let cost = Cost {
@@ -158,8 +158,8 @@ fn newest_frames_from_ever_new_addresses_are_asked_three_at_once() {
     });
 }
 
-/// `[X26 R15 R17 R21]` 10,000 datagrams with 100 challenges each come from four addresses in turn: three of
-/// these get one response for each at most.
+/// `[X26 R15 R17 R21]` 10,000 datagrams with 100 challenges each come from four addresses in turn:
+/// three of these get one response for each at most.
 #[test]
 fn challenges_from_elsewhere_are_answered_once_a_datagram() {
     let cost = Cost {
@@ -186,8 +186,8 @@ fn challenges_from_elsewhere_are_answered_once_a_datagram() {
     });
 }
 
-/// `[X26 R15 R19]` Responses that nobody asked for, nearly right ones, right ones from the wrong place, and
-/// late ones: none moves the peer.
+/// `[X26 R15 R19]` Responses that nobody asked for, nearly right ones, right ones from the wrong place,
+/// and late ones: none moves the peer.
 #[test]
 fn responses_that_nobody_asked_for_move_nobody() {
     let cost = Cost {
@@ -217,8 +217,8 @@ fn responses_that_nobody_asked_for_move_nobody() {
     });
 }
 
-/// `[X7 X26 R21]` Goodbyes with one of two nonces right come from elsewhere, and end nothing. With both right
-/// it is the peer that leaves.
+/// `[X7 X26 R21]` Goodbyes with one of two nonces right come from elsewhere, and end nothing. With both
+/// right it is the peer that leaves.
 #[test]
 fn goodbyes_from_elsewhere_need_both_nonces() {
     let cost = Cost {
@@ -254,8 +254,8 @@ fn goodbyes_from_elsewhere_need_both_nonces() {
     });
 }
 
-/// `[X26 R15 R17]` Challenges and responses come from where the peer is, 100 in a datagram: they are answered
-/// there, and nobody else hears of it.
+/// `[X26 R15 R17]` Challenges and responses come from where the peer is, 100 in a datagram: they are
+/// answered there, and nobody else hears of it.
 #[test]
 fn challenges_and_responses_from_where_the_peer_is_go_nowhere_else() {
     let cost = Cost {
@@ -281,8 +281,8 @@ fn challenges_and_responses_from_where_the_peer_is_go_nowhere_else() {
     });
 }
 
-/// `[X26 R16 R19]` A peer is at two addresses in turn, a thousand times, and proves each: it is followed once
-/// a second, and goes on.
+/// `[X26 R16 R19]` A peer is at two addresses in turn, a thousand times, and proves each: it is
+/// followed once a second, and goes on.
 #[test]
 fn two_addresses_that_take_turns_are_followed_once_a_second() {
     let cost = Cost {
@@ -308,8 +308,8 @@ fn two_addresses_that_take_turns_are_followed_once_a_second() {
     });
 }
 
-/// `[X26 X7 R19]` What a peer sends comes from where another one is, who does not know it and says so: both
-/// stay where they are.
+/// `[X26 X7 R19]` What a peer sends comes from where another one is, who does not know it and says so:
+/// both stay where they are.
 #[test]
 fn copies_from_where_another_peer_is_harm_neither() {
     let cost = Cost {

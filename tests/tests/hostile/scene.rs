@@ -1,4 +1,4 @@
-//! Where the cases take place: a host, somebody who does nothing wrong, and whoever attacks.
+//! Where the cases take place: a host, a friend that does nothing wrong, and attackers.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use core::time::Duration;
@@ -17,7 +17,7 @@ use crate::peers::{BAD_ACK, all_up_to, hear};
 
 /// Where the host is.
 pub(crate) const HOST: u32 = 0;
-/// Where somebody is who does nothing wrong.
+/// Where the friend is, a guest that does nothing wrong.
 pub(crate) const FRIEND: u32 = 1;
 /// Where the enemy of [`Scene::enemy`] is.
 pub(crate) const ENEMY: u32 = 2;
@@ -26,7 +26,7 @@ pub(crate) const STRANGER: u32 = 1000;
 
 /// No host has more to say at once.
 const RESTLESS: usize = 100_000;
-/// After so many datagrams the books are audited only when time passes.
+/// After this many datagrams the books are audited only when time passes.
 const AUDITS: u64 = 1000;
 /// What may stay when all is over: tables do not shrink.
 const FLOOR: i64 = 8 * 1024;
@@ -80,8 +80,8 @@ pub(crate) fn case(cost: Cost, attack: impl FnOnce(&mut Scene)) {
     case_with(config(), cost, attack);
 }
 
-/// Attacks a host, which must survive it at no more than this cost. Whoever did nothing wrong must
-/// not notice; and when the attackers are silent, nothing may remain of it.
+/// Attacks a host, which must survive it at no more than this cost. The friend must not
+/// notice; and when the attackers are silent, nothing may remain of it.
 #[track_caller]
 pub(crate) fn case_with(config: Config, cost: Cost, attack: impl FnOnce(&mut Scene)) {
     let Cost { bytes, steps } = case_of_many(config, cost, attack);
@@ -112,13 +112,13 @@ pub(crate) fn case_of_many(config: Config, cost: Cost, attack: impl FnOnce(&mut 
     Cost { bytes, steps }
 }
 
-/// A host, and who is around it.
+/// A host, and its friend, enemies and strangers.
 pub(crate) struct Scene {
     pub(crate) host: Metered,
     pub(crate) now: Instant,
     /// What the host has said, and to whom, since this was last emptied.
     pub(crate) said: Vec<(u32, Vec<u8>)>,
-    /// What the host has told its application, likewise.
+    /// What the host has told its application since this was last emptied.
     pub(crate) events: Vec<Event<u32>>,
     friend: Victim,
     /// The friend here, and the host there.
@@ -127,7 +127,7 @@ pub(crate) struct Scene {
     proved: BTreeSet<u32>,
     /// Bytes that came from any other address, less those that were sent there.
     credit: BTreeMap<u32, i64>,
-    /// So many bytes may go there for each of them: more than 1 if the host follows its peers.
+    /// How many bytes may go there for each byte from there: more than 1 if the host follows its peers.
     pub(crate) times: i64,
     delivered: u64,
     /// How many peers there were at most.
@@ -191,7 +191,7 @@ impl Scene {
         self.proved.insert(address);
     }
 
-    /// Somebody who is connected and up to no good. Costs are counted from then on.
+    /// An enemy that is connected. Costs are counted from then on.
     pub(crate) fn enemy(&mut self) -> Remote<u32> {
         self.enemy_at(ENEMY, &offer())
     }
@@ -210,7 +210,7 @@ impl Scene {
         // An acknowledgement of what the host has sent, and a pong of no ping, complete it.
         let ack = self.acknowledgement(&enemy);
         if self.send(&mut enemy, Some(ack), Vec::new()) == BAD_ACK {
-            // Ids begin elsewhere, and it has heard none.
+            // Ids begin at another number, and it has heard none.
             enemy.next = 0;
             self.send(&mut enemy, None, Vec::new());
         }
@@ -218,7 +218,7 @@ impl Scene {
         enemy
     }
 
-    /// The host tries to connect to [`ENEMY`], who has not answered yet.
+    /// The host tries to connect to [`ENEMY`], which has not answered yet.
     pub(crate) fn attempt(&mut self) -> Remote<u32> {
         self.flush();
         self.proved.insert(ENEMY);
@@ -230,7 +230,8 @@ impl Scene {
         enemy.unwrap()
     }
 
-    /// An acknowledgement of the newest frame and of those of the 32 before it that the enemy has heard.
+    /// An acknowledgement of the newest frame and of those of the 32 before it that the enemy has
+    /// heard.
     pub(crate) fn acknowledgement(&self, enemy: &Remote<u32>) -> Ack {
         let (largest, width) = enemy.newest;
         Ack {
@@ -286,8 +287,8 @@ impl Scene {
         disposition
     }
 
-    /// Lets the host say and tell all that it has to. Nobody who has proved nothing gets more bytes
-    /// than came from there.
+    /// Lets the host say and tell all that it has to. An address that has proved nothing gets no more
+    /// bytes than came from there.
     pub(crate) fn flush(&mut self) {
         let (mut buf, now) = ([0; 1200], self.now);
         let mut calls = 0..RESTLESS;

@@ -19,8 +19,8 @@ fn silent(scene: &mut Scene, enemy: &mut Remote<u32>, seconds: u64) {
     }
 }
 
-/// It agrees to everything at once but never moves a window, for so many seconds: how many frames of
-/// packets that is.
+/// It agrees to everything at once but never moves a window, for `seconds`: how many frames of
+/// packets the host sends.
 fn agreeing(scene: &mut Scene, enemy: &mut Remote<u32>, seconds: u64) -> usize {
     let mut data = 0;
     for _ in 0..seconds {
@@ -41,8 +41,8 @@ fn agreeing(scene: &mut Scene, enemy: &mut Remote<u32>, seconds: u64) -> usize {
     data
 }
 
-/// `[X10 R10]` The least windows and the least budget that an offer may have, and they never move: the host
-/// queues what its send budget allows, says that it is full, and sends one packet.
+/// `[X10 R10]` The least windows and the least budget that an offer may have, and they never move: the
+/// host queues what its send budget allows, says that it is full, and sends one packet.
 #[test]
 fn the_smallest_windows_that_never_move() {
     let cost = Cost {
@@ -75,8 +75,8 @@ fn the_smallest_windows_that_never_move() {
     });
 }
 
-/// `[X10 R10 X25]` The windows move at last, one packet at a time: everything is sent, and `Writable` is told
-/// once.
+/// `[X10 R10 X25]` The windows move at last, one packet at a time: everything is sent, and `Writable`
+/// is told once.
 #[test]
 fn the_smallest_windows_that_move_one_packet_at_a_time() {
     let cost = Cost {
@@ -147,8 +147,8 @@ fn the_greatest_numbers_that_can_be_said() {
     });
 }
 
-/// `[R10 B2 X25]` Nothing is acknowledged and no window moves, and the host has more to say all the time: what
-/// is unreliable grows old and leaves, what is reliable waits.
+/// `[R10 B2 X25]` Nothing is acknowledged and no window moves, and the host has more to say all the
+/// time: what is unreliable grows old and leaves, what is reliable waits.
 #[test]
 fn unreliable_packets_that_cannot_leave_grow_old() {
     let cost = Cost {
@@ -175,8 +175,8 @@ fn unreliable_packets_that_cannot_leave_grow_old() {
     });
 }
 
-/// `[R10 X25]` All is acknowledged, but nothing is read: the host keeps to the budget that it was given, for
-/// ever, and the connection lives.
+/// `[R10 X25]` All is acknowledged, but nothing is read: the host keeps to the budget that it was
+/// given, for ever, and the connection lives.
 #[test]
 fn a_remote_reader_that_stops_is_sent_its_budget() {
     let cost = Cost {
@@ -203,8 +203,8 @@ fn a_remote_reader_that_stops_is_sent_its_budget() {
     });
 }
 
-/// `[R10 B2 X10]` One byte less than a packet needs: it is never sent, what is smaller on other channels is, and
-/// the packet holds up its own channel only.
+/// `[R10 B2 X10]` One byte less than a packet needs: it is never sent, what is smaller on other
+/// channels is, and the packet holds up its own channel only.
 #[test]
 fn a_budget_that_a_packet_does_not_fit_into_once_more() {
     let cost = Cost {
@@ -237,8 +237,8 @@ fn a_budget_that_a_packet_does_not_fit_into_once_more() {
     });
 }
 
-/// `[R9 B2 X10]` The window of frames is the smallest one, and one frame of it is never acknowledged: others
-/// are sent as it is given up, and all is delivered in the end.
+/// `[R9 B2 X10]` The window of frames is the smallest one, and one frame of it is never acknowledged:
+/// others are sent as it is given up, and all is delivered in the end.
 #[test]
 fn one_frame_that_is_never_acknowledged_in_the_smallest_window() {
     let cost = Cost {

@@ -10,7 +10,7 @@ use porous_tests::encoder::Message;
 use crate::peers::{BAD, ack_of, all_up_to, assert_taken, window};
 use crate::scene::{Cost, ENEMY, case, case_with, config, offer};
 
-/// So many packets that were never sent one forged frame can make a host pass: 32 and 128.
+/// How many packets that were never sent one forged frame can make a host pass: 32 and 128.
 const FORGED: u32 = 160;
 
 /// `[R14 X10]` The window passes later packets than what somebody may have forged: refused, up to
@@ -36,8 +36,8 @@ fn windows_cannot_pass_what_was_not_sent() {
     });
 }
 
-/// `[R14 R13]` Window acknowledgements of channels on which nothing was sent, and of some that there are
-/// not.
+/// `[R14 R13]` Window acknowledgements of channels on which nothing was sent, and of some that there
+/// are not.
 #[test]
 fn windows_of_other_channels_are_refused() {
     let cost = Cost {
@@ -152,8 +152,8 @@ fn a_window_that_passes_a_packet_in_the_middle_of_its_fragments() {
     });
 }
 
-/// `[B2 X8]` Fragments are acknowledged while others of the same packet wait, then the window passes it,
-/// then the rest is acknowledged, and all of it once more.
+/// `[B2 X8]` Fragments are acknowledged while others of the same packet wait, then the window passes
+/// it, then the rest is acknowledged, and all of it once more.
 #[test]
 fn fragments_that_are_acknowledged_while_others_wait() {
     let cost = Cost {

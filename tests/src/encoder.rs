@@ -150,7 +150,7 @@ pub struct Ack {
     pub delay: Option<u8>,
     /// Gaps and lengths.
     pub ranges: Vec<(u32, u32)>,
-    /// The sum of the nonces.
+    /// Whether the sum of the frames' nonce bits is 1.
     pub nonces: bool,
     /// Whether the newest came with ECT(0) or CE, and how many with CE, if that is told.
     pub marks: (bool, u32),
@@ -234,9 +234,9 @@ pub struct Short {
     pub id: u64,
     /// 1 to 4.
     pub width: u8,
-    /// N.
+    /// Whether the nonce bit of the frame is 1 (N).
     pub nonce: bool,
-    /// R, if there is a message.
+    /// Whether an acknowledgement is asked for at once, if there is a message (R).
     pub ack_now: bool,
     /// The acknowledgement.
     pub ack: Option<Ack>,

@@ -6,8 +6,8 @@ use porous_proto::congestion::initial_window;
 use super::Subject;
 use super::trace::{Event, Frame, Trouble};
 
-/// In what quinn-proto's Cubic is different. It implements RFC 8312, which RFC 9438 has replaced, and
-/// keeps to neither in some places.
+/// In what quinn-proto's Cubic is different: each rule is true where its behaviour is wanted. It
+/// implements RFC 8312, which RFC 9438 has replaced, and keeps to neither in some places.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     /// K follows from W_max alone, as in RFC 8312 (2), and not from how far the window is from it:

@@ -6,7 +6,7 @@ use porous_proto::congestion::initial_window;
 use super::Subject;
 use super::trace::{Event, Trouble};
 
-/// In what quinn-proto's NewReno is different.
+/// In what quinn-proto's NewReno is different: each rule is true where its behaviour is wanted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     /// Each frame is looked at alone, as in appendix B.5. Ours is told of acknowledgements: none adds
@@ -45,7 +45,6 @@ pub(super) const QUINN: Rules = Rules {
     stays_in_recovery: true,
 };
 
-/// Each of quinn's rules alone.
 /// Each of quinn's rules alone, but for those that mean nothing without another.
 pub(super) const EACH: [(&str, Rules); 5] = [
     (

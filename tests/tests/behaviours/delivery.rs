@@ -67,7 +67,7 @@ fn lose_one_of_three(mode: Mode, lost: u64) -> (Vec<u32>, usize) {
     (got, data.count())
 }
 
-/// Whether one of the packets above is in it, or a whole number of them.
+/// Whether the datagram has one of the packets above in it, or a whole number of them.
 fn is_numbered(datagram: &[u8]) -> bool {
     // Behind it there are the four bytes of the check.
     let body = datagram.split_last_chunk::<4>().map(|(body, _)| body);
@@ -87,7 +87,7 @@ fn of_passive_packets_the_newest_counts() {
     assert_eq!(lose_one_of_three(Mode::Unreliable, 3), (vec![1, 2], 3));
 }
 
-/// A drops what is unreliable when it is so old, and ten datagrams fill its window.
+/// A drops unreliable packets that are older than `age`, and ten datagrams fill its window.
 fn impatient(age: Duration) -> Pair {
     let client = config::client().unreliable_age(age);
     let client = client.and_then(|client| client.bandwidth(60_000, u32::MAX));
@@ -126,8 +126,8 @@ fn what_has_expired_in_a_blackout_is_not_sent_after_it() {
     assert_eq!((stats.queued_bytes, stats.flight), (0, 0), "{stats:?}");
 }
 
-/// 38: that goes for the one that was next in turn and found no room, too, whole or in fragments.
-/// What fills the window here is taken for lost only after 90 ms: 50 are too long to wait.
+/// 38: the packet that was next in turn and found no room expires too, whole or in fragments. What
+/// fills the window here is taken for lost only after 90 ms: 50 ms are too long to wait.
 #[test]
 fn who_was_next_in_turn_expires_like_the_others() {
     for len in [1000, 3000] {

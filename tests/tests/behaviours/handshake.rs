@@ -119,7 +119,7 @@ const SERVICES: [Service; 2] = [
     },
 ];
 
-/// 4: if nothing comes back, an attempt ends at its time, not before and not later.
+/// 4: if nothing comes back, an attempt ends at its timeout, not before and not later.
 #[test]
 fn an_attempt_that_nobody_answers_ends_at_its_time() {
     for service in SERVICES {

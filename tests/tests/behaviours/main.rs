@@ -30,7 +30,7 @@ fn stats(pair: &Pair, address: u32) -> PeerStats {
     peer.map(|peer| peer.stats()).unwrap_or_default()
 }
 
-/// What the packets are numbered with that the host at `address` has received by now.
+/// The numbers of the packets that the host at `address` has received by now.
 fn numbers(pair: &mut Pair, address: u32) -> Vec<u32> {
     let number = |bytes: &[u8]| {
         let bytes = bytes.first_chunk().copied();

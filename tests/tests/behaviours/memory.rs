@@ -33,7 +33,7 @@ impl Wire {
         }
     }
 
-    /// What they call each other.
+    /// Connects A to B. Returns the ids by which they know each other.
     fn connect(&mut self) -> [PeerId; 2] {
         let there = self.a.connect(self.now, 2).expect("a free address");
         for _ in 0..10 {

@@ -10,7 +10,7 @@ use porous_tests::{config, seed};
 
 const MS: Duration = Duration::from_millis(1);
 
-/// Two hosts with this controller, connected over a line that is so long one way.
+/// Two hosts with this controller, connected over a line of `delay` milliseconds one way.
 fn pair(congestion: Congestion, delay: u32) -> Pair {
     let config = config::new().policy(Policy::Modern).congestion(congestion);
     let line = LinkConfig::new().delay(delay * MS);

@@ -223,7 +223,7 @@ struct Fate {
 }
 
 impl Fate {
-    /// It has a time to live.
+    /// Whether the packet has a time to live.
     fn is_mortal(&self) -> bool {
         let plain = SendOptions::new(Mode::Reliable);
         let token = self.token;

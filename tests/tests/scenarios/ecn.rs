@@ -77,7 +77,7 @@ fn begin(then: impl FnOnce(&mut Pair, LinkConfig)) -> bool {
     exchange(&mut pair)
 }
 
-/// Packets are carried, and no frame comes with CE. Whether frames are marked then.
+/// Packets are carried, and no frame comes with CE. Returns whether frames are marked then.
 fn exchange(pair: &mut Pair) -> bool {
     let sent = (0..50).map(|_| (0, Mode::Reliable, vec![7; 1000]));
     assert_eq!(pair.exchange(Pair::A, sent, 20_000 * MS).len(), 50);

@@ -25,7 +25,7 @@ fn pair(delay: u32, a: Config, b: Config) -> Pair {
     pair
 }
 
-/// The send buffer of a host is full: how many packets of this length that took.
+/// Fills the send buffer of a host: how many packets of this length it took.
 fn fill(pair: &mut Pair, from: u32, mode: Mode, len: usize) -> usize {
     for sent in 0.. {
         match pair.send(from, 0, mode, vec![7; len]) {
@@ -202,7 +202,8 @@ fn a_lost_unreliable_packet_takes_nothing_of_the_budget() {
     let context = pair.world.seed();
     for round in 0..20_u8 {
         pair.world.run_for(1000 * MS);
-        // What was read last has been reported. These packets are gone; of every second, the sentinel gets through when it is repeated.
+        // What was read last has been reported. These packets are gone; of every second, the sentinel
+        // gets through when it is repeated.
         pair.world.network_mut().partition(&[Pair::A], &[Pair::B]);
         for _ in 0..2 {
             let sent = pair.send(Pair::A, 0, Mode::Unreliable, vec![0; 100]);

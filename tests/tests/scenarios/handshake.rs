@@ -67,7 +67,7 @@ fn places(way: Way) -> Vec<Place> {
     of(A).chain(of(B)).collect()
 }
 
-/// Does this to these datagrams; how many of them there were is in the cell.
+/// Does to each of these datagrams what stands beside it; the cell counts the datagrams that were met.
 fn disturb(world: &mut World, faults: &[(Place, Intercept)]) -> (Tape, Rc<Cell<usize>>) {
     let done = Rc::new(Cell::new(0));
     let (count, faults) = (Rc::clone(&done), faults.to_vec());

@@ -15,9 +15,9 @@ const SEEDS: u64 = 3;
 /// What a flow of reliable packets came to.
 #[derive(Debug)]
 struct Flow {
-    /// From sending to delivery, in milliseconds, ascending.
+    /// The time from sending to delivery of each packet, in milliseconds, ascending.
     latencies: Vec<u32>,
-    /// Of both hosts, from the first packet on.
+    /// UDP payload of both hosts, in bytes, from the first packet on.
     wire_bytes: u64,
 }
 

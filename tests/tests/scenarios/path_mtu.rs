@@ -32,12 +32,12 @@ impl Flow {
         }
     }
 
-    /// Of two hosts that both search up to 1452 bytes.
+    /// A pair of hosts that both search up to 1452 bytes.
     fn searching(seed: u64, line: LinkConfig) -> Self {
         Self::new(seed, line, wants(1452), wants(1452))
     }
 
-    /// Two that do under the modern policy: the paper's takes what is late for lost.
+    /// The same under the modern policy: the paper's takes late frames for lost.
     fn modern(seed: u64, line: LinkConfig) -> Self {
         let config = wants(1452).policy(Policy::Modern);
         Self::new(seed, line, config.clone(), config)

@@ -54,9 +54,9 @@ fn path_mtu(pair: &Pair) -> u16 {
 /// What A sends to B.
 #[derive(Clone, Copy, Debug)]
 enum Load {
-    /// A packet each number of milliseconds, of this length in bytes.
+    /// The interval between packets in milliseconds, their length in bytes, and their mode.
     Every(u64, usize, Mode),
-    /// One, once.
+    /// One reliable packet of this length in bytes.
     Once(usize),
 }
 

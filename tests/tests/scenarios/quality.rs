@@ -48,7 +48,7 @@ fn play(pair: &mut Pair, packets: u32, mode: Mode) {
     }
 }
 
-/// In hundredths of a percent.
+/// `part` of `whole`, in hundredths of a percent.
 fn share(part: u64, whole: u64) -> u64 {
     part * 10_000 / whole
 }

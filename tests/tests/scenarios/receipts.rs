@@ -1,5 +1,5 @@
-//! The last word of a receipt is right, in every combination of what a packet can be sent with: the table
-//! of [`Outcome`] (`docs/deviations.md` D2).
+//! The last word of a receipt is right, in every combination of what a packet can be sent with: the
+//! table of [`Outcome`] (`docs/deviations.md` D2).
 
 #![expect(clippy::unwrap_used, reason = "a test")]
 
@@ -12,7 +12,7 @@ use porous_tests::config;
 
 const MS: Duration = Duration::from_millis(1);
 
-/// A combination.
+/// A combination of what a packet can be sent with, and whether it is cancelled.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
     mode: Mode,
@@ -71,7 +71,7 @@ impl Cell {
 struct Story {
     pair: Pair,
     cell: Cell,
-    /// By number: the words, and how often it was delivered.
+    /// By packet number: the receipts' words, and how often the packet was delivered.
     packets: BTreeMap<u64, (Vec<Outcome>, u32)>,
 }
 
@@ -175,8 +175,8 @@ fn the_last_word_is_right_in_every_combination() {
     assert!(seen[&("Delivered".to_owned(), true)] > 10, "{seen:?}");
 }
 
-/// A large passive packet beside unreliable ones on its channel is overtaken, and its receipt says so. It is
-/// not on a channel of its own.
+/// A large passive packet beside unreliable ones on its channel is overtaken, and its receipt says so.
+/// It is not on a channel of its own.
 #[test]
 fn a_large_passive_packet_is_skipped_beside_small_ones_and_is_not_on_its_own_channel() {
     for (channel, least, most) in [(1, 0, 19), (0, 20, 20)] {

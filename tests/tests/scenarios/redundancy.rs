@@ -26,8 +26,8 @@ fn ticking(seed: u64, line: LinkConfig, policy: Policy) -> Pair {
     pair
 }
 
-/// A sends a state of 100 bytes each tick, and an event of 64 each eighth one, for two minutes. How
-/// long those events took, in milliseconds, whose first datagram was lost.
+/// A sends a state of 100 bytes each tick, and an event of 64 each eighth one, for two minutes. The
+/// latencies in milliseconds of the events whose first datagram was lost.
 fn late_events(policy: Policy, event: SendOptions) -> Vec<u64> {
     let mut pair = ticking(1, LinkConfig::new().loss(5.0), policy);
     let (a, b) = (pair.peer(Pair::A), pair.peer(Pair::B));

@@ -15,7 +15,7 @@ const B: u32 = Pair::B;
 const STRANGER: u32 = 1000;
 
 const SECOND: Duration = Duration::from_secs(1);
-/// A silent connection is pinged after so long (T24).
+/// How long a connection is silent before it is pinged (T24).
 const SILENCE: Duration = Duration::from_secs(3);
 
 /// The connection id in short datagrams from one host to the other: A's has 2 bytes, B's has 4.

@@ -157,7 +157,11 @@ fn every_file_that_a_document_names_exists() {
             let end = format!("/{}", file.trim_start_matches("../"));
             let is_pattern = file.contains(['*', '{', '<']);
             named += 1;
-            if !is_pattern && !code.iter().any(|other| format!("/{}", other.path).ends_with(&end)) {
+            if !is_pattern
+                && !code
+                    .iter()
+                    .any(|other| format!("/{}", other.path).ends_with(&end))
+            {
                 gone.push(format!("{}: {file}", document.path));
             }
         }

@@ -76,10 +76,10 @@
 //!   hand in the datagrams that have arrived before each step. A step that comes far too late is a
 //!   pause, and no peer is blamed for silence in it.
 //! * The **age** of a packet counts from the host's first look after [`send`](Host::send), which
-//! takes no time. Unreliable packets that wait longer than [`Config::unreliable_age`] are never sent,
-//! nor are those with a shorter [`SendOptions::ttl`]; the others wait for as long as it takes. A game
-//! that sends states may look at [`Peer::queued_bytes`] as well, and send no more while those before
-//! still wait.
+//!   takes no time. Unreliable packets that wait longer than [`Config::unreliable_age`] are never sent,
+//!   nor are those with a shorter [`SendOptions::ttl`]; the others wait for as long as it takes. A game
+//!   that sends states may look at [`Peer::queued_bytes`] as well, and send no more while those before
+//!   still wait.
 //!
 //! # Who owns what
 //!

@@ -31,7 +31,7 @@ pub fn agreement([length, window, rest]: Choice) -> Agreement {
     }
 }
 
-/// The one id in [i_b - 3R, i_b + R) that has these low bytes.
+/// The only id in [i_b - 3R, i_b + R) that has these low bytes.
 fn expand(low: u32, width: u8, anchor: u64) -> Option<u64> {
     let range = 1_i128 << (8 * width);
     let least = i128::from(anchor) - 3 * range / 4;
@@ -39,13 +39,13 @@ fn expand(low: u32, width: u8, anchor: u64) -> Option<u64> {
     u64::try_from(id).ok()
 }
 
-/// The low bytes of an id at the beginning.
+/// The low bytes of an id, at the front of `bytes`.
 fn low(bytes: &[u8], width: u8) -> Option<u32> {
     let bytes = bytes.get(..width.into())?.iter().rev();
     Some(bytes.fold(0, |sum, byte| sum << 8 | u32::from(*byte)))
 }
 
-/// The full ids of a short form: its own, and the newest one that it acknowledges.
+/// The whole ids of a short form: its own, and the newest one that it acknowledges.
 fn ids(short: &[u8], agreement: &Agreement, check: &Check) -> Option<(u64, Option<u64>)> {
     let (first, rest) = short.split_first()?;
     let rest = rest.get(agreement.connection_id_len..)?;
@@ -85,15 +85,15 @@ pub fn seal(datagram: &mut Vec<u8>, agreement: &Agreement) {
     datagram.extend(short);
 }
 
-/// What a datagram says, if it decodes.
+/// The forms in a datagram, if it decodes.
 ///
 /// # Errors
 ///
-/// As the library says.
+/// Those of the library's decoder.
 ///
 /// # Panics
 ///
-/// If it encodes to other bytes, or if anything in it is outside its bounds.
+/// If the forms encode to other bytes, or if a value in them is outside its bounds.
 pub fn read(datagram: &[u8], agreement: &Agreement) -> Result<Vec<Form>, Malformed> {
     let forms = codec::decode(datagram, agreement)?;
     let again = codec::reencode(datagram, agreement).expect("it decoded");
@@ -185,7 +185,7 @@ fn check_short(short: &Short, agreement: &Agreement) {
     }
 }
 
-/// So many bytes hold it.
+/// Checks that `width` bytes, 1 to 4, hold the low bytes of an id.
 fn check_low((low, width): (u32, u8)) {
     assert!((1..=4).contains(&width) && u64::from(low) < 1 << (8 * width));
 }

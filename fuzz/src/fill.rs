@@ -1,11 +1,11 @@
-//! From what was drawn to bytes.
+//! From drawn forms to bytes.
 
 use porous_tests::encoder;
 
 use crate::forms::{self, Form, Long, Message, Nonces, Place, Whose};
 use crate::target::{FRAGMENT, Target};
 
-/// The datagram of a form that comes from somewhere.
+/// The datagram of a form that comes from some place.
 pub(crate) fn encode(target: &mut Target, from: Place, form: &Form) -> Vec<u8> {
     match form {
         Form::Short(short) | Form::Short2(short) => encode_short(target, from, short),
@@ -13,7 +13,7 @@ pub(crate) fn encode(target: &mut Target, from: Place, form: &Form) -> Vec<u8> {
     }
 }
 
-/// A request of a stranger, with nothing wrong.
+/// A valid request of a stranger.
 pub(crate) fn request() -> Vec<u8> {
     let body = body_of(forms::Offer::Same, &[9; 4]);
     porous_tests::remote::request([9, 0], &body)
@@ -77,7 +77,7 @@ fn encode_long(target: &mut Target, from: Place, form: &Long) -> Vec<u8> {
     }
 }
 
-/// The offer of the host, but for one parameter.
+/// The offer of the host, with one parameter changed.
 pub(crate) fn offer(change: forms::Offer) -> encoder::Offer {
     let mut offer = encoder::Offer {
         application: 0,
@@ -123,7 +123,7 @@ pub(crate) fn offer(change: forms::Offer) -> encoder::Offer {
     offer
 }
 
-/// The body of a REQ or an ACK with that offer, and with what comes behind it.
+/// The body of a REQ or an ACK with that offer, and with the parameters that follow it.
 fn body_of(change: forms::Offer, connection_id: &[u8]) -> Vec<u8> {
     let mut body = offer(change).body(connection_id);
     if let forms::Offer::Greeting(length) = change {
@@ -137,7 +137,7 @@ fn body_of(change: forms::Offer, connection_id: &[u8]) -> Vec<u8> {
 
 fn encode_short(target: &mut Target, from: Place, short: &forms::Short) -> Vec<u8> {
     let to = match short.to {
-        // A peer that is followed is elsewhere now and then.
+        // A peer that is followed is at another address now and then.
         Whose::Own3 if target.roaming.is_on => Place::Plain,
         Whose::Own | Whose::Own2 | Whose::Own3 => from,
         Whose::Of(place) => place,
@@ -188,7 +188,7 @@ fn acknowledgement(ack: &forms::Ack, (newest, width): (u32, u8)) -> encoder::Ack
     }
 }
 
-/// Half of the signalling echoes what is to be echoed, if anything is.
+/// In half of the signalling, puts the data of the host's challenge, if there is one.
 fn echoed(message: &Message, echo: Option<[u8; 8]>) -> Message {
     match (message, echo) {
         (Message::Signal(_, fields), Some(data)) if fields[0] % 2 == 0 => Message::Signal(8, data),
@@ -213,7 +213,7 @@ fn message(message: &Message, stride: u32, id_bytes: usize) -> encoder::Message 
         | Message::Packet2(ref of, len)
         | Message::Packet3(ref of, len) => packet(of, None, len.into()),
         Message::Fragment(ref of, place, pieces, wrong) => {
-            // Half of them are cut elsewhere, so that they overlap the others.
+            // Half of them are cut at other places, so that they overlap the others.
             let place = u32::from(place);
             let whole = 232 * u32::from(pieces) + 100;
             let offset = match place % u32::from(pieces) {
@@ -228,7 +228,7 @@ fn message(message: &Message, stride: u32, id_bytes: usize) -> encoder::Message 
             let (id, count) = (stride * u32::from(id), count % 72);
             let mut bytes = vec![12, channel % 4];
             bytes.extend(id.to_le_bytes());
-            // Some say of no packet, or of too many.
+            // Some messages tell of no packet, or of too many.
             bytes.push(count | bits[0] & 0x80);
             bytes.extend(bits.iter().cycle().take(usize::from(count.div_ceil(8))));
             encoder::Message::Control(bytes)

@@ -1,15 +1,15 @@
-//! Datagrams of the protocol with arbitrary fields, as they are drawn. `Target` fills in what only
-//! it knows: nonces, connection ids and the ids of frames.
+//! Datagrams of the protocol with arbitrary fields, as they are drawn. `Target` fills in what only the
+//! target knows: nonces, connection ids and the ids of frames.
 
 use bolero::TypeGenerator;
 use bolero::generator::{OneOfExt as _, ValueGenerator, produce};
 
-/// Whose address, connection or nonce.
+/// A remote place: whose address, connection or nonce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, TypeGenerator)]
 pub enum Place {
-    /// Connected, with a check of the head.
+    /// Connected, with a check that covers the head.
     Plain,
-    /// Connected, with a check of all bytes.
+    /// Connected, with a check that covers all bytes.
     Sealed,
     /// The host tries to connect there.
     Attempt,
@@ -17,34 +17,34 @@ pub enum Place {
     Gone,
     /// Connected, and never sends anything wrong.
     Friend,
-    /// Somebody else.
+    /// Not known to the host.
     Stranger,
 }
 
-/// What happens to the host.
+/// One step of a run.
 #[derive(Clone, Debug, TypeGenerator)]
 pub enum Step {
     /// A datagram of the protocol comes.
     Form(Sender, Form),
-    /// The same, with a byte changed.
+    /// A datagram of the protocol with one byte changed: the byte's place, and the bits to flip.
     Damaged(Sender, Form, u16, u8),
-    /// Something else.
+    /// Another event.
     Event(Event),
 }
 
-/// Where a datagram comes from: more often from somewhere where it can do something.
+/// Where a datagram comes from: more often from a place where it can do something.
 #[derive(Clone, Copy, Debug, TypeGenerator)]
 pub enum Sender {
     /// From the peer whose heads are checked.
     Plain,
     /// From the peer all of whose bytes are checked.
     Sealed,
-    /// From anywhere.
+    /// From any place.
     Any(Place),
 }
 
 impl Sender {
-    /// Where that is.
+    /// The place of this sender.
     #[must_use]
     pub const fn place(self) -> Place {
         match self {
@@ -55,17 +55,17 @@ impl Sender {
     }
 }
 
-/// What happens besides.
+/// An event other than a datagram of the protocol.
 #[derive(Clone, Copy, Debug, TypeGenerator)]
 pub enum Event {
-    /// Time passes, in milliseconds.
+    /// Milliseconds pass.
     Pass(u8),
     /// The application reads.
     Read,
-    /// Strangers are answered from now on, or are not if this is 0.
+    /// The host listens from now on; if this is 0, it does not.
     Listen(#[generator(0..4_u8)] u8),
-    /// So many times eight requests of a stranger come before the driver comes to send: seldom more
-    /// than a few, which cost much.
+    /// A stranger sends 8 requests times the first number before the driver sends; seldom times the
+    /// second, as many cost much.
     Flood(#[generator(0..9_u8)] u8, u8),
 }
 
@@ -74,7 +74,7 @@ pub enum Event {
 pub enum Form {
     /// A short form.
     Short(Short),
-    /// Another: they are drawn more often.
+    /// A short form: drawn more often.
     Short2(Short),
     /// A long form.
     Long(Long),
@@ -83,7 +83,8 @@ pub enum Form {
 /// A long form, or two.
 #[derive(Clone, Debug, TypeGenerator)]
 pub enum Long {
-    /// A request, and whether it is a listener's, padded, and of our version.
+    /// A request; each bool is true if it is a listener's, if it is padded, and if it is of our
+    /// version.
     Request(Nonces, Offer, bool, bool, bool),
     /// An acknowledgement.
     Acknowledge(Nonces, Offer),
@@ -95,7 +96,7 @@ pub enum Long {
     Refuse(Nonces, #[generator(0..6_u8)] u8),
     /// A disconnection, and its reason.
     Disconnect(Nonces, u32),
-    /// The acknowledgement of one.
+    /// The acknowledgement of a disconnection.
     DisconnectAck(Nonces),
     /// The answer to an unknown connection id.
     Reset(u64),
@@ -109,87 +110,88 @@ pub type Nonces = [Nonce; 2];
 pub enum Nonce {
     /// Not known.
     Zero,
-    /// What the host calls itself for this peer.
+    /// The host's own nonce for this peer.
     Host(Place),
-    /// What this peer calls itself.
+    /// This peer's own nonce.
     Peer(Place),
     /// The newest cookie.
     Cookie,
-    /// A new one.
+    /// A new nonce.
     Other(u64),
 }
 
-/// An offer: that of the host, but for one parameter.
+/// The offer of the host, with one parameter changed.
 #[derive(Clone, Copy, Debug, TypeGenerator)]
 pub enum Offer {
-    /// All as the host's.
+    /// The host's offer.
     Same,
-    /// As the host's.
+    /// The host's offer: drawn more often.
     Same2,
     /// Another application.
     Application(u64),
-    /// So many channels.
+    /// Another number of channels.
     Channels(u8),
-    /// Shorter or longer datagrams.
+    /// Another length of datagrams, in bytes.
     Datagram(u16),
-    /// The longest packet, and the budget.
+    /// The longest packet, and the receive budget, in bytes.
     Packet(u32, u32),
-    /// Logarithms of windows.
+    /// Logarithms of the windows.
     Windows(#[generator(0..20_u8)] u8, #[generator(0..20_u8)] u8),
-    /// Bytes a second.
+    /// The two rates, in bytes a second.
     Rates(u32, u32),
     /// What the check covers.
     Integrity(#[generator(0..3_u8)] u8),
-    /// What nobody knows.
+    /// Bits of extensions that are not defined.
     Extensions(u32),
-    /// Datagrams longer than others, if the path carries them.
+    /// The longest datagram if the path carries it, in bytes.
     PathMtu(u16),
-    /// Wants to be sealed, by one of these lists of suites: some make no sense.
+    /// Asks to be sealed, by one of these lists of suites: some are invalid.
     Sealed(#[generator(0..6_u8)] u8),
     /// Type 13: its timeout in milliseconds, 0 for a value that is refused.
     Timeout(u32),
-    /// Type 14: the length of the greeting, in forms that may have one and in those that may not.
+    /// Type 14: the length of the greeting in bytes, in forms that may have one and in those that may
+    /// not.
     Greeting(u8),
-    /// What nobody knows: its type, some of which are known, and its length.
+    /// An unknown parameter: its type, which is sometimes a known one, and its length in bytes.
     Unknown(u8, u8),
 }
 
 /// A short form.
 #[derive(Clone, Debug, TypeGenerator)]
 pub struct Short {
-    /// Whose connection id.
+    /// The owner of its connection id.
     pub to: Whose,
-    /// Which frame.
+    /// The frame id.
     pub frame: Frame,
-    /// The bytes of its id.
+    /// The length of the frame id, in bytes.
     #[generator(1..5_u8)]
     pub width: u8,
-    /// N and R.
+    /// The bits N and R.
     pub flags: [bool; 2],
-    /// An acknowledgement.
+    /// The acknowledgement block.
     pub ack: Option<Ack>,
     /// The messages.
     #[generator(produce::<Vec<Message>>().with().len(0..4_usize))]
     pub messages: Vec<Message>,
-    /// 0: it gets no check.
+    /// 0: the frame gets no check.
     #[generator(0..32_u8)]
     pub check: u8,
 }
 
-/// Whose connection id.
+/// The owner of a connection id.
 #[derive(Clone, Copy, Debug, TypeGenerator)]
 pub enum Whose {
-    /// That of the sender.
+    /// The sender.
     Own,
-    /// That of the sender: drawn more often.
+    /// The sender: drawn more often.
     Own2,
-    /// That of the sender.
+    /// The sender, or the plain place if peers are followed.
     Own3,
-    /// That of another.
+    /// The remote at another place.
     Of(Place),
 }
 
-/// Which frame.
+/// A frame id, relative to the newest.
 #[derive(Clone, Copy, Debug, TypeGenerator)]
 pub enum Frame {
     /// The one after the newest.
@@ -198,31 +200,32 @@ pub enum Frame {
     Next2,
     /// The one after the newest.
     Next3,
-    /// Ahead.
+    /// Ahead of the next one.
     Ahead(#[generator(0..9_u8)] u8),
-    /// Near the edge of the window, from where the peer does not go on.
+    /// Near the edge of the window, beyond which the peer does not go.
     Far(#[generator(100..300_u16)] u16),
-    /// Behind: it came before, or is late.
+    /// Behind: the frame came before, or is late.
     Behind(#[generator(0..300_u16)] u16),
-    /// Any, seldom: the next one if this is not a multiple of 16.
+    /// Any id, seldom: the next one if this is not a multiple of 16.
     Any(u32),
 }
 
-/// An acknowledgement.
+/// An acknowledgement block.
 #[derive(Clone, Debug, TypeGenerator)]
 pub struct Ack {
-    /// So many behind the newest frame of the host, or as many before it was sent.
+    /// How far behind the newest frame of the host it acknowledges; negative: a frame that was not sent
+    /// yet.
     #[generator(-1..6_i8)]
     pub behind: i8,
-    /// The map; where the last bits are set, all of it is.
+    /// The map; if its last bits are set, all of its bits are.
     pub map: u32,
-    /// The delay.
+    /// The delay of the acknowledgement.
     pub delay: Option<u8>,
     /// A gap and a length.
     pub range: Option<(u8, u8)>,
-    /// X.
+    /// The bit X.
     pub nonces: bool,
-    /// What came with marks of congestion.
+    /// The frames that came with congestion marks.
     pub marks: (bool, u32),
 }
 
@@ -231,11 +234,11 @@ pub struct Ack {
 pub enum Message {
     /// A packet and its length. Repeated here, so that it is drawn more often.
     Packet(Packet, u8),
-    /// Another.
+    /// A packet: drawn more often.
     Packet2(Packet, u8),
-    /// Another.
+    /// A packet: drawn more often.
     Packet3(Packet, u8),
-    /// A fragment: where it begins and how long it is, that of its packet, and 0 for what cannot be.
+    /// A fragment: its offset and length, the length of its packet, and 0 for an impossible one.
     Fragment(
         Packet,
         u8,
@@ -256,10 +259,10 @@ pub enum Message {
 /// What packets and fragments have in common.
 #[derive(Clone, Copy, Debug, TypeGenerator)]
 pub struct Packet {
-    /// Unreliable, reliable, passive.
+    /// 0 to 2: unreliable, reliable, passive.
     #[generator(0..3_u8)]
     pub mode: u8,
-    /// The host has three.
+    /// The channel: the host has three.
     #[generator(0..4_u8)]
     pub channel: u8,
     /// The id: some are beyond the window.
@@ -270,7 +273,7 @@ pub struct Packet {
     pub dependency: u8,
 }
 
-/// A run: most are short, so that there can be many.
+/// A run of steps: most runs are short, so that there can be many.
 pub fn run() -> impl ValueGenerator<Output = Vec<Step>> {
     let up_to = |steps: usize| produce::<Vec<Step>>().with().len(0..steps);
     [12, 12, 12, 12, 12, 12, 25, 200].map(up_to).one_of()

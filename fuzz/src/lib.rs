@@ -1,5 +1,5 @@
-//! What the fuzz targets share: operations to draw, a pair of hosts to do them to, the contract
-//! that both must keep, and one host at which datagrams are thrown.
+//! What the fuzz targets share: operations to draw, a pair of hosts to apply them to, the contract that
+//! both must keep, and one host that gets arbitrary datagrams.
 
 extern crate alloc;
 
@@ -23,7 +23,7 @@ pub use porous_sim::swarm::{Contract, Life, Wishes};
 ///
 /// # Panics
 ///
-/// If the generator gives none.
+/// If the generator gives no value.
 pub fn drawn<G: ValueGenerator>(seed: Seed, generator: &G) -> G::Output {
     let mut bytes = vec![0; 32_768];
     seed.stream("drawn", 0).fill_bytes(&mut bytes);

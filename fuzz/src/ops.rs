@@ -1,26 +1,26 @@
-//! What is done to two hosts and to the network between them.
+//! Operations on two hosts and on the network between them.
 
 use bolero::TypeGenerator;
 use bolero::generator::{ValueGenerator, produce};
 use core::time::Duration;
 use porous_proto::{Channel, ChannelId, Config, ConfigError, Integrity, Mode, Priority};
 
-/// One operation. Numbers choose among what is there, whatever that is.
+/// One operation. Numbers choose among what there is.
 #[derive(Clone, Copy, Debug, TypeGenerator)]
 pub enum Op {
     /// Packets are sent.
     Send(Side, Packets),
-    /// The application takes so many packets, of those it was told of.
+    /// The application takes up to this many packets, of the peers that were told to have some.
     Receive(Side, u8),
-    /// The application stops reading, or goes on.
+    /// The application stops reading (false), or goes on (true).
     Reading(Side, bool),
     /// A command that begins or ends connections.
     Link(Side, Link),
     /// Something happens to a datagram that is under way.
     Datagram(u8, Fate),
-    /// Time passes, so many times 3 ms, and nothing arrives.
+    /// Time passes, in units of 3 ms, and nothing arrives.
     Pass(u8),
-    /// Time passes, so many times 4 ms, and all that is under way arrives in its order.
+    /// Time passes, in units of 4 ms, and all datagrams under way arrive in their order.
     Run(u8),
 }
 
@@ -44,14 +44,14 @@ pub enum Side {
 /// Packets to be sent.
 #[derive(Clone, Copy, Debug, TypeGenerator)]
 pub struct Packets {
-    /// Of the channels that there are.
+    /// The channel, modulo the number of channels.
     pub channel: u8,
-    /// Unreliable, reliable, passive.
+    /// 0 to 2: unreliable, reliable, passive.
     #[generator(0..3_u8)]
     pub mode: u8,
-    /// The bytes of each.
+    /// The length of each packet.
     pub size: Size,
-    /// How many.
+    /// The number of packets.
     #[generator(1..24_u8)]
     pub count: u8,
 }
@@ -63,7 +63,7 @@ impl Packets {
         [Mode::Unreliable, Mode::Reliable, Mode::Passive][usize::from(self.mode)]
     }
 
-    /// How long each packet is.
+    /// The length of each packet, in bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         match self.size {
@@ -73,17 +73,17 @@ impl Packets {
         }
     }
 
-    /// Whether the packets have no bytes.
+    /// True if the packets have no bytes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// The length of a packet.
+/// The length of a packet, in bytes.
 #[derive(Clone, Copy, Debug, TypeGenerator)]
 pub enum Size {
-    /// Too short to tell which packet it is.
+    /// Too short to hold the packet's number.
     Tiny(#[generator(0..4_u8)] u8),
     /// One of several in a datagram.
     Short(u8),
@@ -91,46 +91,46 @@ pub enum Size {
     Long(#[generator(0..20_000_u16)] u16),
 }
 
-/// What begins and ends connections.
+/// A command that begins or ends connections.
 #[derive(Clone, Copy, Debug, TypeGenerator)]
 pub enum Link {
-    /// To the other host.
+    /// Connects to the other host.
     Connect,
-    /// From the newest peer.
+    /// Disconnects the newest peer.
     Disconnect,
-    /// From the newest peer, after so many eighths of a second at most.
+    /// Disconnects the newest peer after a flush of at most this many eighths of a second.
     Flush(u8),
-    /// Strangers are answered from now on, or not, or the application is asked.
+    /// From now on strangers are refused, let in, or the application is asked.
     Listen(Policy),
-    /// Whoever asks is let in, or is refused.
+    /// All peers that ask are let in (true), or refused (false).
     Answer(bool),
 }
 
-/// Who may connect.
+/// Which remote hosts may connect.
 #[derive(Clone, Copy, Debug, TypeGenerator)]
 pub enum Policy {
-    /// Nobody.
+    /// None.
     Closed,
-    /// Everybody.
+    /// All.
     Open,
-    /// Whoever the application lets in.
+    /// Those that the application lets in.
     Ask,
 }
 
 /// What becomes of a datagram.
 #[derive(Clone, Copy, Debug, TypeGenerator)]
 pub enum Fate {
-    /// It arrives.
+    /// The datagram arrives.
     Deliver,
-    /// It arrives, and stays under way.
+    /// The datagram arrives, and a copy stays under way.
     Duplicate,
-    /// It is lost.
+    /// The datagram is lost.
     Drop,
-    /// Half of what is under way is lost.
+    /// Half of the datagrams under way are lost.
     DropMany,
-    /// It changes places with another.
+    /// The datagram changes places with another.
     Swap(u8),
-    /// Some of its bits are turned over. Only datagrams with a checksum are damaged: UDP's own
+    /// Some bits of the datagram are flipped. Only datagrams with a checksum are damaged: UDP's own
     /// guards the others.
     Damage(u16, u8),
 }
@@ -146,25 +146,25 @@ pub struct Setup {
     before: u8,
     #[generator(1..5_u8)]
     channels: u8,
-    /// A bit for each channel, and the highest ones for each host: it follows the paper's policy.
+    /// A bit for each channel; the highest ones for each host: set if it follows the paper's policy.
     priorities: u8,
     #[generator(0..4_u8)]
     budget: u8,
     #[generator(0..4_u8)]
     send_budget: u8,
     datagram: bool,
-    /// Datagrams carry a checksum.
+    /// True if datagrams carry a checksum.
     pub checksum: bool,
     short_timeout: bool,
-    /// Both connect to each other, instead of A to B, which listens.
+    /// True if both connect to each other; false if A connects to B, which listens.
     pub both: bool,
-    /// The listener asks its application.
+    /// True if the listener asks its application.
     pub asks: bool,
-    /// The two are connected before anything else happens, if they can be.
+    /// True if the two are connected before anything else happens, if they can be.
     pub begun: bool,
-    /// Connections are ended and begun anew.
+    /// True if connections are ended and begun anew.
     pub links: bool,
-    /// Of the first channel.
+    /// The weight of the first channel.
     weight: u8,
     capped: bool,
 }
@@ -180,13 +180,13 @@ impl Setup {
         self
     }
 
-    /// Whether the first channel is read without an order.
+    /// True if the first channel is read without an order.
     #[must_use]
     pub const fn has_no_order(&self) -> bool {
         self.weight % 3 == 2
     }
 
-    /// The configuration of one of them: they differ in their policies.
+    /// The configuration of one of the hosts: the two differ in their policies.
     ///
     /// # Errors
     ///
@@ -216,7 +216,7 @@ impl Setup {
             true => first.unordered(),
             false => first,
         };
-        // All that may wait leaves in a second or two.
+        // All that may wait leaves within a second or two.
         let rate = if self.capped { 1_000_000 } else { u32::MAX };
         Config::new()
             .policy(policy)

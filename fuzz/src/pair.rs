@@ -1,4 +1,4 @@
-//! Two hosts, the datagrams between them, and applications that keep to the rules.
+//! Two hosts, the datagrams between them, and applications that keep the rules.
 
 mod heal;
 
@@ -13,14 +13,14 @@ use porous_tests::{Kind, kind};
 use crate::ops::{Fate, Link, Op, Packets, Policy, Setup, Side};
 use crate::{Contract, Wishes};
 
-/// How long a datagram takes, when it may.
+/// How long a datagram takes, if nothing happens to it.
 const DELAY: Duration = Duration::from_millis(10);
-/// More than that is not under way.
+/// The most datagrams that are under way.
 const UNDER_WAY: usize = 300;
 const SECOND: Duration = Duration::from_secs(1);
-/// So many seconds must be enough for everything.
+/// The most seconds that healing may take.
 const PATIENCE: u32 = 90;
-/// A host that has more to do than this within one call or one instant does not come to rest.
+/// The most rounds of a host within one call or one instant; one that needs more does not come to rest.
 const RESTLESS: usize = 20_000;
 
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ struct Datagram {
     bytes: Vec<u8>,
 }
 
-/// Two hosts, which are each other's address 0 and 1.
+/// Two hosts; each has the other at address 0 or 1.
 #[derive(Debug)]
 pub struct Pair {
     setup: Setup,
@@ -39,9 +39,9 @@ pub struct Pair {
     under_way: Vec<Datagram>,
     reading: [bool; 2],
     healed: bool,
-    /// What was promised, and what happened.
+    /// The promises of the hosts, and what happened.
     pub contract: Contract,
-    /// A canary: every so many packets the harness takes one and tells nobody.
+    /// A canary: of this many packets the harness takes one and does not report it.
     pub loses: Option<u32>,
     received: u32,
 }
@@ -92,7 +92,7 @@ impl Pair {
         Ok(pair)
     }
 
-    /// Does it.
+    /// Applies an operation.
     pub fn apply(&mut self, op: Op) {
         match op {
             Op::Send(side, packets) => self.send(side as usize, packets),
@@ -153,7 +153,7 @@ impl Pair {
         }
     }
 
-    /// Answers all that ask.
+    /// Answers all peers that ask; `yes` lets them in.
     fn answer(&mut self, side: usize, yes: bool) {
         let (host, now) = (&mut self.hosts[side], self.now);
         for (&peer, life) in &mut self.contract.peers[side] {
@@ -175,16 +175,16 @@ impl Pair {
             .peer(peer)
             .map_or(0, |peer| peer.channels());
         let channel = packets.channel % channels.max(1);
-        // Many long packets would take the heap, and show nothing that some do not.
+        // Many long packets would fill the heap, and show no more than a few.
         let count = usize::from(packets.count).min(1 + 50_000 / (packets.len() + 1));
         for _ in 0..count {
             let wishes = wishes(&packets, self.contract.token());
-            // What may not come must differ from what has to, by the number in it.
+            // A packet that may not come must differ from one that has to, by the number in it.
             let given_up = wishes.ttl.is_some() || wishes.fickle;
             let len = packets.len().max(if given_up { 4 } else { 0 });
             let packet = self.contract.packet(side, peer, len);
             let id = ChannelId(channel);
-            // Of short packets, some are copied.
+            // Some of the short packets are copied.
             let copies = u8::try_from(packets.len() % 4).unwrap_or(0);
             let options = wishes.options().redundancy(copies);
             match self.hosts[side].send(peer, id, packet.clone(), options) {
@@ -204,7 +204,7 @@ impl Pair {
         }
     }
 
-    /// Takes up to so many packets, of the peers that were told to have some.
+    /// Takes up to `count` packets, of the peers that were told to have some.
     fn receive(&mut self, side: usize, mut count: usize) {
         let lives = &self.contract.peers[side];
         let readable: Vec<_> = lives.iter().filter(|(_, life)| life.readable).collect();
@@ -267,7 +267,7 @@ impl Pair {
         host.handle_datagram(self.now, from, Ecn::NotEct, &datagram.bytes);
     }
 
-    /// What a driver and an application do after anything happened.
+    /// Does what a driver and an application do after any event.
     fn poll(&mut self) {
         let mut buf = [0; 1200];
         for side in 0..2 {
@@ -287,7 +287,7 @@ impl Pair {
                 assert!(calls.next().is_some(), "events without end");
                 self.contract.told(side, event);
             }
-            // Whoever has ended is read while it is remembered.
+            // A peer that has ended is read while it is remembered.
             if self.healed {
                 self.answer(side, true);
             }
@@ -300,7 +300,7 @@ impl Pair {
         }
     }
 
-    /// Lets time pass, from one thing that happens to the next.
+    /// Lets time pass, from one event to the next; `arrive` is true if datagrams arrive.
     fn run(&mut self, time: Duration, arrive: bool) {
         let end = self.now + time;
         for _ in 0..RESTLESS {
@@ -336,7 +336,7 @@ impl Pair {
     }
 }
 
-/// What packets are sent with, by their length: so that the inputs there are stay what they were.
+/// The options of packets, by their length: so that the inputs of the corpus stay what they were.
 fn wishes(packets: &Packets, token: u64) -> Wishes {
     let len = packets.len() as u64;
     let receipt = (len % 3 == 1).then_some(token);

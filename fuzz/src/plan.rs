@@ -1,5 +1,5 @@
-//! Frames that the library can build, as they are drawn: what is meant, and the bytes that an encoder
-//! writes for it that knows nothing of the library's.
+//! Frames that the library can build, as they are drawn: the intended forms, and the bytes that an
+//! encoder writes for them that shares no code with the library.
 
 use bolero::TypeGenerator;
 use bolero::generator::produce;
@@ -16,17 +16,17 @@ pub use short::Short;
 pub enum Plan {
     /// A short form.
     Short(Short),
-    /// Another: they are drawn more often.
+    /// A short form: drawn more often.
     Short2(Short),
     /// ACK, and a short form.
     AcknowledgeShort(Connect, Short),
-    /// ACK, and a REQ with so much padding.
+    /// ACK, and a REQ with this many bytes of padding.
     AcknowledgeRequest(Connect, u8),
     /// ACK alone.
     Acknowledge(Connect),
-    /// REQ, whether with COOKIE, and so much padding.
+    /// REQ, with COOKIE if true, and the bytes of its padding.
     Request(Connect, bool, u8),
-    /// The nonce, the reason, both versions, what the application says.
+    /// The nonce, the reason, both versions, the application's data.
     Refuse(
         #[generator(1..=u64::MAX)] u64,
         #[generator(0..5_u8)] u8,
@@ -52,7 +52,7 @@ pub struct Connect {
     application: u64,
     #[generator(1..=255_u8)]
     channels: u8,
-    /// Priorities of the channels, and again from the 64th on.
+    /// Priorities of the channels, a bit for each; from the 64th on the bits repeat.
     high: u64,
     #[generator(512..=u16::MAX)]
     datagram: u16,
@@ -65,14 +65,14 @@ pub struct Connect {
     rates: [u32; 2],
     checksum: bool,
     extensions: u32,
-    /// So much longer than other datagrams, if there is room for that.
+    /// How much longer than others a datagram may be if the path carries it, in bytes.
     path_mtu: Option<u16>,
-    /// Which of the lists of suites.
+    /// The index of a list of suites.
     #[generator(0..8_u8)]
     sealed: u8,
-    /// Milliseconds; 0 counts as 1.
+    /// The timeout in milliseconds; 0 counts as 1.
     timeout: Option<u32>,
-    /// Of requests without a cookie.
+    /// The greeting of requests without a cookie.
     #[generator(produce::<Vec<u8>>().with().len(0..256_usize))]
     greeting: Vec<u8>,
     /// A parameter that is not known yet, behind all others.
@@ -101,7 +101,7 @@ const SUITES: [&[u8]; 8] = [
 ];
 
 impl Plan {
-    /// What is meant, and the bytes.
+    /// The intended forms, and the bytes.
     #[must_use]
     pub fn encode(&self, agreement: &Agreement) -> (Vec<Form>, Vec<u8>) {
         match self {
@@ -198,7 +198,7 @@ impl Connect {
         }
         let high = |i: u8| self.high >> (i % 64) & 1 == 1;
         let channels: Vec<_> = (0..self.channels).map(high).collect();
-        // They follow the id, the first parameter, and three bytes.
+        // The priorities follow the id, the first parameter, and three bytes.
         let priorities = &mut body[1 + connection_id.len() + 10 + 3..];
         for (i, high) in channels.iter().enumerate() {
             priorities[i / 4] |= u8::from(*high) << (2 * (i % 4));

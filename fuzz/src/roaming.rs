@@ -1,15 +1,15 @@
-//! What is known around a host that may follow its peers: what it asks for, and what it may say to
-//! those who are none (`docs/wire.md`, "Roaming").
+//! What is known around a host that may follow its peers: its challenges, and how much it may send to
+//! addresses that are no peer's (`docs/wire.md`, "Roaming").
 
-/// Peers that move, if they are followed.
+/// Peers that move, if the host follows them.
 #[derive(Debug)]
 pub struct Roaming {
     pub(crate) is_on: bool,
-    /// What is to be echoed, whomever it was said to last.
+    /// The data of the newest challenge, whichever peer it was for.
     pub(crate) challenge: Option<[u8; 8]>,
-    /// So often a peer has moved.
+    /// How often a peer has moved.
     pub moves: u32,
-    /// Bytes that may still go to an address.
+    /// Bytes that the host may still send to each address.
     credit: [usize; 256],
     was_peer: [bool; 256],
 }
@@ -25,7 +25,7 @@ impl Roaming {
         }
     }
 
-    /// The host says this to somebody.
+    /// Takes note of a datagram that the host sends.
     pub(crate) fn hear(&mut self, datagram: &[u8]) {
         let mut places = datagram.windows(10);
         let found = places.find(|place| place.starts_with(&[0xC0, 7]));
@@ -33,8 +33,8 @@ impl Roaming {
         self.challenge = data.or(self.challenge);
     }
 
-    /// Which remote hears this: whoever has moved is known by its connection id, which is made of
-    /// its first place.
+    /// The remote that hears this datagram: a peer that has moved is known by its connection id, which
+    /// is made of its first address.
     pub(crate) const fn whose(&self, to: u8, datagram: &[u8]) -> u8 {
         match *datagram {
             [0x40..=0x7F, id, ..] if self.is_on => id,
@@ -42,13 +42,13 @@ impl Roaming {
         }
     }
 
-    /// Whoever is no peer gets no more than came from there: what was sent for `len` bytes. If peers
-    /// are followed, it is three times as much of all that came.
+    /// Checks that an address without a peer got no more bytes than the `len` that came from it. If
+    /// peers are followed, three times as many as all that came.
     pub(crate) fn assert_few(&mut self, to: u8, is_peer: bool, len: usize, sent: usize) {
         let credit = &mut self.credit[usize::from(to)];
         let most = if self.is_on { *credit + 3 * len } else { len };
         *credit = most.saturating_sub(sent);
-        // Where a peer was it is looked for.
+        // A host that follows looks for a peer at its old address.
         let was_peer = &mut self.was_peer[usize::from(to)];
         *was_peer |= is_peer;
         let is_proved = is_peer || self.is_on && *was_peer;

@@ -1,4 +1,4 @@
-//! One host with peers of every kind around it, at which datagrams are thrown. The peers are not
+//! One host with peers of every kind around it, which gets arbitrary datagrams. The peers are not
 //! hosts: they speak through `wire` alone.
 
 use core::time::Duration;
@@ -17,13 +17,13 @@ use porous_tests::remote::{Remote, nonce};
 use crate::fill;
 use crate::roaming::Roaming;
 
-/// The agreed length of datagrams, less 48.
+/// The longest fragment in bytes: the agreed length of datagrams, less 48.
 pub const FRAGMENT: usize = 512 - 48;
-/// More than a host has to say between two datagrams.
+/// More datagrams than a host has to send between two that it receives.
 const RESTLESS: usize = 3000;
 const SECOND: Duration = Duration::from_secs(1);
 
-/// The host, and who is around it.
+/// The host, and the remotes around it.
 #[derive(Debug)]
 pub struct Target {
     /// The host.
@@ -35,11 +35,11 @@ pub struct Target {
     friend: Host<ChaCha8Rng, u8>,
     friends: [PeerId; 2],
     sealed: PeerId,
-    /// Who must not come to harm.
+    /// Peers that must not come to harm.
     innocent: Vec<PeerId>,
-    /// Packet ids are so many times as far apart as they were drawn.
+    /// The factor by which packet ids are farther apart than they were drawn.
     pub(crate) stride: u32,
-    /// Peers that move, if they are followed.
+    /// Peers that move, if the host follows them.
     pub roaming: Roaming,
 }
 
@@ -165,18 +165,18 @@ impl Target {
         Ok(target)
     }
 
-    /// Nobody names the nonces of the peer with a checksum from now on, or knows how to seal.
+    /// From now on no form names the nonces of the peer with a checksum, or knows how to seal.
     pub fn spare_sealed(&mut self) {
         self.innocent.push(self.sealed);
     }
 
-    /// What is known of whoever is there: of the friend and of strangers nothing.
+    /// The remote at a place: none for the friend and for strangers.
     #[must_use]
     pub fn remote(&self, place: Place) -> Option<&Remote> {
         self.remotes.get(place as usize)
     }
 
-    /// Does it. Whether a datagram came that belonged to a peer, `None` if none came.
+    /// Applies a step. Returns whether a datagram that came belonged to a peer, `None` if none came.
     pub fn apply(&mut self, step: &Step) -> Option<bool> {
         let (from, datagram) = match step {
             Step::Form(from, form) => (from, fill::encode(self, from.place(), form)),
@@ -221,15 +221,15 @@ impl Target {
         let _ = self.host.audit();
     }
 
-    /// Hands a datagram to the host, which costs no more than it is worth
-    /// (`docs/design.md`, "What may a datagram cost?"). Whether it belonged to a peer.
+    /// Hands a datagram to the host, which costs no more than it may (`docs/design.md`, "What may a
+    /// datagram cost?"). True if the datagram belonged to a peer.
     pub fn deliver(&mut self, from: u8, datagram: &[u8]) -> bool {
         let (before, len) = (work::done(), datagram.len() as u64);
         let taken = self
             .host
             .handle_datagram(self.now, from, Ecn::NotEct, datagram);
         let steps = work::done() - before;
-        // A message may leap over the whole window, which is looked through 16 ids at a step.
+        // A message may leap over the whole window, which the host looks through 16 ids at a step.
         let leap = if self.stride > 1 { 4 * 65_536 / 16 } else { 0 };
         assert!(
             steps <= 600 + 40 * len + leap,
@@ -241,8 +241,8 @@ impl Target {
         }
     }
 
-    /// Lets the host answer to `len` bytes. Whoever is no peer gets no more than that, or three times
-    /// as much of all that came from there if the peers are followed.
+    /// Lets the host answer to `len` bytes. An address without a peer gets no more than these, or three
+    /// times as much as all that came from it if peers are followed.
     pub fn answer(&mut self, to: u8, len: usize) {
         let is_peer = self
             .host
@@ -257,7 +257,7 @@ impl Target {
         self.roaming.assert_few(to, is_peer, len, sent);
     }
 
-    /// Takes out all that the host has to say, and lets the friend answer.
+    /// Takes out all datagrams of the host, and lets the friend answer.
     fn drain(&mut self, count: &mut dyn FnMut(u8, usize)) {
         let mut buf = [0; 1200];
         let mut calls = 0..RESTLESS;
@@ -324,7 +324,7 @@ impl Target {
         }
     }
 
-    /// Whoever was connected and did nothing wrong is connected still, and talks.
+    /// Checks that each peer that did nothing wrong is still connected, and talks.
     pub fn assert_unharmed(&mut self) {
         self.read();
         for peer in &self.innocent {
@@ -377,7 +377,7 @@ impl Target {
     }
 }
 
-/// `from` sends what it has to say to the other, which is the host.
+/// `from` sends its datagrams to the other, which is the host.
 fn carry(
     now: Instant,
     (from, name): (&mut Host<ChaCha8Rng, u8>, u8),

@@ -1,5 +1,5 @@
-//! Any call in any order with any argument: no panic, and every error is one that is documented for
-//! what was called.
+//! Any call in any order with any argument: no panic, and every error is one that is documented for the
+//! method.
 
 use bolero::generator::produce;
 use bolero::{TypeGenerator, check};
@@ -12,7 +12,7 @@ use porous_proto::{
 };
 use porous_sim::{ChaCha8Rng, Seed};
 
-/// What a host can be configured with.
+/// The configuration of a host.
 #[derive(Clone, Copy, Debug, TypeGenerator)]
 struct Setup {
     #[generator(0..8_u8)]
@@ -24,7 +24,7 @@ struct Setup {
     windows: (u8, u8),
     rates: (u32, u32),
     checksum: bool,
-    /// Its length, in units, and the policy, in tens.
+    /// The length of the connection id, in units, and the policy, in tens.
     connection_id: u8,
     max_peers: u8,
     timeouts: [Duration; 3],
@@ -35,7 +35,7 @@ struct Setup {
     controller: u8,
 }
 
-/// A call. The host is at 0, another at 1, and nobody at the other addresses.
+/// A call. The host is at address 0, another at 1, and none at the other addresses.
 #[derive(Clone, Debug, TypeGenerator)]
 enum Call {
     Listen(#[generator(0..4_u8)] u8),
@@ -45,7 +45,7 @@ enum Call {
     Cap(Name, u8, u32),
     /// Another rate to a peer, from a peer, or of the host.
     Rate(Name, u8, u32),
-    /// Lets in, or refuses with so many bytes.
+    /// Lets a peer in, or refuses it with this many bytes.
     Answer(Name, Option<u8>),
     Receive(Name),
     Disconnect(Name, Option<Duration>, u32),
@@ -58,12 +58,12 @@ enum Call {
     Inspect(Name),
     /// The other host connects to this one.
     Called,
-    /// The two hosts exchange what they have to say, so many times.
+    /// The two hosts exchange their datagrams, this many times.
     Exchange(#[generator(0..8_u8)] u8),
-    /// The clock goes on, or jumps anywhere.
+    /// The clock goes on, or jumps to any time.
     Clock(u32),
     Jump(u64),
-    /// The system cannot send to an address, or nobody is bound to its port.
+    /// The system cannot send to an address, or its port is not bound.
     Unreachable(#[generator(0..4_u8)] u8),
     PortClosed(#[generator(0..5_u8)] u8),
 }
@@ -71,9 +71,9 @@ enum Call {
 /// A peer.
 #[derive(Clone, Copy, Debug, TypeGenerator)]
 enum Name {
-    /// One of those that there are.
+    /// One of the existing peers.
     Known(u8),
-    /// Any number.
+    /// A peer id of any number.
     Any(u64),
 }
 
@@ -83,7 +83,7 @@ enum Length {
     Long(#[generator(0..200_000_u32)] u32),
 }
 
-/// Every setter takes what it may, or else says so and the rest goes on without it.
+/// Every setter takes a valid value, or else returns an error and the others go on without it.
 fn config(setup: &Setup) -> Config {
     let priorities = vec![porous_proto::Priority::High; setup.channels.into()];
     let channel = Channel::new(porous_proto::Priority::Low);
@@ -123,7 +123,7 @@ fn config(setup: &Setup) -> Config {
         .first_id(setup.first_id >> 8)
 }
 
-/// No number below 2^32 is a name.
+/// A peer id from a number: none below 2^32 is one.
 fn name_of(n: u64) -> PeerId {
     PeerId::from_u64(n.max(1 << 32)).expect("a name")
 }

@@ -1,10 +1,10 @@
-//! Any bytes, read under any agreement: the decoder does not panic, what it takes has all values
-//! within their bounds, and encodes to the same bytes again.
+//! Any bytes, read under any agreement: the decoder does not panic; a form that it accepts has all
+//! values within their bounds, and encodes to the same bytes again.
 
 use bolero::check;
 use porous_fuzz::codec::{agreement, read, seal};
 
-/// The first three bytes choose the agreement; a bit of the last of them gives the rest its check.
+/// The first three bytes choose the agreement; a bit of the third gives the other bytes their check.
 fn run(input: &[u8]) -> bool {
     let Some((choice, datagram)) = input.split_first_chunk() else {
         return false;

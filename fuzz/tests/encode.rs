@@ -1,5 +1,5 @@
 //! Any frame that the library can build, under any agreement. An encoder that was written from the
-//! document alone writes it; the library reads what was meant, and would have written the same.
+//! document alone writes it; the library reads the intended forms, and would have written the same.
 
 use bolero::{TypeGenerator, check};
 use porous_fuzz::codec::{Choice, agreement, read, seal};
@@ -8,7 +8,7 @@ use porous_proto::hooks::codec::Check;
 use porous_proto::{Integrity, Malformed};
 use porous_tests::encoder::Waste;
 
-/// What the way does to a datagram: changed bits, a changed byte, a part that is missing.
+/// What the network does to a datagram: flipped bits, a changed byte, a missing part.
 #[derive(Clone, Copy, Debug, TypeGenerator)]
 enum Damage {
     Bits(u16, u8),
@@ -32,7 +32,7 @@ fn what_the_document_writes_the_library_reads_and_would_write() {
         .for_each(|(choice, plan)| drop(run(*choice, plan)));
 }
 
-/// Which spellings differ, the encoder decides.
+/// The encoder decides which spellings differ.
 #[test]
 fn what_is_spelled_in_a_longer_way_is_refused() {
     check!()
@@ -55,8 +55,8 @@ fn what_is_spelled_in_a_longer_way_is_refused() {
         });
 }
 
-/// Damaged datagrams come further than random ones. The check finds any one byte that was changed, if
-/// it covers all of them; then the datagram gets its check once more.
+/// Damaged datagrams come further than random ones. The check finds any one changed byte, if it covers
+/// all bytes; then the datagram gets its check once more.
 #[test]
 fn what_is_damaged_is_refused_or_means_something_else() {
     check!()

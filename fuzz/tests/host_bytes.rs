@@ -1,4 +1,4 @@
-//! Any bytes, from anywhere: a host takes them, and its peers do not notice.
+//! Any bytes, from any address: a host takes them, and its peers do not notice.
 
 use allocation_counter::measure;
 use bolero::generator::produce;
@@ -9,17 +9,17 @@ use porous_fuzz::target::{Target, address};
 use porous_proto::Policy;
 use porous_tests::encoder;
 
-/// No more memory is taken for so many datagrams, whatever is in them.
+/// The most bytes of memory that the datagrams of a run may take, whatever is in them.
 const MEMORY: u64 = 2 << 20;
 
-/// Which policy hosts have, and whether they follow their peers.
+/// The policy of each host, and whether it follows its peers.
 const HOSTS: [(Policy, bool); 3] = [
     (Policy::Modern, false),
     (Policy::Paper, false),
     (Policy::Modern, true),
 ];
 
-/// A datagram: what leads it, what follows, and how often it comes.
+/// A datagram: its first bytes, the others, and how often it comes.
 #[derive(Clone, Debug, TypeGenerator)]
 struct Datagram {
     from: Place,
@@ -35,15 +35,15 @@ struct Datagram {
 #[derive(Clone, Copy, Debug, TypeGenerator)]
 enum Head {
     Nothing,
-    /// Byte 0 of a form that there is.
+    /// Byte 0 of a known form.
     Kind(#[generator(0..9_u8)] u8),
-    /// The long form's kind, a length that is true, and the version.
+    /// The kind of a long form, with a right length and the version.
     Long(#[generator(0..9_u8)] u8),
     /// A short form with the connection id of a peer.
     Short(#[generator(0x40..0x80_u8)] u8, Place),
 }
 
-/// What makes it longer, for less than it costs to draw every byte.
+/// How a datagram is lengthened, for less than it costs to draw every byte.
 #[derive(Clone, Copy, Debug, TypeGenerator)]
 enum Tail {
     Nothing,

@@ -1,5 +1,5 @@
-//! Datagrams of the protocol with arbitrary fields, some of them from where and with what a peer
-//! would send them: a host stays whole, and its other peers do not notice.
+//! Datagrams of the protocol with arbitrary fields, some with the address and the ids of a peer: a host
+//! stays whole, and its other peers do not notice.
 
 use bolero::check;
 
@@ -21,7 +21,7 @@ fn roaming(policy: Policy) -> Target {
     Target::roaming(policy).expect("all values are valid")
 }
 
-/// How many datagrams came, and how many of them belonged to a peer.
+/// Returns how many datagrams came, how many of them belonged to a peer, and the host's stats.
 fn run(mut target: Target, steps: &[Step]) -> (u64, u64, HostStats) {
     let (mut came, mut handled) = (0, 0);
     for step in steps {
@@ -63,8 +63,8 @@ fn a_host_with_wide_windows_stands_any_frames() {
         });
 }
 
-/// Frames that the decoder refuses test the decoder only: enough of them have to come further, and
-/// in a run of some length everything has to happen that can make a host ignore a datagram.
+/// Frames that the decoder refuses test the decoder only: enough of them have to come further, and a
+/// run of some length has to reach every cause for which a host ignores a datagram.
 #[test]
 fn the_frames_reach_every_cause_to_ignore_them() {
     let causes = [
@@ -102,7 +102,7 @@ fn the_frames_reach_every_cause_to_ignore_them() {
     assert!(counts.iter().all(|&count| count > 0), "{context}");
 }
 
-/// Challenges are echoed now and then from where they went.
+/// Now and then a challenge is echoed from the address that it was sent to.
 #[test]
 fn the_frames_move_peers() {
     let mut moves = 0;

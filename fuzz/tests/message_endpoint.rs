@@ -1,4 +1,4 @@
-//! Endpoints of `porous-message`: two of them and anything that applications and a carrier do, and
+//! Endpoints of `porous-message`: two of them under any operations of applications and a carrier, and
 //! one that is given any packets.
 
 #[path = "message/pair.rs"]
@@ -13,7 +13,7 @@ use bolero::generator::{ValueGenerator, produce};
 use crate::pair::Pair;
 use crate::setup::{Op, Setup};
 
-/// What is kept, and what a packet is while it is read.
+/// The most bytes that an endpoint may keep, with those of a packet while it is read.
 const MEMORY: u64 = 1 << 18;
 
 fn ops() -> impl ValueGenerator<Output = (Setup, Vec<Op>)> {
@@ -38,7 +38,7 @@ fn endpoints_keep_their_promises() {
         .for_each(|run_of| drop(run(run_of)));
 }
 
-/// Any packets, after anything that two honest ends did: what is refused changes nothing.
+/// Any packets, after any operations of two honest ends: a packet that is refused changes nothing.
 fn throw(setup: Setup, ops: &[Op], packets: &[Vec<u8>]) {
     let mut pair = Pair::new(setup);
     for op in ops {
@@ -82,7 +82,7 @@ fn an_endpoint_stands_any_packets() {
         });
 }
 
-/// What is drawn must do something: else nothing is tested.
+/// The drawn operations must do something: otherwise nothing is tested.
 #[test]
 fn much_is_sent_and_heard() {
     let mut heard = [0; 3];

@@ -1,5 +1,5 @@
-//! Any steps in the streams of `porous-message`, with any value, and reading any bytes: the same as
-//! its own tests check, but with inputs that a fuzzer looks for.
+//! Any steps in the streams of `porous-message`, with any value, and reading any bytes: the same checks
+//! as in its own tests, with inputs that a fuzzer looks for.
 
 #[path = "../../porous-message/tests/streams/draw.rs"]
 mod draw;
@@ -12,8 +12,8 @@ use bolero::check;
 
 use crate::draw::Source;
 
-/// The first byte says how many of the others choose the steps. What follows is what the value is
-/// drawn from, and what is read. Whether it was written, and read.
+/// The first byte says how many of the others choose the steps. The rest is what the value is drawn
+/// from, and what is read. Returns whether the value was written, and whether the bytes were read.
 fn run(input: &[u8]) -> [bool; 2] {
     let Some((len, rest)) = input.split_first() else {
         return [false; 2];

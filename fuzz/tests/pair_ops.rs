@@ -1,5 +1,5 @@
-//! Two hosts and anything that applications and networks do: while it lasts, nothing is delivered
-//! that should not be; once the network heals, all that was promised is kept.
+//! Two hosts under any operations of applications and networks: meanwhile no packet is delivered that
+//! should not be; once the network heals, every promise is kept.
 
 use bolero::check;
 use porous_fuzz::drawn;
@@ -35,7 +35,7 @@ fn small_windows_and_ids_that_wrap_keep_their_promises() {
         .for_each(|(setup, ops)| drop(run(setup.with_small_windows(), ops)));
 }
 
-/// What is drawn must do something: else nothing is tested.
+/// The drawn operations must do something: otherwise nothing is tested.
 #[test]
 fn much_is_sent_and_received() {
     let (mut sent, mut delivered, mut connections) = (0, 0, 0);
@@ -56,7 +56,7 @@ fn much_is_sent_and_received() {
     );
 }
 
-/// Canaries: what the model has to find.
+/// Canaries: faults that the model has to find.
 mod canaries {
     use super::*;
 

@@ -1,4 +1,4 @@
-//! What `#[message(...)]` says, as it stands there.
+//! The attributes in `#[message(...)]`, as they are written.
 
 use proc_macro2::Ident;
 use syn::meta::ParseNestedMeta;
@@ -10,31 +10,31 @@ use crate::range::{Number, Range};
 const NAMES: &str = "there are `range`, `resolution`, `bits`, `varint`, `relative`, `delta`, `max`, \
                      `len`, `each`, `align`, `check`, `with` and `skip`";
 
-/// How a value is written that is not a container.
+/// How a value is written that is no container.
 pub(crate) enum Kind {
     Range(Range),
     Quantized(Range, Number),
     Bits(Number),
     Varint,
-    /// `relative` and `delta`, to a field or to the item before.
+    /// `relative` and `delta`: a distance from a field, or from the item before.
     Distance(Option<Member>),
     With(Path),
 }
 
-/// A [`Kind`] and what it is called.
+/// A [`Kind`] and the attribute that asks for it.
 pub(crate) struct Value {
     pub(crate) name: Ident,
     pub(crate) kind: Kind,
 }
 
 impl Value {
-    /// Whether it is a distance from the item before.
+    /// True if the value is a distance from the item before.
     pub(crate) fn is_from_before(&self) -> bool {
         matches!(self.kind, Kind::Distance(None))
     }
 }
 
-/// How many bytes or items there may be.
+/// The bounds of the number of bytes or items.
 pub(crate) enum Count {
     Max(Number),
     Len(Range),
@@ -52,7 +52,7 @@ pub(crate) struct Attributes {
     resolution: Option<(Ident, Number)>,
 }
 
-/// Only fields have attributes.
+/// Refuses `#[message(...)]` on anything but a field.
 pub(crate) fn none(attributes: &[Attribute], what: &str) -> Result<()> {
     let found = attributes
         .iter()
@@ -74,7 +74,7 @@ impl Attributes {
         all.finish()
     }
 
-    /// One of them.
+    /// Parses one attribute.
     fn take(&mut self, meta: &ParseNestedMeta<'_>) -> Result<()> {
         let name = meta.path.require_ident()?.clone();
         match name.to_string().as_str() {
@@ -121,7 +121,7 @@ impl Attributes {
         }
     }
 
-    /// What is in the parentheses of `each`.
+    /// Parses the attributes in the parentheses of `each`.
     fn inside(meta: &ParseNestedMeta<'_>) -> Result<Self> {
         if !meta.input.peek(syn::token::Paren) {
             return Err(meta.error("write `each(...)`, with what holds for each item inside"));
@@ -139,7 +139,7 @@ impl Attributes {
         }
     }
 
-    /// The first one that means something for a field that is sent, if any.
+    /// The first attribute that means something only for a field that is sent, if any.
     pub(crate) fn sent(&self) -> Option<&Ident> {
         let value = self.value.as_ref().map(|value| &value.name);
         let count = self.count.as_ref().map(|(name, _)| name);
@@ -162,7 +162,7 @@ impl Attributes {
         once(&mut self.count, &name.clone(), (name, count))
     }
 
-    /// When all of them are there.
+    /// Checks the attributes together, once all are parsed.
     fn finish(mut self) -> Result<Self> {
         if let Some((name, resolution)) = self.resolution.take() {
             let Some(Value {
@@ -182,7 +182,7 @@ impl Attributes {
     }
 }
 
-/// What stands after `=`.
+/// The input after `=`.
 fn argument<'a>(meta: &ParseNestedMeta<'a>, example: &str) -> Result<ParseStream<'a>> {
     let value = meta.value();
     value.map_err(|_| meta.error(format!("write `{example}`")))
@@ -196,7 +196,7 @@ fn range(meta: &ParseNestedMeta<'_>, example: &str) -> Result<Range> {
     Range::parse(argument(meta, example)?, example)
 }
 
-/// The field that a distance is from.
+/// The field that a distance is measured from.
 fn base(meta: &ParseNestedMeta<'_>, name: &Ident) -> Result<Option<Member>> {
     if !meta.input.peek(Token![=]) {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! What the fields ask of type parameters.
+//! What the fields require of type parameters.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -11,7 +11,7 @@ pub(crate) enum Need {
     Default(Type),
 }
 
-/// The parameters and the bounds of the implementation.
+/// The parameters and the bounds of the implementation, with those that the fields need.
 pub(crate) fn with(generics: &Generics, needs: &[Need]) -> Generics {
     let mut all = generics.clone();
     let parameters = generics.type_params().map(|parameter| &parameter.ident);
@@ -31,7 +31,8 @@ pub(crate) fn with(generics: &Generics, needs: &[Need]) -> Generics {
                 Need::Default(_) => {}
             }
         }
-        // Of the parameter, not of the field's type, which may be the one that is being derived.
+        // A bound on the parameter, not on the field's type, which may be the one that is being
+        // derived.
         if is_serialized {
             bounds.push(parse_quote!(#parameter: ::porous_message::Serialize));
         }
@@ -39,7 +40,7 @@ pub(crate) fn with(generics: &Generics, needs: &[Need]) -> Generics {
     all
 }
 
-/// Whether nothing of the implementation's own is mentioned.
+/// True if the tokens mention no parameter of the implementation.
 pub(crate) fn is_free(tokens: &TokenStream, generics: &Generics) -> bool {
     let types = generics.type_params().map(|parameter| &parameter.ident);
     let constants = generics.const_params().map(|parameter| &parameter.ident);
@@ -56,7 +57,7 @@ fn mentions(tokens: TokenStream, name: &Ident) -> bool {
     })
 }
 
-/// `T::Item` or `<T as Trait>::Item`
+/// True for `T::Item` and `<T as Trait>::Item`.
 fn is_projection(ty: &Type, parameter: &Ident) -> bool {
     let Type::Path(path) = ty else {
         return false;

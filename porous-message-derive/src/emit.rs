@@ -1,4 +1,4 @@
-//! Forms to code.
+//! From forms to code.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
@@ -6,7 +6,7 @@ use quote::quote_spanned;
 use crate::expand::at;
 use crate::form::{Form, Way};
 
-/// What serializes the value that this name refers to: a `Result`.
+/// The code that serializes the value with this name: an expression of type `Result`.
 pub(crate) fn emit(form: &Form, value: &Ident) -> TokenStream {
     let span = at(form.span);
     let stream = quote_spanned!(span=> ::porous_message::Stream);
@@ -71,7 +71,7 @@ pub(crate) fn emit(form: &Form, value: &Ident) -> TokenStream {
     }
 }
 
-/// What remembers the item before, if anything has to, and what serializes an item.
+/// The code that remembers the item before, if needed, and the code that serializes an item.
 fn of_item(form: &Form) -> (Option<TokenStream>, TokenStream) {
     let last = matches!(form.way, Way::Chain(_))
         .then(|| quote_spanned!(at(form.span)=> let mut __last = ::core::option::Option::None;));

@@ -8,7 +8,7 @@ use crate::expand::Parts;
 use crate::fields::Fields;
 use crate::{attributes, fields};
 
-/// A variant and its kind, which is its place among them.
+/// A variant and its kind, which is its position among the variants.
 struct Kind<'a> {
     number: u32,
     name: &'a Ident,

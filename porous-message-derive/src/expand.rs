@@ -1,4 +1,4 @@
-//! A type to its implementation of `Serialize`.
+//! From a type to its implementation of `Serialize`.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
@@ -6,16 +6,17 @@ use syn::{Data, DeriveInput, Error, Result};
 
 use crate::{attributes, bounds, enums, structs};
 
-/// What is implemented: its two functions' bodies, and what its fields ask of type parameters.
+/// The parts of an implementation: the bodies of its two functions, and what its fields require of type
+/// parameters.
 pub(crate) struct Parts {
     pub(crate) blank: TokenStream,
     pub(crate) serialize: TokenStream,
     pub(crate) needs: Vec<bounds::Need>,
-    /// What the compiler is to see of its fields.
+    /// Assertions on the fields that the compiler evaluates.
     pub(crate) checks: Vec<TokenStream>,
 }
 
-/// A place in the source, but with names that those of the source do not meet.
+/// The same place in the source, but with names that cannot clash with those of the source.
 pub(crate) fn at(span: Span) -> Span {
     Span::mixed_site().located_at(span)
 }
@@ -34,8 +35,8 @@ pub(crate) fn message(input: &DeriveInput) -> Result<TokenStream> {
     let generics = bounds::with(&input.generics, &parts.needs);
     let (implemented, arguments, bounds) = generics.split_for_impl();
     let (blank, serialize) = (&parts.blank, &parts.serialize);
-    // The functions are looked at when they are used, and these at once. What depends on parameters,
-    // or on the type, is not known here.
+    // The compiler evaluates functions when they are used, and these assertions at once. Assertions
+    // that depend on parameters, or on the type, cannot stand here.
     let checks = parts.checks.iter();
     let checks = checks.filter(|check| bounds::is_free(check, &input.generics));
     Ok(quote_spanned! { Span::mixed_site()=>

@@ -20,7 +20,7 @@ pub(crate) struct Field {
     attributes: Attributes,
 }
 
-/// The fields before one, and those from it on.
+/// The fields before one, and the others from that field on.
 #[derive(Clone, Copy)]
 pub(crate) struct Neighbours<'a> {
     earlier: &'a [Field],
@@ -28,11 +28,11 @@ pub(crate) struct Neighbours<'a> {
 }
 
 pub(crate) struct Fields {
-    /// In the order of the wire. What has no form is not on it.
+    /// In the order of the wire. A field without a form is not sent.
     fields: Vec<(Field, Option<Form>)>,
 }
 
-/// All of them, or all errors in one.
+/// All results, or all errors in one.
 pub(crate) fn all<T>(items: impl Iterator<Item = Result<T>>) -> Result<Vec<T>> {
     let (mut good, mut errors) = (Vec::new(), None::<Error>);
     for item in items {
@@ -79,7 +79,7 @@ impl Fields {
         quote!({ #(#names),* })
     }
 
-    /// One statement after the other.
+    /// The statements that serialize the fields, one after the other.
     pub(crate) fn body(&self) -> TokenStream {
         let fields = self.fields.iter();
         fields
@@ -87,7 +87,7 @@ impl Fields {
             .collect()
     }
 
-    /// What the compiler is to see of them.
+    /// Assertions on the fields that the compiler evaluates.
     pub(crate) fn checks(&self) -> Vec<TokenStream> {
         let forms = self.fields.iter().filter_map(|(_, form)| form.as_ref());
         forms.filter_map(Form::check).cloned().collect()
@@ -145,7 +145,7 @@ impl Field {
 }
 
 impl Neighbours<'_> {
-    /// The name of the integer that a distance is from.
+    /// The name of the integer that a distance is measured from.
     pub(crate) fn base(&self, member: &Member, ty: Shape<'_>) -> Result<Ident> {
         let error = |what: String| Err(Error::new_spanned(member, what));
         let name = quote!(#member);

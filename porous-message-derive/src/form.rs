@@ -1,4 +1,4 @@
-//! What a type and its attributes mean together, or why they do not fit.
+//! What a type and its attributes mean together, or why they do not fit each other.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -15,22 +15,22 @@ use crate::shape::Shape;
 
 /// How a value is written.
 pub(crate) enum Way {
-    /// As its type says.
+    /// As the type itself does.
     Plain,
-    /// `[u8; N]`: the same bits, but quicker.
+    /// `[u8; N]`: the same bits as item by item, but quicker.
     Bytes,
     Ranged(TokenStream),
     Quantized {
         range: Range,
         resolution: Number,
-        /// Statements that the compiler runs.
+        /// Assertions that the compiler evaluates.
         check: Option<TokenStream>,
     },
     Bits(TokenStream),
     Varint,
-    /// By this method of a stream, to this field.
+    /// By this method of a stream: the distance from this field.
     Distance(Ident, Ident),
-    /// By this method of a stream, to the item before.
+    /// By this method of a stream: the distance from the item before.
     Chain(Ident),
     With(Path),
     Text(Number),
@@ -40,16 +40,16 @@ pub(crate) enum Way {
     Option(Box<Form>),
 }
 
-/// How a value is written, and what is there before it is read.
+/// How a value is written, and its blank value before it is read.
 pub(crate) struct Form {
     pub(crate) way: Way,
     pub(crate) blank: TokenStream,
     pub(crate) need: Need,
-    /// Where its type stands.
+    /// Where the type stands in the source.
     pub(crate) span: Span,
 }
 
-/// What holds for a type: the attributes of a field, or those of its items.
+/// The attributes that apply to a type: those of a field, or those of its items.
 #[derive(Clone, Copy)]
 pub(crate) struct Scope<'a> {
     value: Option<&'a Value>,
@@ -129,7 +129,7 @@ fn list(ty: &Type, inner: &Type, scope: Scope<'_>, neighbours: Neighbours<'_>) -
     Ok(form)
 }
 
-/// An item of a list or of an array: it may be a distance from the one before.
+/// The form of an item of a list or of an array, which may be a distance from the item before.
 fn item(ty: &Type, scope: Scope<'_>, neighbours: Neighbours<'_>) -> Result<Form> {
     let distance = scope.value.filter(|value| value.is_from_before());
     let Some(Value { name, .. }) = distance.filter(|_| may_be_integer(ty)) else {
@@ -175,7 +175,7 @@ fn leaf(leaf: Leaf<'_>, scope: Scope<'_>, neighbours: Neighbours<'_>) -> Result<
     Ok(Form::leaf(way, leaf.ty))
 }
 
-/// What an attribute would be for.
+/// The error for an attribute that does not fit: what the attribute is for.
 pub(crate) fn unfit(name: &Ident, what: &str) -> Error {
     Error::new(name.span(), format!("`{name}` is for {what}"))
 }
@@ -198,7 +198,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Nothing but this: it says all.
+    /// Refuses other attributes beside one that says everything.
     fn only_value(self, value: &Ident) -> Result<()> {
         let count = self.count.map(|(name, _)| name);
         match count.or_else(|| self.each.map(|(name, _)| name)) {
@@ -209,7 +209,7 @@ impl<'a> Scope<'a> {
 }
 
 impl Form {
-    /// What the compiler is to see of it, and of what is in it.
+    /// The assertion that the compiler evaluates, of this form or of one inside.
     pub(crate) fn check(&self) -> Option<&TokenStream> {
         match &self.way {
             Way::Quantized { check, .. } => check.as_ref(),
@@ -237,7 +237,7 @@ impl Form {
         }
     }
 
-    /// Of a type that need not know how to serialize itself.
+    /// The form of a type that need not be `Serialize`.
     fn foreign(way: Way, ty: &Type) -> Self {
         Self {
             way,

@@ -11,7 +11,7 @@ use crate::form::{Way, unfit};
 use crate::range::{Number, Range};
 use crate::shape::Shape;
 
-/// A type that is no container, and what it looks like.
+/// A type that is no container, and its shape.
 #[derive(Clone, Copy)]
 pub(crate) struct Leaf<'t> {
     pub(crate) ty: &'t Type,

@@ -17,11 +17,11 @@ mod tests;
 
 use proc_macro::TokenStream;
 
-/// Implements `Serialize`: the fields of a struct one after the other, or the kind of an enum and
-/// the fields of that variant.
+/// Implements `Serialize`: the fields of a struct one after the other, or the kind of an enum and the
+/// fields of that variant.
 ///
-/// Attributes of a field say what is known of its values. Without one, a field takes as many bits as
-/// its type does.
+/// Attributes of a field state the bounds of its values. Without an attribute, a field takes as many
+/// bits as its type does.
 ///
 /// ```
 /// use porous_message::{Message, measure, read, write};
@@ -45,10 +45,11 @@ use proc_macro::TokenStream;
 ///
 /// # Enums
 ///
-/// An enum of all messages is the set of messages of a game, and reads any of them. Which one it is
-/// takes just as many bits as their number needs. They are numbered in their order, from 0, whatever
-/// discriminants they have. A number that no variant has is `Error::OutOfRange`. Before the fields
-/// of a variant are read, they are blank; the blank value of the enum is that of its first variant.
+/// An enum of all messages is the set of messages of a game, and reads any of them. The kind of a
+/// message takes just as many bits as the number of variants needs. Variants are numbered in their
+/// order, from 0, whatever discriminants they have. A number that no variant has is
+/// `Error::OutOfRange`. Before the fields of a variant are read, they are blank; the blank value of the
+/// enum is that of its first variant.
 ///
 /// ```
 /// use porous_message::{Message, measure};
@@ -67,42 +68,45 @@ use proc_macro::TokenStream;
 ///
 /// # Types that hold others
 ///
-/// An attribute of numbers holds for each of them in an `Option`, an array or a `Vec`, in any
-/// nesting. A `Vec` and a `String` need a bound. What is said of the items of a `Vec`, if they need a
-/// bound too, stands in `each(...)`.
+/// An attribute of numbers applies to each number in an `Option`, an array or a `Vec`, in any nesting.
+/// A `Vec` and a `String` need a bound. Attributes of the items of a `Vec`, if these need a bound too,
+/// stand in `each(...)`.
 ///
-/// A type may hold itself, in a `Vec`, or in a `Box` that a variant or an `Option` has. How deep is
-/// bounded by `MAX_DEPTH`: each `Vec`, `Option` and `Box` counts. Of the parameters of a
-/// generic type, those that are sent have to be `Serialize`.
+/// A type may contain itself, in a `Vec`, or in a `Box` of a variant or an `Option`. `MAX_DEPTH` bounds
+/// the levels: each `Vec`, `Option` and `Box` counts. Of the parameters of a generic type, those that
+/// are sent have to be `Serialize`.
 ///
-/// A macro knows a type by its name only. So `Vec`, `String` and `Option` have to be written as such,
-/// and of other names, as `type Health = u8`, the compiler finds out later whether they fit.
+/// A macro knows a type by its name only. So `Vec`, `String` and `Option` have to be written by these
+/// names; for other names, such as `type Health = u8`, the compiler finds out later whether they fit.
 ///
 /// # Attributes
 ///
 /// | attribute | of | meaning |
 /// |---|---|---|
-/// | [`range = a..=b`](#range) | integers | only these, in as few bits as they need |
+/// | [`range = a..=b`](#range) | integers | only numbers of this range, in as few bits as they need |
 /// | [`range = a..=b, resolution = r`](#range-and-resolution) | floats | steps of this range |
 /// | [`bits = n`](#bits) | unsigned integers | only the lowest `n` bits |
-/// | [`varint`](#varint) | integers | few bits if it is small |
-/// | [`relative = field`](#relative-and-delta) | integers | few bits if it is a little above an earlier field |
-/// | [`delta = field`](#relative-and-delta) | integers | few bits if it is near an earlier field |
-/// | [`relative`, `delta`](#relative-and-delta) | `Vec`s and arrays of integers | the same, for each item to the one before |
-/// | [`max = n`](#max-len-and-each) | `String`, `Vec` | at most so many bytes, or items |
-/// | [`len = a..=b`](#max-len-and-each) | `Vec` | so many items |
+/// | [`varint`](#varint) | integers | few bits if the number is small |
+/// | [`relative = field`](#relative-and-delta) | integers | few bits if the number is a little above an
+/// earlier field |
+/// | [`delta = field`](#relative-and-delta) | integers | few bits if the number is near an earlier
+/// field |
+/// | [`relative`, `delta`](#relative-and-delta) | `Vec`s and arrays of integers | the same, for the
+/// distance of each item from the one before |
+/// | [`max = n`](#max-len-and-each) | `String`, `Vec` | at most `n` bytes, or items |
+/// | [`len = a..=b`](#max-len-and-each) | `Vec` | from `a` to `b` items |
 /// | [`each(...)`](#max-len-and-each) | `Vec` | attributes of its items |
 /// | [`with = function`](#with) | any | serialized by a function |
 /// | [`align`](#align-and-check) | any | begins at a whole byte |
 /// | [`check = word`](#align-and-check) | any | a word before the field that has to be there |
 /// | [`skip`](#skip) | any | not sent |
 ///
-/// Bounds are numbers, constants, or what is computed of them. Those that make no sense do not
-/// compile.
+/// Bounds are numbers, constants, or expressions of them. Bounds that make no sense do not compile.
 ///
 /// ## range
 ///
-/// An integer from this range. Both ends belong to it, and others can neither be written nor read.
+/// An integer from this range. Both ends belong to the range, and other numbers can neither be written
+/// nor read.
 ///
 /// ```
 /// use porous_message::{Error, Message, measure, read};
@@ -129,8 +133,8 @@ use proc_macro::TokenStream;
 ///
 /// ## range and resolution
 ///
-/// A float from this range, to the nearest multiple of the resolution above its start. What is
-/// outside becomes the nearest end; what is no number is `Error::OutOfRange`.
+/// A float from this range, to the nearest multiple of the resolution above its start. A number outside
+/// becomes the nearest end; a NaN is `Error::OutOfRange`.
 ///
 /// ```
 /// use porous_message::{Message, read, write};
@@ -162,7 +166,7 @@ use proc_macro::TokenStream;
 ///
 /// ## bits
 ///
-/// The lowest bits of an unsigned integer; the others have to be zero.
+/// The lowest `n` bits of an unsigned integer; the others have to be zero.
 ///
 /// ```
 /// use porous_message::{Error, Message, measure};
@@ -176,8 +180,7 @@ use proc_macro::TokenStream;
 ///
 /// ## varint
 ///
-/// An integer of any size, of which small ones, also negative ones, take few bits: 8, 16, 24 and so
-/// on.
+/// An integer of any size. Small numbers, also negative ones, take few bits: 8, 16, 24 and so on.
 ///
 /// ```
 /// use porous_message::{Message, measure};
@@ -191,8 +194,9 @@ use proc_macro::TokenStream;
 ///
 /// ## relative and delta
 ///
-/// An integer that is probably a little above an earlier field (`relative`), or near it on either
-/// side (`delta`). It may be any number, but one that is far away takes more bits than without.
+/// An integer that is probably a little above an earlier field (`relative`), or near it on either side
+/// (`delta`). Any number can be sent, but one that is far away takes more bits than without the
+/// attribute.
 ///
 /// ```
 /// use porous_message::{Message, measure};
@@ -212,8 +216,8 @@ use proc_macro::TokenStream;
 /// assert_eq!(measure(&mut command), Ok(16 + 1 + 12 + 1));
 /// ```
 ///
-/// Of a `Vec` or an array, without a field: each item to the one before. The first one takes as many
-/// bits as its type does.
+/// On a `Vec` or an array, without a field: the distance of each item from the one before. The first
+/// item takes as many bits as its type does.
 ///
 /// ```
 /// use porous_message::{Message, measure};
@@ -229,8 +233,8 @@ use proc_macro::TokenStream;
 ///
 /// ## max, len and each
 ///
-/// At most so many bytes of a `String`, or so many items of a `Vec`. How many there are takes as many
-/// bits as this needs. Nobody can make you hold more.
+/// `max`: the most bytes of a `String`, or items of a `Vec`; `len`: the least and the most items. The
+/// number of bytes or items takes as many bits as these bounds need. No sender can make you hold more.
 ///
 /// ```
 /// use porous_message::{Error, Message, measure};
@@ -260,8 +264,8 @@ use proc_macro::TokenStream;
 ///
 /// ## with
 ///
-/// A function of your own, for types of other crates, or for what no attribute says. It does the
-/// same steps whether it reads, writes or measures; its field is read into `Default::default()`.
+/// A function of your own, for types of other crates, or for forms that no attribute describes. It does
+/// the same steps whether it reads, writes or measures; its field is read into `Default::default()`.
 ///
 /// ```
 /// use core::time::Duration;
@@ -292,8 +296,9 @@ use proc_macro::TokenStream;
 ///
 /// ## align and check
 ///
-/// Before the field, zeros up to the next whole byte, or a word of 32 bits that has to be there: it
-/// finds out where a reader and a writer part ways. If there are both, the word is aligned.
+/// Before the field, zeros up to the next whole byte (`align`), or a word of 32 bits that has to be
+/// there (`check`), which finds out where a reader and a writer part ways. If there are both, the word
+/// is aligned.
 ///
 /// ```
 /// use porous_message::{Error, Message, read};
@@ -312,8 +317,8 @@ use proc_macro::TokenStream;
 ///
 /// ## skip
 ///
-/// Not sent: the field is `Default::default()` in a message that is read, and stays as it is if one
-/// reads into a value.
+/// Not sent: the field is `Default::default()` in a message that is read, and stays as it is if a
+/// message is read into an existing value.
 ///
 /// ```
 /// use porous_message::{Message, read, write};

@@ -1,4 +1,4 @@
-//! `a..=b` and other bounds, and what can be said of them before the program runs.
+//! `a..=b` and other bounds, and the checks that can be made before the program runs.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
@@ -8,17 +8,17 @@ use syn::{Error, Expr, ExprLit, Lit, Result, Token, Type, UnOp};
 
 use crate::expand::at;
 
-/// A number, a constant, or what is computed of them.
+/// A number, a constant, or an expression of them.
 #[derive(Clone)]
 pub(crate) struct Number {
     tokens: TokenStream,
-    /// If it is an integer that stands there.
+    /// The value, if an integer is written there.
     pub(crate) literal: Option<i128>,
-    /// If it is any number.
+    /// The value, if any number is written there.
     float: Option<f64>,
 }
 
-/// Both ends belong to it.
+/// A range. Both ends belong to it.
 #[derive(Clone)]
 pub(crate) struct Range {
     start: Number,
@@ -26,8 +26,9 @@ pub(crate) struct Range {
 }
 
 impl Number {
-    /// What stands before a comma or a range's dots. The dots are looked for here: whether `syn` takes
-    /// `a..=b` for one expression depends on which of its features other crates ask for.
+    /// Parses a number before a comma or before the dots of a range. The dots are looked for here:
+    /// whether `syn` takes `a..=b` for one expression depends on the features that other crates ask it
+    /// for.
     pub(crate) fn parse(input: ParseStream<'_>, example: &str) -> Result<Self> {
         let start = input.span();
         let mut tokens = TokenStream::new();
@@ -45,8 +46,8 @@ impl Number {
         })
     }
 
-    /// Whether there could be steps so far apart: what a constant or an expression is, the compiler
-    /// sees.
+    /// Checks that steps of this resolution are possible. The compiler checks constants and
+    /// expressions.
     pub(crate) fn check_resolution(&self) -> Result<()> {
         let Some(number) = self
             .float
@@ -59,7 +60,7 @@ impl Number {
         Err(Error::new_spanned(self, what))
     }
 
-    /// So many bits; the compiler sees that the type has them.
+    /// The number of bits; the compiler checks that the type has as many.
     pub(crate) fn of_bits(&self, ty: &Type) -> TokenStream {
         quote_spanned! { at(self.span())=> const {
             let bits: ::core::primitive::u32 = #self;
@@ -94,7 +95,7 @@ impl Range {
         Ok(range)
     }
 
-    /// The compiler sees that something is in it.
+    /// The range; the compiler checks that it is not empty.
     pub(crate) fn of_integers(&self, ty: &Type) -> TokenStream {
         let Self { start, end } = self;
         quote_spanned! { self.at()=> {
@@ -106,7 +107,7 @@ impl Range {
         }}
     }
 
-    /// What the compiler is to see: that there may be steps in it.
+    /// An assertion for the compiler that the range can have steps of this resolution.
     pub(crate) fn has_steps(&self, resolution: &Number, ty: &Type) -> TokenStream {
         let Self { start, end } = self;
         quote_spanned! { self.at()=>
@@ -127,7 +128,7 @@ impl ToTokens for Range {
     }
 }
 
-/// The number that stands there, if one does, whole or not.
+/// The number that is written there, whole or not, if one is.
 fn float(expression: &Expr) -> Option<f64> {
     if let Expr::Unary(unary) = expression {
         let negated = matches!(unary.op, UnOp::Neg(_)).then(|| float(&unary.expr));
@@ -145,7 +146,7 @@ fn float(expression: &Expr) -> Option<f64> {
     number.base10_parse().ok()
 }
 
-/// The integer that stands there, if one does.
+/// The integer that is written there, if one is.
 fn literal(expression: &Expr) -> Option<i128> {
     if let Expr::Unary(unary) = expression {
         let negated = matches!(unary.op, UnOp::Neg(_)).then(|| literal(&unary.expr));

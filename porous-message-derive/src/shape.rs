@@ -1,4 +1,4 @@
-//! What a type looks like. A macro sees its name only: what is behind an alias, it cannot know.
+//! The shape of a type. A macro sees the name only: it cannot know what an alias stands for.
 
 use proc_macro2::Ident;
 use syn::spanned::Spanned;
@@ -17,7 +17,7 @@ pub(crate) enum Shape<'t> {
     Vec(&'t Type),
     Option(&'t Type),
     Array(&'t Type),
-    /// Another one, or one by another name.
+    /// Another type, or a type under an alias.
     Other,
 }
 
@@ -69,7 +69,7 @@ impl<'t> Shape<'t> {
         Self::Integer { bits, is_signed }
     }
 
-    /// Its bits, and whether it is signed.
+    /// The width of an integer in bits, and whether it is signed.
     pub(crate) fn integer(self) -> Option<(u32, bool)> {
         match self {
             Self::Integer { bits, is_signed } => Some((bits, is_signed)),
@@ -83,13 +83,13 @@ impl<'t> Shape<'t> {
         }
     }
 
-    /// It is one, or the compiler will tell.
+    /// True if the type is an integer, or may be one: then the compiler checks.
     pub(crate) fn may_be_integer(self) -> bool {
         self.integer().is_some() || matches!(self, Self::Other)
     }
 }
 
-/// What stands in the angle brackets.
+/// The argument in the angle brackets.
 #[derive(Clone, Copy)]
 enum Argument<'t> {
     None,
@@ -114,7 +114,7 @@ fn last(ty: &Type) -> Option<(&Ident, Argument<'_>)> {
     Some((&last.ident, argument))
 }
 
-/// Without what a macro or a pair of parentheses put around it.
+/// The type without the group or the parentheses around it.
 fn bare(ty: &Type) -> &Type {
     if let Type::Group(group) = ty {
         return bare(&group.elem);

@@ -23,9 +23,9 @@ pub struct Carrier {
     /// How long the host waits for an acknowledgement before it asks for one:
     /// [`PeerStats::resend_timeout`].
     pub resend_timeout: Duration,
-    /// How many bytes may be on their way: [`PeerStats::window`].
+    /// How many bytes of data may be on their way at once: [`PeerStats::window`].
     pub window: u32,
-    /// Packets of the session's channel of which nothing was sent yet:
+    /// Packets of the session's channel of which no byte was sent yet:
     /// [`ChannelStats::waiting`](porous_proto::ChannelStats::waiting).
     pub waiting: u32,
 }
@@ -52,9 +52,9 @@ impl Carrier {
 }
 
 impl From<&PeerStats> for Carrier {
-    /// Where there is no [`Peer`] at hand, as with a host in a thread of its own. Nothing waits, as
-    /// far as this knows: the session goes by what it was told of its packets alone, and that
-    /// comes a round trip later.
+    /// For a program without a [`Peer`] at hand, as with a host in a thread of its own. `waiting` is 0,
+    /// as it is unknown: the session goes by the receipts of its packets alone, which come a round trip
+    /// later.
     fn from(stats: &PeerStats) -> Self {
         Self {
             rtt: stats.rtt,

@@ -1,4 +1,5 @@
-//! What `#[derive(Message)]` calls, besides the methods of a [`Stream`]. For nobody else.
+//! What `#[derive(Message)]` calls, besides the methods of a [`Stream`]. Hidden: no other code calls
+//! it.
 
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
@@ -7,7 +8,7 @@ use crate::error::Error;
 use crate::serialize::Serialize;
 use crate::stream::{Integer, Stream, lists};
 
-/// The lowest bits of an integer; the others must be zero.
+/// The lowest `bits` bits of an integer; the others must be zero.
 #[doc(hidden)]
 #[inline]
 pub fn bits<S: Stream, T: Integer>(stream: &mut S, value: &mut T, bits: u32) -> Result<(), Error> {

@@ -2,26 +2,26 @@
 
 use core::fmt;
 
-/// Why a stream stopped. What was read until then is of no use.
+/// Why a stream stopped. The values read until then are of no use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Error {
     /// More bits than there are: the data ends, or the buffer is full.
     End,
-    /// A value outside of its bounds, or a kind that there is not.
+    /// A value is outside of its bounds, or of an unknown kind.
     OutOfRange,
-    /// Not the way that this value is written: each value has exactly one.
+    /// A value is not written in its only form: each value has exactly one.
     NotCanonical,
-    /// A string that is not UTF-8.
+    /// A string is not UTF-8.
     NotUtf8,
-    /// A [check word](crate::Stream::check) that was not there: reader and writer do not agree.
+    /// A [check word](crate::Stream::check) was not there: reader and writer do not agree.
     Desync,
-    /// Lists, options and boxes inside of each other, deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
+    /// Lists, options and boxes are inside of each other deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
     TooDeep,
-    /// Something follows after the end.
+    /// More bytes follow after the end.
     Trailing,
     /// The bounds are at fault, not the value: a range that is empty, more than 64 bits, or a
-    /// resolution finer than the range allows. What declares them is to be corrected.
+    /// resolution finer than the range allows. Correct the declaration.
     Bounds,
 }
 

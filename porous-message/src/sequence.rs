@@ -3,11 +3,11 @@
 /// Half of the numbers that there are.
 const HALF: u16 = 1 << 15;
 
-/// Whether sequence `a` is more recent than `b`.
+/// True if sequence `a` is more recent than `b`.
 ///
-/// Sequence numbers wrap around after 65,535. The newer one of two is the one that is reached from
-/// the other by counting up less than half of the way around. Where both are just half of the way
-/// apart, it is the smaller number; so of two different ones, exactly one is newer.
+/// Sequence numbers wrap around after 65,535. The newer one of two is the one that is reached from the
+/// other by counting up less than half of the way around. Where both are exactly half of the way apart,
+/// the smaller number is the newer one; so of two different numbers, exactly one is newer.
 ///
 /// ```
 /// use porous_message::newer;

@@ -1,20 +1,20 @@
-//! A rolling buffer of what belongs to the most recent sequence numbers.
+//! A rolling buffer of values for the most recent sequence numbers.
 
 use alloc::boxed::Box;
 
 use crate::sequence::newer;
 
-/// The most entries: half of all sequence numbers, beyond which older and newer cannot be told.
+/// The most entries: half of all sequence numbers, beyond which older and newer cannot be told apart.
 const MAX_SIZE: usize = 1 << 15;
 
 /// Values by sequence number, for the most recent ones: what was sent in a packet, which packets
 /// have come, messages that came too early.
 ///
 /// A number has its place at its remainder, so everything takes constant time and nothing is ever
-/// searched or allocated after the start. The buffer reaches from the [`newest`](Self::newest)
-/// number that was inserted so many back as its [`size`](Self::size). When a newer one is inserted,
-/// the places in between are cleared: so nothing is ever found that was left from an earlier turn of
-/// the numbers, however much was lost.
+/// searched or allocated after the start. The buffer has room for [`size`](Self::size) numbers: the
+/// [`newest`](Self::newest) one that was inserted, and those before it. When a newer one is inserted,
+/// the places in between are cleared: so no value of an earlier turn of the numbers is ever found,
+/// however many numbers were lost.
 ///
 /// ```
 /// use porous_message::SequenceBuffer;
@@ -38,8 +38,8 @@ pub struct SequenceBuffer<T> {
 }
 
 impl<T> SequenceBuffer<T> {
-    /// An empty buffer for so many sequence numbers: 1 to 32,768, rounded up to a power of two;
-    /// what is beyond is taken as the nearest of these. All room is made at once.
+    /// An empty buffer for `size` sequence numbers: 1 to 32,768, rounded up to a power of two; other
+    /// sizes become the nearest of these. All memory is allocated at once.
     ///
     /// ```
     /// use porous_message::SequenceBuffer;
@@ -83,7 +83,7 @@ impl<T> SequenceBuffer<T> {
         reaches
     }
 
-    /// Whether [`insert`](Self::insert) would keep a value for this sequence number.
+    /// True if [`insert`](Self::insert) would keep a value for this sequence number.
     ///
     /// ```
     /// use porous_message::SequenceBuffer;
@@ -138,7 +138,7 @@ impl<T> SequenceBuffer<T> {
         }
     }
 
-    /// Whether there is a value of this sequence number.
+    /// True if there is a value of this sequence number.
     ///
     /// ```
     /// use porous_message::SequenceBuffer;
@@ -189,7 +189,7 @@ impl<T> SequenceBuffer<T> {
         self.newest
     }
 
-    /// How many sequence numbers it reaches over: a power of two.
+    /// The number of sequence numbers that the buffer reaches over: a power of two.
     ///
     /// ```
     /// use porous_message::SequenceBuffer;
@@ -205,7 +205,7 @@ impl<T> SequenceBuffer<T> {
         usize::from(sequence) % self.size()
     }
 
-    /// Whether the number is as new as the newest, or less than the size behind it.
+    /// True if the number is the newest, or less than the size behind it.
     fn reaches(&self, sequence: u16) -> bool {
         self.newest
             .is_some_and(|newest| usize::from(newest.wrapping_sub(sequence)) < self.size())

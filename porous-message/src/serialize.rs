@@ -9,9 +9,9 @@ use crate::stream::{MeasureStream, ReadStream, Stream, WriteStream};
 
 /// A value that knows how to serialize itself.
 ///
-/// One function does all three: in a [`WriteStream`] it writes, in a [`ReadStream`] it reads, and in
-/// a [`MeasureStream`] it counts bits. So no two of them can ever disagree, as long as the function
-/// does the same steps in all of them.
+/// One function does all three: in a [`WriteStream`] it writes, in a [`ReadStream`] it reads, and in a
+/// [`MeasureStream`] it counts bits. So writer, reader and measure can never disagree, as long as the
+/// function does the same steps in all three.
 ///
 /// [`#[derive(Message)]`](crate::Message) writes both functions. By hand:
 ///
@@ -57,7 +57,7 @@ use crate::stream::{MeasureStream, ReadStream, Stream, WriteStream};
     note = "a field of another type has a function that does it: `#[message(with = function)]`"
 )]
 pub trait Serialize: Sized {
-    /// A value to read into. What it holds does not matter.
+    /// A value to read into. Its content does not matter.
     ///
     /// ```
     /// use porous_message::Serialize;
@@ -125,7 +125,7 @@ pub fn read<T: Serialize>(data: &[u8]) -> Result<T, Error> {
     Ok(value)
 }
 
-/// How many bits a value takes, at most.
+/// The most bits that a value takes.
 ///
 /// # Errors
 ///
@@ -156,7 +156,7 @@ impl Serialize for bool {
 
 macro_rules! integers {
     ($($int:ident)*) => {$(
-        /// All bits of it.
+        /// All bits of the integer.
         impl Serialize for $int {
             fn blank() -> Self {
                 0
@@ -174,7 +174,7 @@ integers!(u8 u16 u32 u64 u128 i8 i16 i32 i64 i128);
 
 macro_rules! floats {
     ($($float:ident $bits:ident)*) => {$(
-        /// Bit by bit: infinities and what is no number are kept as they are.
+        /// Bit by bit: infinities and NaNs are kept as they are.
         impl Serialize for $float {
             fn blank() -> Self {
                 0.0
@@ -204,7 +204,7 @@ impl Serialize for () {
     }
 }
 
-/// One after the other.
+/// The items one after the other.
 impl<T: Serialize, const N: usize> Serialize for [T; N] {
     fn blank() -> Self {
         array::from_fn(|_| T::blank())
@@ -219,7 +219,7 @@ impl<T: Serialize, const N: usize> Serialize for [T; N] {
     }
 }
 
-/// A bit that tells whether there is one.
+/// A bit that is 1 if there is a value, and the value.
 impl<T: Serialize> Serialize for Option<T> {
     fn blank() -> Self {
         None
@@ -231,7 +231,7 @@ impl<T: Serialize> Serialize for Option<T> {
     }
 }
 
-/// The value itself. A level deeper: types that hold themselves do so in boxes.
+/// The value itself, a level deeper: types that contain themselves do so in boxes.
 impl<T: Serialize> Serialize for Box<T> {
     fn blank() -> Self {
         Self::new(T::blank())

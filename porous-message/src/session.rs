@@ -13,24 +13,25 @@ use crate::error::Error;
 use crate::serialize::Serialize;
 use crate::shrink::shrink;
 
-/// A game that pauses for longer is not a slower game.
+/// A tick counts as no longer than this: a game that pauses is not a slower game.
 const LONGEST_TICK: Duration = Duration::from_millis(100);
 
-/// What waits for less is not stale on any path: as long as unreliable messages wait for room.
+/// A packet that waits for less is not stale on any path. As long as the
+/// [age](crate::MessageChannel::age) of unreliable messages by default.
 const STALE: Duration = Duration::from_millis(100);
 
 /// An [`Endpoint`] whose packets are unreliable packets of porous, and whose acknowledgements are
 /// its receipts.
 ///
-/// It works beside whatever drives the host, and needs one channel of it for its packets, which
-/// should be [unordered](porous_proto::Channel::unordered): a packet that was overtaken is of as
+/// The session works beside the driver of a host, and needs one channel of the host for its packets,
+/// which should be [unordered](porous_proto::Channel::unordered): a packet that was overtaken is of as
 /// much use as any other. Each end sends [packets](Self::packets) at its steady rate, hands in the
 /// [packets](Self::receive_packet) of that channel and all [receipts](Self::receipt), and exchanges
 /// messages with [`endpoint`](Self::endpoint).
 ///
-/// It writes what the host can send now, and no more: what a connection cannot carry waits as messages,
-/// which later packets have in the order of their priorities, until
-/// [`send`](Endpoint::send) says [`Full`](crate::Reason::Full).
+/// The session writes no more packets than the host can send now: what a connection cannot carry waits
+/// as messages, which go into later packets in the order of their priorities, until
+/// [`send`](Endpoint::send) returns [`Full`](crate::Reason::Full).
 ///
 /// ```
 /// use porous_message::{Carrier, MessageChannel, MessageConfig, Session};
@@ -85,27 +86,27 @@ pub struct Session<M> {
     token: u64,
     /// The newest packets, up to the next one, that have no receipt yet.
     open: VecDeque<Open>,
-    /// Bytes of them.
+    /// Bytes of the packets in `open`.
     open_bytes: u64,
-    /// When it was last asked for packets.
+    /// When the session was last asked for packets.
     asked: Option<Instant>,
-    /// Bytes that waited in the host after that, but those that were dropped there since.
+    /// Bytes that waited in the host after that, without those that the host has dropped since.
     left: u64,
-    /// The most bytes that have left the host in one of the last ticks.
+    /// The most bytes a tick that have left the host recently.
     pace: u64,
 }
 
-/// A packet whose receipt has not come.
+/// One of the newest packets.
 #[derive(Clone, Copy, Debug)]
 struct Open {
-    /// 0 once it has.
+    /// The length of the packet; 0 once its receipt has come.
     bytes: u64,
-    /// When it counts no more, whatever becomes of its receipt.
+    /// When the packet counts no more, whatever becomes of its receipt.
     until: Instant,
 }
 
 impl<M: Serialize> Session<M> {
-    /// With nothing sent yet. Its tokens count from 0.
+    /// A session with nothing sent yet. Its tokens count from 0.
     ///
     /// ```
     /// use porous_message::{MessageChannel, MessageConfig, Session};
@@ -119,8 +120,8 @@ impl<M: Serialize> Session<M> {
         Self::with_tokens(config, 0)
     }
 
-    /// With tokens that count from `first`: for who sends other packets with receipts to the same
-    /// peer.
+    /// A session with tokens that count from `first`: for an application that sends other packets with
+    /// receipts to the same peer.
     ///
     /// ```
     /// use porous_message::{MessageChannel, MessageConfig, Session};
@@ -145,7 +146,7 @@ impl<M: Serialize> Session<M> {
         }
     }
 
-    /// Where messages are sent and received.
+    /// The endpoint where messages are sent and received.
     ///
     /// ```
     /// # use porous_message::{MessageChannel, MessageConfig, Session};
@@ -162,8 +163,8 @@ impl<M: Serialize> Session<M> {
     ///
     /// There are two at most while [one waits](Carrier::waiting) in the host, and more only if the
     /// connection sends all of them within two ticks. A packet that waits there for longer than an
-    /// acknowledgement takes, and than 100 ms, is stale: that is its [time to live](SendOptions::ttl).
-    /// If the host does not take one, it counts as lost.
+    /// acknowledgement takes, and than 100 ms, is stale: that time is its [time to
+    /// live](SendOptions::ttl). A packet that the host does not take counts as lost.
     ///
     /// # Errors
     ///
@@ -190,7 +191,7 @@ impl<M: Serialize> Session<M> {
     ) -> Result<Vec<(Bytes, SendOptions)>, Error> {
         let asked = self.asked.replace(now).unwrap_or(now);
         let tick = now.saturating_duration_since(asked).min(LONGEST_TICK);
-        // What is written may wait for two ticks, and a receipt is taken at a tick.
+        // A packet may wait in the host for two ticks, and its receipt is taken at a tick.
         let patience = carrier.resend_timeout.max(2 * tick) + tick;
         self.endpoint.set_timeout(patience);
         self.forget_open(now);
@@ -211,8 +212,8 @@ impl<M: Serialize> Session<M> {
         Ok(packets)
     }
 
-    /// Bytes that wait in the host: those of the newest packets. Their receipts do not come before
-    /// they have left.
+    /// Bytes of the packets that wait in the host, which are the newest. Their receipts do not come
+    /// before they have left.
     fn look_at_waiting(&mut self, carrier: &Carrier, now: Instant) -> u64 {
         let packets = usize::try_from(carrier.waiting).unwrap_or(usize::MAX);
         let newest = self.open.iter().rev().take(packets);
@@ -225,10 +226,10 @@ impl<M: Serialize> Session<M> {
         waiting
     }
 
-    /// How many bytes to write: those of a packet, or what the host sends in two ticks, as one that
-    /// sends a little faster would else have nothing before the next; less what waits there. What it
-    /// sends is what it has sent, but not more than the congestion window. A packet that begins within
-    /// the room may exceed it.
+    /// How many bytes to write: those of a packet, or what the host sends in two ticks, as a host that
+    /// sends a little faster would otherwise have nothing before the next tick; less what waits there.
+    /// The host sends as much as it has recently sent, but not more than the congestion window. A
+    /// packet that begins within the room may exceed it.
     fn room(&self, tick: Duration, carrier: &Carrier) -> u64 {
         let (window, rtt) = (u128::from(carrier.window), carrier.rtt.as_micros().max(1));
         let of_window = u64::try_from(window * tick.as_micros() / rtt).unwrap_or(u64::MAX);
@@ -266,7 +267,7 @@ impl<M: Serialize> Session<M> {
         Ok(Some((buffer.into(), options)))
     }
 
-    /// Packets whose receipts came, or do not come, are not on their way.
+    /// Packets whose receipts came, or are overdue, are not on their way.
     fn forget_open(&mut self, now: Instant) {
         let is_over = |open: &&Open| open.bytes == 0 || open.until <= now;
         while let Some(open) = self.open.front().filter(is_over) {
@@ -280,8 +281,8 @@ impl<M: Serialize> Session<M> {
     ///
     /// # Errors
     ///
-    /// It is refused, and counted. The remote host takes it for arrived; what was in it comes again
-    /// nevertheless, a little later.
+    /// The packet is refused, and counted. The remote host takes it for arrived; its content comes
+    /// again nevertheless, a little later.
     ///
     /// ```
     /// # use porous_message::{MessageChannel, MessageConfig, Session};
@@ -294,7 +295,7 @@ impl<M: Serialize> Session<M> {
         self.endpoint.read_packet(packet)
     }
 
-    /// A receipt has come. Those of other packets do no harm.
+    /// A receipt has come. Receipts of other packets do no harm.
     ///
     /// ```
     /// # use porous_message::{Carrier, MessageChannel, MessageConfig, Session};
@@ -311,7 +312,7 @@ impl<M: Serialize> Session<M> {
     /// ```
     pub fn receipt(&mut self, token: u64, outcome: Outcome) {
         let behind = self.token.wrapping_sub(token);
-        // Those that are not ours, or too old.
+        // Tokens that are not ours, or too old.
         if !(1..=1 << 15).contains(&behind) {
             return;
         }

@@ -2,11 +2,11 @@
 
 use alloc::collections::VecDeque;
 
-/// A queue with room for no more bytes is not worth shrinking.
+/// A queue with room for no more bytes than these is not worth shrinking.
 const SMALL: usize = 256;
 
-/// To be called when something was taken out: a queue that was long, and is short now, gives back what
-/// it does not need. So what a queue takes follows what is in it.
+/// To be called when something was taken out: a queue that was long, and is short now, gives back the
+/// memory it does not need. So the memory of a queue follows its content.
 pub(crate) fn shrink<T>(queue: &mut VecDeque<T>) {
     let (len, capacity) = (queue.len(), queue.capacity());
     if 4 * len < capacity && capacity.saturating_mul(size_of::<T>()) > SMALL {

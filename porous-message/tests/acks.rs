@@ -33,7 +33,7 @@ impl Side {
         }
     }
 
-    /// A packet for each tick, also if there is nothing in it but acks.
+    /// A packet for each tick, even if it carries nothing but acks.
     fn packet<'b>(&mut self, now: Instant, buffer: &'b mut [u8]) -> &'b [u8] {
         if self.endpoint.send(0, self.sent).is_ok() {
             self.sent += 1;
@@ -67,7 +67,7 @@ impl Side {
     }
 }
 
-/// What either side has heard after so many ticks with new messages, and some without.
+/// What each side has heard after `ticks` ticks with new messages, and some without.
 fn talk(line: LinkConfig, ticks: u64) -> [Side; 2] {
     let seed = Seed::from_env(Seed::new(11));
     let mut network = Network::new(seed, line);
@@ -122,7 +122,7 @@ fn a_message_goes_into_one_packet_at_any_round_trip_if_nothing_is_lost() {
         let line = LinkConfig::new().delay(Duration::from_millis(delay));
         for side in talk(line, 1000) {
             let stats = side.endpoint.stats();
-            // Until the first round trip is known, each goes again after 100 ms.
+            // Until the first round trip is known, each message goes again after 100 ms.
             let first = if delay > 40 { 2 * delay / 16 * 4 } else { 0 };
             assert!(stats.resent <= first, "{delay} ms: {stats:?}");
             assert!(stats.sent > 900, "{delay} ms: {stats:?}");
@@ -130,7 +130,7 @@ fn a_message_goes_into_one_packet_at_any_round_trip_if_nothing_is_lost() {
     }
 }
 
-/// `packet 2, received 5 4`: the header that an ack system gives.
+/// Parses `packet 2, received 5 4`: the header that an ack system gives.
 fn header_of(case: &str) -> AckHeader {
     let (packet, received) = case.split_once(", received ").unwrap();
     let packet: u32 = packet.strip_prefix("packet ").unwrap().parse().unwrap();

@@ -48,7 +48,7 @@ fn a_piece_costs_what_it_brings_and_blocks_what_they_may() {
     let rest = read(&mut receiver, &packets[1..]);
     let kept = first.bytes_current + rest.bytes_current;
     assert!(kept < 2 * i64::from(4 * BLOCK), "{kept}");
-    // Once more, nothing is new.
+    // The same packets once more: nothing is new.
     let again = read(&mut receiver, &packets);
     assert_eq!(again.bytes_current, 0);
 }
@@ -90,13 +90,14 @@ fn a_sender_whose_packets_are_not_acknowledged_remembers_so_many_of_them() {
     assert!(more.abs() < 1000, "nodes of a tree: {more}");
 }
 
-/// A channel that nobody uses, and one that was used to its limits and is at rest again.
+/// The most bytes that a channel takes which is not used, or which was used to its limits and is at
+/// rest again.
 const AT_REST: i64 = 2000;
 
-/// As large as those of many games.
+/// A message as large as those of many games.
 type Large = [u8; 64];
 
-/// Channels as they come.
+/// Channels with default settings.
 fn three() -> MessageConfig {
     let channels = [
         MessageChannel::reliable(),
@@ -119,7 +120,7 @@ fn channels_that_nobody_uses_take_next_to_nothing() {
     assert!(each < 3 * AT_REST, "{each}");
 }
 
-/// One packet each way, of which a third is lost; what is lost is known a little later.
+/// One packet each way, of which a third is lost; the loss is known a little later.
 fn exchange(ends: &mut [Endpoint<Large>; 2], step: u32) {
     let now = Instant::from_micros(u64::from(step) * 50_000);
     let mut buffer = [0; 1100];

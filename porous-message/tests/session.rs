@@ -12,7 +12,7 @@ use porous_sim::{LinkConfig, Pair, Seed, World};
 
 const CHANNEL: ChannelId = ChannelId(0);
 
-/// What becomes of a client with these messages at a server with those.
+/// The event that a client with these messages gets from a server with those.
 fn outcome(client: &MessageConfig, server: &MessageConfig) -> Option<Event<u32>> {
     let mut world = World::new(Seed::new(1), LinkConfig::new());
     world.add_host(1, Config::client().application_id(7 ^ client.fingerprint()));
@@ -102,7 +102,7 @@ fn a_lost_packet_is_made_up_for_when_its_receipt_says_so() {
     let mut other = Session::<u32>::new(self::config(&[MessageChannel::reliable()]));
     let down = LinkConfig::new().down(true);
     for number in 0..100_u32 {
-        // A hundred milliseconds without a line.
+        // A hundred milliseconds without a network.
         match number {
             20 => pair.world.network_mut().set_all(down),
             30 => pair.world.network_mut().set_all(line),
@@ -133,7 +133,7 @@ fn a_lost_packet_is_made_up_for_when_its_receipt_says_so() {
     assert!(expected > 90, "{expected}");
 }
 
-/// What is known of a connection, with a window that has room.
+/// The state of a connection with this round trip, and a window that has room.
 fn carrier(rtt: Duration) -> Carrier {
     let mut stats = PeerStats::default();
     (stats.rtt, stats.resend_timeout, stats.window) = (rtt, rtt + rtt / 2, 100_000);
@@ -154,7 +154,7 @@ fn packets_go_stale_when_their_messages_go_into_others() {
             }
         }
         let (first, options) = times[0];
-        // Ten milliseconds for the tick, of which there is none before the first.
+        // Ten milliseconds for the tick: before the first there is none.
         let patience = millis * 3 / 2;
         let ttl = Duration::from_millis(patience.max(100));
         assert_eq!(first, 0);
@@ -187,16 +187,16 @@ fn a_session_writes_what_leaves_within_two_ticks_and_no_more() {
         [0; 3],
         "nothing leaves"
     );
-    // One has left, then one more: as slow as that.
+    // One packet has left, then one more: the session becomes as slow as the host.
     assert_eq!([written(1), written(2), written(1)], [1, 0, 1]);
-    // All leaves: twice as much each time.
+    // All packets leave: the session writes twice as much each time.
     let faster = [written(0), written(0), written(0)];
     assert!(faster[0] < faster[1] && faster[1] < faster[2], "{faster:?}");
-    // The window lets go 100,000 bytes in 50 ms.
+    // The window lets 100,000 bytes go in 50 ms.
     assert!((0..100).all(|_| written(0) <= 66));
 }
 
-/// One packet a tick would take 16 s.
+/// At one packet a tick the block would take 16 s.
 #[test]
 fn a_block_takes_what_the_path_carries() {
     let channel = Channel::new(Priority::High).unordered();
@@ -231,7 +231,7 @@ fn a_block_takes_what_the_path_carries() {
         }
         pair.world.run_for(Duration::from_millis(16));
         ticks += 1;
-        // 1.6 s; the line alone takes 1.1.
+        // The block takes 1.6 s; the line alone takes 1.1 s.
         assert!(ticks < 100, "{:?}", sessions[0].endpoint().stats());
     }
     // 4096 pieces, of which the queue of the line drops some at the start.

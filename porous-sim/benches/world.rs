@@ -1,6 +1,6 @@
 //! How many datagrams a second of real time carries. `cargo bench -p porous-sim`
 //!
-//! A datagram is made by a host, carried, and read by a host: the protocol's work is in it.
+//! A datagram is made by a host, carried, and read by a host: the measure includes the protocol's work.
 
 use core::time::Duration;
 
@@ -56,7 +56,7 @@ fn second(world: &mut World) {
                 let sent = world
                     .host_mut(address)
                     .send(peer, ChannelId(0), vec![7; 100], mode);
-                // A slow network pushes back.
+                // On a slow network the send buffer fills, and `send` refuses.
                 let _ = sent;
             }
         }

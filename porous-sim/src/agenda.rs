@@ -1,4 +1,4 @@
-//! Who is to be called when, in one order.
+//! When each host is to be called, in one order.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -42,7 +42,7 @@ impl<A: Copy + Ord> Agenda<A> {
         self.order.first().map(|&(at, _)| at)
     }
 
-    /// Who is to be called at `now` or before, by time, then by address.
+    /// The addresses to be called at `now` or before, by time, then by address.
     pub(crate) fn due(&self, now: Instant) -> Vec<A> {
         self.order
             .iter()

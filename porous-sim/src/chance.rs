@@ -12,7 +12,7 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Chance {
-    /// Happens if the random bits are below; `u64::MAX` stands for always.
+    /// The chance happens if the random bits are below this; `u64::MAX` stands for always.
     below: u64,
 }
 
@@ -54,7 +54,7 @@ impl Chance {
         }
     }
 
-    /// Whether it happens, given 64 random bits.
+    /// True if the chance happens, given 64 random bits.
     ///
     /// ```
     /// use porous_sim::rand_core::Rng;
@@ -72,7 +72,7 @@ impl Chance {
 
 /// Turns 64 random bits into a number from 0 to `n - 1`, and 0 if `n` is 0.
 ///
-/// It multiplies and keeps the high half, which needs one draw however it falls. No number is
+/// It multiplies and keeps the high half, which needs one draw, whatever the bits. No number is
 /// favoured over another by more than one part in 2^64 / `n`: for a million, one in 10^13.
 ///
 /// ```
@@ -122,7 +122,7 @@ mod tests {
         for _ in 0..60_000 {
             faces[usize::try_from(below(rng.next_u64(), 6)).unwrap()] += 1;
         }
-        // Binomial: sigma = sqrt(60000 * 5/36) = 91; four of them.
+        // Binomial: sigma = sqrt(60000 * 5/36) = 91; the bound is four sigma.
         assert!(faces.iter().all(|&n| n.abs_diff(10_000) < 365), "{faces:?}");
     }
 

@@ -2,10 +2,10 @@
 
 use core::time::Duration;
 
-/// The state of RFC 8289 §5.2. Times are microseconds.
+/// The state of RFC 8289 §5.2. Times are in microseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CoDel {
-    /// When the wait will have been too long for an interval, if it is too long.
+    /// When the wait will have been too long for an interval, if it is too long now.
     first_above: Option<u64>,
     dropping: bool,
     drop_next: u64,
@@ -14,8 +14,8 @@ pub(crate) struct CoDel {
 }
 
 impl CoDel {
-    /// Whether to drop a datagram that leaves the queue at `now` after it waited for `sojourn`.
-    /// `stands` says that more than one packet waited.
+    /// True if a datagram is to be dropped that leaves the queue at `now` after it waited for
+    /// `sojourn`. `stands` is true if more than one packet waited.
     pub(crate) fn drops(
         &mut self,
         now: u64,
@@ -45,7 +45,7 @@ impl CoDel {
         true
     }
 
-    /// Whether the wait has been too long for an interval.
+    /// True if the wait has been too long for an interval.
     fn is_bad(&mut self, now: u64, above: bool, interval: u64) -> bool {
         if !above {
             self.first_above = None;
@@ -58,7 +58,7 @@ impl CoDel {
     }
 }
 
-/// The time to the next drop: the interval by the square root of the count.
+/// The time to the next drop: the interval divided by the square root of the count.
 const fn step(interval: u64, count: u64) -> u64 {
     match interval.saturating_mul(interval).checked_div(count) {
         Some(square) => square.isqrt(),
@@ -77,8 +77,8 @@ mod tests {
 
     const TIMES: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(100)];
 
-    /// The milliseconds at which a datagram is dropped, if one leaves each millisecond after it
-    /// waited for as long as `wait` says.
+    /// The milliseconds at which a datagram is dropped, if one leaves each millisecond after a wait of
+    /// `wait(time)` milliseconds.
     fn drops(codel: &mut CoDel, times: core::ops::Range<u64>, wait: fn(u64) -> u64) -> Vec<u64> {
         times
             .filter(|&ms| codel.drops(ms * 1000, wait(ms) * 1000, true, TIMES))
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn a_queue_that_stands_loses_more_and_more() {
         let found = drops(&mut CoDel::default(), 0..500, |_| 6);
-        // 100 ms, then after 100, 100/sqrt(2), 100/sqrt(3), ...
+        // After 100 ms, then 100, 100/sqrt(2), 100/sqrt(3) ms later, and so on.
         assert_eq!(found, [100, 200, 271, 329, 379, 424, 464]);
     }
 
@@ -106,7 +106,7 @@ mod tests {
         let mut codel = CoDel::default();
         assert_eq!(drops(&mut codel, 0..400, |_| 6).len(), 5);
         assert_eq!(drops(&mut codel, 400..500, |_| 0), []);
-        // Four drops after the first: from now on at once at that pace.
+        // There were four drops after the first: the next episode begins at that pace.
         assert_eq!(drops(&mut codel, 500..700, |_| 6), [600, 650, 695]);
         assert_eq!(drops(&mut codel, 700..9000, |_| 0), []);
         assert_eq!(drops(&mut codel, 9000..9250, |_| 6), [9100, 9200]);

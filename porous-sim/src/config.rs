@@ -11,7 +11,7 @@ use crate::Chance;
 /// The bytes that UDP over IPv4 adds to a datagram: 20 of IP, 8 of UDP.
 pub(crate) const UDP_OVERHEAD: u32 = 28;
 
-/// How much may wait in front of a link with a limited rate; what comes on top is dropped.
+/// How much may wait in front of a link with a limited rate; a datagram beyond this is dropped.
 ///
 /// ```
 /// use core::time::Duration;
@@ -29,16 +29,16 @@ pub enum Queue {
     /// would be more than this. One that finds the link idle is never dropped.
     Bytes(u64),
     /// CoDel (RFC 8289): when for `interval` no datagram has waited for less than `target`, one is
-    /// dropped now and then, the more often the longer that lasts. So a queue that stands melts,
-    /// and a burst passes. Nothing waits for longer than a second. RFC 8289 §3 takes 5 and 100 ms.
+    /// dropped now and then, more often the longer that state lasts. So a standing queue melts, and a
+    /// burst passes. No datagram waits for longer than a second. RFC 8289 §3 uses 5 and 100 ms.
     ///
-    /// A datagram's fate is decided when it is sent, from the wait that it will have. What differs
-    /// from the RFC is the exception for a queue of no more than one packet: we look at what waits
-    /// when a datagram comes, not when it leaves.
+    /// A datagram's fate is decided when it is sent, from the wait that it will have. The exception for
+    /// a queue of no more than one packet differs from the RFC: we look at what waits when a datagram
+    /// comes, not when it leaves.
     CoDel {
-        /// The wait that is good enough.
+        /// The wait that is acceptable.
         target: Duration,
-        /// For how long it may be longer.
+        /// How long the wait may be longer.
         interval: Duration,
     },
 }
@@ -51,10 +51,9 @@ impl Queue {
     };
 }
 
-/// Losses that come in bursts: Gilbert's and Elliott's model of a radio. A link is in a good state
-/// or in a bad one, and before each datagram it may change. In the bad state it loses what
-/// [`burst_loss`](LinkConfig::burst_loss) says, in the good one what [`loss`](LinkConfig::loss)
-/// says.
+/// Losses that come in bursts: the radio model of Gilbert and Elliott. A link is in a good state or in
+/// a bad one, and before each datagram it may change. In the bad state it loses as
+/// [`burst_loss`](LinkConfig::burst_loss) says, in the good one as [`loss`](LinkConfig::loss) says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bursts {
     pub(crate) enter: Chance,
@@ -64,19 +63,19 @@ pub(crate) struct Bursts {
 
 /// The conditions on a one-way link.
 ///
-/// [`LinkConfig::new`] is a perfect link: no delay, no loss, no limit. Each method sets one
-/// condition and hands the rest on.
+/// [`LinkConfig::new`] is a perfect link: no delay, no loss, no limit. Each method sets one condition
+/// and returns the configuration.
 ///
 /// # Order of effects
 ///
 /// A datagram meets them in this order: the partition ([`down`](Self::down)), the size limit
 /// ([`mtu`](Self::mtu)), the queue and the [`rate`](Self::rate), [`loss`](Self::loss) and
-/// [`burst_loss`](Self::burst_loss), [`duplicate`](Self::duplicate), [`corrupt`](Self::corrupt)
-/// and [`truncate`](Self::truncate), and at last [`delay`](Self::delay) with its
-/// [`jitter`](Self::jitter) and [`reorder`](Self::reorder). So a datagram that is lost has used
-/// its share of the rate (as on a radio link), and a copy uses none and is not damaged. What is
-/// damaged is dropped where it arrives, as a system drops it whose checksum does not match, unless
-/// [`udp_checksum`](Self::udp_checksum) lets it through.
+/// [`burst_loss`](Self::burst_loss), [`duplicate`](Self::duplicate), [`corrupt`](Self::corrupt) and
+/// [`truncate`](Self::truncate), and at last [`delay`](Self::delay) with its [`jitter`](Self::jitter)
+/// and [`reorder`](Self::reorder). So a lost datagram has used its share of the rate (as on a radio
+/// link), and a copy uses none and is not damaged. A damaged datagram is dropped where it arrives, as a
+/// system drops one whose checksum does not match, unless [`udp_checksum`](Self::udp_checksum) lets it
+/// through.
 ///
 /// # Example
 ///
@@ -163,7 +162,7 @@ impl LinkConfig {
     }
 
     /// How far the delay of a datagram may be from [`delay`](Self::delay), in either direction:
-    /// each value as likely as any other, but never a delay below 0. Default: 0.
+    /// uniformly distributed, but never a delay below 0. Default: 0.
     ///
     /// Jitter alone does not reorder: a datagram that would overtake waits for the one before it.
     /// Where datagrams follow each other more closely than the jitter they therefore bunch up,
@@ -184,7 +183,7 @@ impl LinkConfig {
         self
     }
 
-    /// Whether datagrams may overtake each other by jitter alone. Default: no.
+    /// True if datagrams may overtake each other by jitter alone. Default: no.
     ///
     /// ```
     /// use core::time::Duration;
@@ -200,7 +199,7 @@ impl LinkConfig {
         self
     }
 
-    /// How many datagrams get lost, in percent, each independently of the others. Default: 0.
+    /// The share of datagrams that get lost, in percent, each independently of the others. Default: 0.
     ///
     /// # Panics
     ///
@@ -216,13 +215,14 @@ impl LinkConfig {
         self
     }
 
-    /// Loses datagrams in bursts, beside [`loss`](Self::loss): before each datagram a burst begins
-    /// with a chance of `enter` per cent, or ends with one of `leave`, and in it a datagram is lost
-    /// with a chance of `lost`. A burst is `100 / leave` datagrams long on average. Default: none.
+    /// Loses datagrams in bursts, beside [`loss`](Self::loss). Before each datagram a burst begins with
+    /// a chance of `enter` percent, or ends with a chance of `leave` percent; in a burst a datagram is
+    /// lost with a chance of `lost` percent. A burst is `100 / leave` datagrams long on average.
+    /// Default: none.
     ///
     /// # Panics
     ///
-    /// If one is not from 0 to 100.
+    /// If one of the three is not from 0 to 100.
     ///
     /// ```
     /// // One burst in 200 datagrams, 5 datagrams long, in which two of three are lost.
@@ -239,13 +239,13 @@ impl LinkConfig {
         self
     }
 
-    /// How many datagrams get one to eight bits turned over on the way, in per cent. Default: 0.
+    /// The share of datagrams of which one to eight bits are flipped, in percent. Default: 0.
     ///
-    /// They are dropped, unless [`udp_checksum`](Self::udp_checksum) lets them through.
+    /// Damaged datagrams are dropped, unless [`udp_checksum`](Self::udp_checksum) lets them through.
     ///
     /// # Panics
     ///
-    /// If it is not from 0 to 100.
+    /// If `percent` is not from 0 to 100.
     ///
     /// ```
     /// let c = porous_sim::LinkConfig::new().corrupt(0.1);
@@ -257,13 +257,13 @@ impl LinkConfig {
         self
     }
 
-    /// How many datagrams lose their end on the way, in per cent. Default: 0.
+    /// The share of datagrams that lose their end, in percent. Default: 0.
     ///
-    /// They are dropped, unless [`udp_checksum`](Self::udp_checksum) lets them through.
+    /// Damaged datagrams are dropped, unless [`udp_checksum`](Self::udp_checksum) lets them through.
     ///
     /// # Panics
     ///
-    /// If it is not from 0 to 100.
+    /// If `percent` is not from 0 to 100.
     ///
     /// ```
     /// let c = porous_sim::LinkConfig::new().truncate(0.1);
@@ -275,13 +275,13 @@ impl LinkConfig {
         self
     }
 
-    /// Whether the receiving system drops what was damaged, as UDP's checksum lets it do (RFC 768,
-    /// RFC 8200 §8.1). Default: yes.
+    /// True if the receiving system drops damaged datagrams, as UDP's checksum lets it do (RFC 768, RFC
+    /// 8200 §8.1). Default: yes.
     ///
-    /// A real checksum has 16 bits, and now and then lets something through: here nothing passes.
-    /// Without it every damaged datagram arrives, as over IPv4 from a sender that puts no checksum
-    /// in. Then only what looks at its bytes itself, as a connection with
-    /// [`Integrity::Crc32c`](porous_proto::Integrity) does, can be expected to bear
+    /// A real checksum has 16 bits, and now and then lets a damaged datagram through: here none passes.
+    /// Without the checksum every damaged datagram arrives, as over IPv4 from a sender that puts none
+    /// in. Then only a receiver that checks the bytes itself, such as a connection with
+    /// [`Integrity::Crc32c`](porous_proto::Integrity), can be expected to bear
     /// [`corrupt`](Self::corrupt) and [`truncate`](Self::truncate).
     ///
     /// ```
@@ -303,10 +303,10 @@ impl LinkConfig {
         self
     }
 
-    /// How many datagrams arrive twice, in percent. Default: 0.
+    /// The share of datagrams that arrive twice, in percent. Default: 0.
     ///
     /// The copy draws its own delay. It never comes before the original, but it may come after
-    /// datagrams that were sent later, and it does not hold those back.
+    /// datagrams that were sent later, and it does not hold these back.
     ///
     /// # Panics
     ///
@@ -322,8 +322,8 @@ impl LinkConfig {
         self
     }
 
-    /// How many datagrams are held back so that later ones overtake them, in percent; for how
-    /// long: [`reorder_by`](Self::reorder_by). Default: 0.
+    /// The share of datagrams that are held back so that later ones overtake them, in percent;
+    /// [`reorder_by`](Self::reorder_by) says for how long. Default: 0.
     ///
     /// # Panics
     ///
@@ -339,9 +339,9 @@ impl LinkConfig {
         self
     }
 
-    /// The longest time that [`reorder`](Self::reorder) holds a datagram back on top of its
-    /// delay; the time is drawn between one microsecond and this, and is one microsecond if this
-    /// is shorter. Default: twice the jitter, but at least 10 ms.
+    /// The longest time that [`reorder`](Self::reorder) holds a datagram back on top of its delay. The
+    /// time is drawn between one microsecond and `longest`, and is one microsecond if `longest` is
+    /// shorter. Default: twice the jitter, but at least 10 ms.
     ///
     /// ```
     /// use core::time::Duration;
@@ -355,11 +355,11 @@ impl LinkConfig {
         self
     }
 
-    /// How much the link carries, in bits a second, [`overhead`](Self::overhead) included; 0 is
-    /// without limit. Default: 0.
+    /// The rate of the link, in bits a second, [`overhead`](Self::overhead) included; 0 is without
+    /// limit. Default: 0.
     ///
-    /// Datagrams leave one after the other, each when its last bit has gone out; those that wait
-    /// are in a [`queue`](Self::queue).
+    /// Datagrams leave one after the other, each when its last bit has gone out; the others wait in a
+    /// [`queue`](Self::queue).
     ///
     /// ```
     /// // 1 Mbit/s.
@@ -372,7 +372,7 @@ impl LinkConfig {
         self
     }
 
-    /// How much may wait when the [`rate`](Self::rate) is limited. Default: 100 ms.
+    /// How much may wait where the [`rate`](Self::rate) is limited. Default: 100 ms.
     ///
     /// ```
     /// let c = porous_sim::LinkConfig::new().rate(64_000).queue(porous_sim::Queue::Bytes(8000));
@@ -384,8 +384,8 @@ impl LinkConfig {
         self
     }
 
-    /// What the layers below add to each datagram, in bytes. It counts against the rate and the
-    /// queue, not against the MTU. Default: 28, UDP over IPv4; over IPv6 it is 48.
+    /// The bytes that the layers below add to each datagram. They count against the rate and the queue,
+    /// not against the MTU. Default: 28, UDP over IPv4; over IPv6 it is 48.
     ///
     /// ```
     /// let ipv6 = porous_sim::LinkConfig::new().overhead(48);
@@ -397,8 +397,8 @@ impl LinkConfig {
         self
     }
 
-    /// The largest datagram that passes, in bytes of UDP payload; larger ones vanish without a
-    /// word, as on a path whose routers say nothing. Default: no limit.
+    /// The largest datagram that passes, in bytes of UDP payload; larger ones vanish without a word, as
+    /// on a path whose routers send no ICMP messages. Default: no limit.
     ///
     /// ```
     /// let c = porous_sim::LinkConfig::new().mtu(1200);
@@ -410,7 +410,7 @@ impl LinkConfig {
         self
     }
 
-    /// Whether the link is cut: then everything that is sent vanishes. Default: no.
+    /// True if the link is cut: then every datagram that is sent vanishes. Default: no.
     ///
     /// ```
     /// let up = porous_sim::LinkConfig::new().loss(1.0);

@@ -1,11 +1,11 @@
-//! What a link does to the bytes of a datagram: bits turned over, an end cut off.
+//! What a link does to the bytes of a datagram: bits flipped, an end cut off.
 
 use alloc::vec::Vec;
 
 use crate::dice::{Dice, Effect};
 use crate::{LinkConfig, below};
 
-/// The most bits that are turned over in one datagram.
+/// The most bits that are flipped in one datagram.
 const MOST_BITS: u64 = 8;
 
 fn is_corrupted(config: &LinkConfig, dice: &Dice, number: u64) -> bool {
@@ -16,12 +16,12 @@ fn is_truncated(config: &LinkConfig, dice: &Dice, number: u64) -> bool {
     config.truncate.happens(dice.draw(Effect::Truncate, number))
 }
 
-/// Whether chance wants a datagram of this length to be damaged.
+/// True if chance damages a datagram of this length in bytes.
 pub(crate) fn is_damaged(config: &LinkConfig, dice: &Dice, number: u64, len: usize) -> bool {
     len > 0 && (is_corrupted(config, dice, number) || is_truncated(config, dice, number))
 }
 
-/// Damages a datagram, which is not empty, as chance wants it.
+/// Damages a datagram, which is not empty, as chance decides.
 pub(crate) fn damage(config: &LinkConfig, dice: &Dice, number: u64, datagram: &mut Vec<u8>) {
     let whole = datagram.len() as u64;
     if is_corrupted(config, dice, number) {
@@ -74,7 +74,7 @@ mod tests {
         let all = damaged(LinkConfig::new().corrupt(100.0));
         let bits = |d: &Vec<u8>| d.iter().map(|byte| byte.count_ones()).sum::<u32>();
         assert!(all.iter().all(|d| d.len() == LEN && bits(d) <= 8));
-        // Two of eight bits are the same one now and then.
+        // Now and then two of the flipped bits are the same one.
         assert!(all.iter().filter(|d| bits(d) == 0).count() < 100);
         assert!((1..=8).all(|n| all.iter().any(|d| bits(d) == n)));
         assert!((0..LEN).all(|at| all.iter().any(|d| d[at] != 0)));
@@ -92,7 +92,7 @@ mod tests {
         let config = LinkConfig::new().corrupt(10.0).truncate(10.0);
         let all = damaged(config);
         let cut = all.iter().filter(|d| d.len() < LEN).count();
-        // Binomial: sigma = 30; four of them.
+        // Binomial: sigma = 30; the bound is four sigma.
         assert!(cut.abs_diff(1000) < 120, "{cut}");
     }
 

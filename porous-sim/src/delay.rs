@@ -5,8 +5,8 @@ use core::time::Duration;
 use crate::dice::{Dice, Effect};
 use crate::{LinkConfig, below};
 
-/// The least that a datagram is held back for at most, unless the user says otherwise: enough
-/// that a game's next datagram overtakes.
+/// The least default of the longest time that a datagram is held back: enough that a game's next
+/// datagram overtakes it.
 const HOLD_BACK_MIN: Duration = Duration::from_millis(10);
 
 /// The delay of datagram `number`, with its jitter by `effect`.
@@ -20,7 +20,7 @@ pub(crate) fn travel(config: &LinkConfig, dice: &Dice, effect: Effect, number: u
     Duration::from_micros(micros)
 }
 
-/// How much longer datagram `number` travels so that later ones overtake; `None` for most.
+/// The time that datagram `number` is held back so that later ones overtake it; `None` for most.
 pub(crate) fn hold_back(config: &LinkConfig, dice: &Dice, number: u64) -> Option<Duration> {
     if !config.reorder.happens(dice.draw(Effect::HoldBack, number)) {
         return None;
@@ -64,7 +64,7 @@ mod tests {
         let sum: u64 = (0..10_000)
             .map(|n| micros(travel(&c, &dice, Effect::Delay, n)))
             .sum();
-        // sigma = 18 ms / sqrt(12) / sqrt(10000) = 52 us; four of them.
+        // sigma = 18 ms / sqrt(12) / sqrt(10000) = 52 us; the bound is four sigma.
         assert!((sum / 10_000).abs_diff(50_000) < 208, "{}", sum / 10_000);
     }
 

@@ -1,9 +1,9 @@
 //! The random numbers of a link: each is a function of the link's seed, of the effect that it
 //! decides, and of the datagram's number.
 //!
-//! So there is no order of draws that could shift: a link with loss loses the same datagrams
-//! whether it duplicates, jitters or overflows besides, and a link that loses 2 % loses all that
-//! it would have lost at 1 %.
+//! So there is no order of draws that could shift: a link with loss loses the same datagrams whether it
+//! also duplicates, jitters or overflows, and a link that loses 2 % loses every datagram that it would
+//! have lost at 1 %.
 
 use crate::Seed;
 
@@ -25,7 +25,7 @@ pub(crate) enum Effect {
     TruncateTo,
 }
 
-/// The names that the keys are derived by, in the order of [`Effect`].
+/// The names from which the keys are derived, in the order of [`Effect`].
 const NAMES: [&str; 13] = [
     "loss",
     "duplicate",

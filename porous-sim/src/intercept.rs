@@ -1,4 +1,4 @@
-//! The hand on the wire: a test decides about single datagrams.
+//! Interception: a test decides about single datagrams.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -11,7 +11,7 @@ use porous_proto::{Ecn, Instant};
 
 use crate::{Network, SimAddress};
 
-/// What a hook decides about a datagram that a host sends. Whatever passes then meets the
+/// What a hook decides about a datagram that a host sends. A datagram that passes then meets the
 /// conditions of its link like any other.
 ///
 /// ```
@@ -22,18 +22,18 @@ use crate::{Network, SimAddress};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Intercept {
-    /// It goes its way.
+    /// The datagram goes its way.
     Pass,
-    /// It vanishes.
+    /// The datagram vanishes.
     Drop,
-    /// It goes its way, and so does a copy right behind it.
+    /// The datagram goes its way, and so does a copy right behind it.
     Duplicate,
-    /// It enters its link only after this time.
+    /// The datagram enters its link only after this time.
     Delay(Duration),
-    /// It enters its link right behind the next datagram of its direction that passes: the two
-    /// change places. If none follows, it never arrives.
+    /// The datagram enters its link right behind the next one of its direction that passes: the two
+    /// change places. If no other follows, it never arrives.
     Hold,
-    /// Something else goes in its place: a damaged copy, for example.
+    /// These bytes go in place of the datagram: a damaged copy, for example.
     Replace(Vec<u8>),
 }
 
@@ -53,35 +53,35 @@ pub enum Intercept {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Passing<'a, A> {
-    /// How many datagrams this hook has seen before.
+    /// The number of datagrams that this hook has seen before.
     pub number: u64,
-    /// How many of those went from the same sender to the same receiver.
+    /// The number of those from the same sender to the same receiver.
     pub nth: u64,
-    /// When it was sent.
+    /// When the datagram was sent.
     pub now: Instant,
-    /// Who sends it.
+    /// The sender.
     pub from: A,
-    /// Who is to receive it.
+    /// The receiver that it is addressed to.
     pub to: A,
-    /// What is in it.
+    /// The bytes of the datagram.
     pub datagram: &'a [u8],
 }
 
 type Hook<A> = Box<dyn FnMut(&Passing<'_, A>) -> Intercept>;
 
-/// What stands between the hosts and the network: the hook, and the datagrams that it keeps back.
+/// The gate between the hosts and the network: the hook, and the datagrams that it keeps back.
 pub(crate) struct Gate<A> {
     hook: Option<Hook<A>>,
     number: u64,
     nth: BTreeMap<(A, A), u64>,
     held: BTreeMap<(A, A), Vec<Marked>>,
-    /// By the time at which they go on, then by number.
+    /// Delayed datagrams by the time at which they go on, then by number.
     delayed: BTreeMap<(Instant, u64), Delayed<A>>,
 }
 
 type Delayed<A> = ((A, A), Marked);
 
-/// What an IP header says of congestion, and what is in the datagram.
+/// The ECN field of the IP header, and the bytes of the datagram.
 type Marked = (Ecn, Vec<u8>);
 
 impl<A: SimAddress> Gate<A> {
@@ -95,7 +95,7 @@ impl<A: SimAddress> Gate<A> {
         }
     }
 
-    /// Sets the hook, which counts from zero, or takes it away.
+    /// Sets the hook, whose counts begin at zero, or takes it away.
     pub(crate) fn set(&mut self, hook: Option<Hook<A>>) {
         self.hook = hook;
         self.nth.clear();
@@ -115,7 +115,7 @@ impl<A: SimAddress> Gate<A> {
         }
     }
 
-    /// Sends a datagram, or what the hook makes of it.
+    /// Sends a datagram, or what the hook puts in its place.
     pub(crate) fn send(
         &mut self,
         now: Instant,
@@ -165,7 +165,7 @@ impl<A: SimAddress> Gate<A> {
         hook(&passing)
     }
 
-    /// Sends `datagram` and whatever waited for it.
+    /// Sends `datagram` and the datagrams held for it.
     fn pass(
         &mut self,
         now: Instant,
@@ -179,7 +179,7 @@ impl<A: SimAddress> Gate<A> {
         }
     }
 
-    /// A key for this time, behind all that go on at the same time.
+    /// A key for this time, behind all datagrams that go on at the same time.
     fn vacant(&self, at: Instant) -> (Instant, u64) {
         let last = self
             .delayed
@@ -261,7 +261,7 @@ mod tests {
             _ => Intercept::Pass,
         };
         assert_eq!(through(4, hold), [2, 0, 1, 3]);
-        // All go on at 10, in the order they came.
+        // All go on at 10 us, in the order in which they came.
         let delay = |p: &Passing<'_, u32>| {
             let past = Duration::from_micros(p.now.as_micros());
             Intercept::Delay(Duration::from_micros(10) - past)

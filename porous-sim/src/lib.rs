@@ -23,12 +23,13 @@
 //!
 //! To test a game: put its server and its clients on a [`World`], let each tick of the game be a
 //! [`run_for`](World::run_for), and run it once with each [`Preset`] and many seeds. One core carries
-//! some half a million datagrams a second, hosts and all (`cargo bench -p porous-sim`), so minutes of
-//! play are seconds. When one fails, its seed replays it, and [`World::with_text`] shows it as lines.
+//! about half a million datagrams a second, with the work of the hosts (`cargo bench -p porous-sim`),
+//! so minutes of play are seconds. When a run fails, its seed replays it, and [`World::with_text`]
+//! shows it as lines.
 //!
-//! For hosts of the protocol, start at [`World`]. Anything else can be tested on a bare network as
-//! well. The loop that drives it is always the same: take out what has arrived, let the hosts act,
-//! send what they have to say, and jump to the next time at which anything happens.
+//! For hosts of the protocol, start at [`World`]. Any other protocol can be tested on a bare network.
+//! The loop that drives one is always the same: take out what has arrived, let the hosts act, send
+//! their datagrams, and jump to the next time at which anything happens.
 //!
 //! ```
 //! use core::time::Duration;

@@ -22,15 +22,15 @@ use crate::{EcnPath, LinkConfig, LinkStats, Seed};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It will arrive.
+    /// The datagram will arrive.
     Carried {
-        /// When.
+        /// When the datagram arrives.
         due: Instant,
-        /// When its copy will, if it has one.
+        /// When its copy arrives, if it has one.
         copy: Option<Instant>,
-        /// Whether it was held back so that later ones may overtake it.
+        /// True if the datagram was held back so that later ones may overtake it.
         held_back: bool,
-        /// Whether it arrives with other bytes than it was sent with.
+        /// True if the datagram arrives with other bytes than it was sent with.
         damaged: bool,
     },
     /// Lost by chance.
@@ -38,7 +38,7 @@ pub enum Fate {
     /// Damaged on the way, and dropped by the system where it arrived
     /// ([`udp_checksum`](LinkConfig::udp_checksum)).
     BadChecksum {
-        /// When its copy, which is whole, will arrive, if it has one.
+        /// When the undamaged copy arrives, if there is one.
         copy: Option<Instant>,
     },
     /// The queue was full.
@@ -51,13 +51,13 @@ pub enum Fate {
 
 /// A one-way link for datagrams, in virtual time.
 ///
-/// What becomes of a datagram is decided when it is sent, from the conditions of that moment. It
-/// depends on the seed, the conditions, and the times and lengths of what was sent, on nothing
-/// else. Each effect has random numbers of its own: the datagrams that a link loses are the same
-/// whether it also duplicates, delays or reorders.
+/// What becomes of a datagram is decided when it is sent, from the conditions of that moment. The
+/// decision depends on the seed, the conditions, and the times and lengths of what was sent, on nothing
+/// else. Each effect has random numbers of its own: a link loses the same datagrams whether it also
+/// duplicates, delays or reorders.
 ///
-/// Time must not run backwards: a time earlier than one that the link has seen counts as that
-/// one.
+/// Time must not run backwards: a time earlier than the latest that the link has seen counts as the
+/// latest.
 ///
 /// ```
 /// use core::time::Duration;
@@ -79,9 +79,9 @@ pub struct Link {
     dice: Dice,
     bottleneck: Bottleneck,
     in_burst: bool,
-    /// Sorted by time, then by order of insertion.
+    /// The datagrams under way, by time, then by order of insertion.
     in_flight: VecDeque<InFlight>,
-    /// Nothing that keeps its place may come before this.
+    /// The latest arrival of a datagram that keeps its place: no later one that does may come before.
     last_due: Instant,
     now: Instant,
     stats: LinkStats,
@@ -95,7 +95,7 @@ struct InFlight {
 }
 
 impl Link {
-    /// A link with these conditions; chance follows from `seed`.
+    /// A link with these conditions, whose chance follows from `seed`.
     ///
     /// ```
     /// use porous_sim::{Link, LinkConfig, Seed};
@@ -117,7 +117,7 @@ impl Link {
         }
     }
 
-    /// Sends a datagram and tells what becomes of it, which only a test should look at.
+    /// Sends a datagram and returns what becomes of it, which only a test should look at.
     ///
     /// ```
     /// use porous_proto::Instant;
@@ -205,8 +205,8 @@ impl Link {
         Some((ecn, datagram))
     }
 
-    /// When the next datagram arrives; `None` if none is under way. It is in the past if
-    /// datagrams have arrived and were not taken out.
+    /// When the next datagram arrives; `None` if none is under way. In the past if datagrams have
+    /// arrived and were not taken out.
     ///
     /// ```
     /// use porous_proto::Instant;
@@ -222,7 +222,7 @@ impl Link {
         self.in_flight.front().map(|first| first.due)
     }
 
-    /// What has happened so far.
+    /// The counts of this link so far.
     ///
     /// ```
     /// use porous_proto::Instant;
@@ -253,9 +253,9 @@ impl Link {
         &self.config
     }
 
-    /// Changes the conditions, for datagrams sent from now on. Those under way still arrive when
-    /// they would have, even if the link is now down; and they still are not overtaken, other
-    /// than by the effects that reorder.
+    /// Changes the conditions, for datagrams sent from now on. Datagrams under way still arrive when
+    /// they would have, even if the link is now down; and they still are not overtaken, other than by
+    /// the effects that reorder.
     ///
     /// ```
     /// use porous_proto::Instant;
@@ -272,7 +272,8 @@ impl Link {
         self.config = config;
     }
 
-    /// Decides about the next datagram, in the order that [`LinkConfig`] documents. The number of the datagram is the count of those sent before it, whatever became of them.
+    /// Decides about the next datagram, in the order that [`LinkConfig`] documents. `number` is the
+    /// count of those sent before it, whatever became of them.
     fn decide(&mut self, number: u64, len: usize, ecn: &mut Ecn) -> Fate {
         let (config, dice) = (&self.config, &self.dice);
         if config.down {
@@ -309,7 +310,7 @@ impl Link {
         if !config.jitter_reorders {
             due = due.max(self.last_due);
         }
-        // Set before holding back: who is held back does not hold back the others.
+        // Set before holding back: a datagram that is held back does not hold back the others.
         self.last_due = self.last_due.max(due);
         let held_back = hold_back(config, dice, number);
         due = due + held_back.unwrap_or_default();

@@ -1,21 +1,21 @@
-//! The clock of one machine, which need not go as the world's does.
+//! The clock of one machine, which need not agree with the world's.
 
 use porous_proto::Instant;
 
-/// Millionths.
+/// Millionths in one.
 const PPM: i128 = 1_000_000;
 
-/// Shows `shown` at the time `at`, and goes on from there.
+/// A clock that shows `shown` at the time `at` of the world, and goes on from there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LocalClock {
     at: Instant,
     shown: Instant,
-    /// By how many millionths it is too fast.
+    /// By how many millionths the clock is too fast; negative if it is too slow.
     drift: i32,
 }
 
 impl LocalClock {
-    /// A clock that is right.
+    /// A clock that agrees with the world's.
     pub(crate) const fn new() -> Self {
         Self {
             at: Instant::ZERO,
@@ -37,13 +37,13 @@ impl LocalClock {
         self.at = now;
     }
 
-    /// What it shows at a time of the world.
+    /// The time that the clock shows at a time of the world.
     pub(crate) fn show(&self, now: Instant) -> Instant {
         let passed = micros(now) - micros(self.at);
         at_micros(micros(self.shown) + (passed * self.rate()).div_euclid(PPM))
     }
 
-    /// The first time of the world at which it shows this, or more.
+    /// The first time of the world at which the clock shows `shown`, or more.
     pub(crate) fn when(&self, shown: Instant) -> Instant {
         let to_pass = micros(shown) - micros(self.shown);
         let rate = self.rate();

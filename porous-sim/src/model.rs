@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 
 use porous_proto::{Mode, Received};
 
-/// What was sent on the channels of one direction of a connection, and what of it may still come.
+/// The packets that were sent on the channels of one direction of a connection, and which of them may
+/// still come.
 ///
 /// ```
 /// use core::time::Duration;
@@ -32,11 +33,11 @@ pub struct Model {
 
 #[derive(Clone, Debug, Default)]
 struct Channel {
-    /// What may still be delivered.
+    /// The packets that may still be delivered.
     open: VecDeque<Open>,
     sent: [u64; 3],
     delivered: [u64; 3],
-    /// Of what must be delivered, what was not.
+    /// The number of packets that must be delivered and were not.
     missing: u64,
 }
 
@@ -44,12 +45,12 @@ struct Channel {
 struct Open {
     mode: Mode,
     packet: Vec<u8>,
-    /// It has to be delivered.
+    /// True if the packet has to be delivered.
     needed: bool,
 }
 
 impl Model {
-    /// A direction with so many channels.
+    /// A direction with this many channels.
     ///
     /// ```
     /// assert!(porous_sim::Model::new(1).is_complete());
@@ -61,12 +62,12 @@ impl Model {
         Self { channels: all }
     }
 
-    /// A packet was accepted by `send`. Packets should differ: of two that are the same, the first
-    /// is taken for delivered, so that one which came twice could pass for the other.
+    /// A packet was accepted by `send`. Packets should differ: of two equal ones the first is taken for
+    /// delivered, so that one which came twice could pass for the other.
     ///
     /// # Panics
     ///
-    /// If there is no such channel.
+    /// If the model has no such channel.
     ///
     /// ```
     /// use porous_proto::Mode;
@@ -79,12 +80,12 @@ impl Model {
         self.push(channel, mode, packet, mode == Mode::Reliable);
     }
 
-    /// As [`sent`](Self::sent), of a packet that may be given up although it is reliable: it has a
+    /// As [`sent`](Self::sent), for a packet that may be given up although it is reliable: it has a
     /// time to live, or may be cancelled.
     ///
     /// # Panics
     ///
-    /// If there is no such channel.
+    /// If the model has no such channel.
     ///
     /// ```
     /// use porous_proto::Mode;
@@ -112,8 +113,8 @@ impl Model {
     ///
     /// # Panics
     ///
-    /// If it was never sent, or came before, or a reliable one was skipped for it, or one that was
-    /// sent later has been delivered already. The message ends with `context`.
+    /// If the packet was never sent, or came before, or a reliable one was skipped for it, or one that
+    /// was sent later has been delivered already. The message ends with `context`.
     ///
     /// ```should_panic
     /// use porous_proto::{ChannelId, Mode, Received};
@@ -135,7 +136,7 @@ impl Model {
     ///
     /// # Panics
     ///
-    /// If it was never sent, or came before. The message ends with `context`.
+    /// If the packet was never sent, or came before. The message ends with `context`.
     ///
     /// ```
     /// use porous_proto::{ChannelId, Mode, Received};
@@ -164,7 +165,7 @@ impl Model {
         (channel, index)
     }
 
-    /// How many packets of this mode were sent, and how many delivered.
+    /// The number of packets of this mode that were sent, and of those that were delivered.
     ///
     /// ```
     /// use porous_proto::Mode;
@@ -188,8 +189,8 @@ impl Model {
         )
     }
 
-    /// Whether every reliable packet has been delivered that was not sent
-    /// [for a while](Self::sent_for_a_while).
+    /// True if every reliable packet has been delivered that was not sent [for a
+    /// while](Self::sent_for_a_while).
     ///
     /// ```
     /// assert!(porous_sim::Model::new(3).is_complete());

@@ -12,7 +12,7 @@ use crate::router::{NatRule, Router};
 #[derive(Debug)]
 pub(crate) struct Nats<A> {
     nats: BTreeMap<A, Nat<A>>,
-    /// Who is behind an outside address.
+    /// The host behind each outside address.
     inside: BTreeMap<A, A>,
     /// The local networks, by the hosts in them.
     lans: BTreeMap<A, u32>,
@@ -27,10 +27,10 @@ struct Nat<A> {
     made: usize,
 }
 
-/// An outside address, and to whom it is shown.
+/// An outside address, and the remote addresses to which it is shown.
 #[derive(Debug)]
 struct Mapping<A> {
-    /// The first who saw it.
+    /// The first remote address to which it was shown.
     to: A,
     outside: A,
     open_until: BTreeMap<A, Instant>,
@@ -45,7 +45,7 @@ impl<A: SimAddress> Nat<A> {
         }
     }
 
-    /// A mapping that does not look at the other end stays; the others are forgotten.
+    /// Forgets old mappings, but not one that does not depend on the other end.
     fn expire(&mut self, now: Instant) {
         for mapping in &mut self.mappings {
             mapping.open_until.retain(|_, until| *until >= now);
@@ -96,8 +96,8 @@ impl<A: SimAddress> Nats<A> {
         }
     }
 
-    /// Puts a host behind a router, or behind another one: then all ways in are shut.
-    /// Returns the first outside address before.
+    /// Puts a host behind a router, or behind another one: then all ways in are shut. Returns the first
+    /// outside address before.
     pub(crate) fn set(&mut self, host: A, router: Router<A>) -> Option<A> {
         let outside = router.outside.clone();
         let nat = Nat {
@@ -121,7 +121,7 @@ impl<A: SimAddress> Nats<A> {
         self.lans.extend(hosts.iter().map(|&host| (host, lan)));
     }
 
-    /// Whether both are in one local network.
+    /// True if both are in one local network.
     fn are_neighbours(&self, a: A, b: A) -> bool {
         let lan = self.lans.get(&a);
         lan.is_some() && lan == self.lans.get(&b)
@@ -132,7 +132,7 @@ impl<A: SimAddress> Nats<A> {
         self.nats.get(&host).map(|nat| &nat.router)
     }
 
-    /// A datagram goes out: the address that it seems to come from.
+    /// A datagram goes out. Returns the address that it seems to come from.
     pub(crate) fn leaves(&mut self, now: Instant, host: A, to: A) -> A {
         if self.are_neighbours(host, to) {
             return host;
@@ -141,10 +141,10 @@ impl<A: SimAddress> Nats<A> {
         nat.map_or(host, |nat| nat.leaves(now, to))
     }
 
-    /// A datagram comes to an address: who gets it, if anyone does.
+    /// A datagram comes to an address. Returns the host that gets it, if any.
     pub(crate) fn arrives(&self, now: Instant, from: A, to: A) -> Option<A> {
         if self.nats.contains_key(&to) {
-            // Nobody outside can reach an inside address.
+            // An inside address cannot be reached from outside.
             return self.are_neighbours(from, to).then_some(to);
         }
         let Some(host) = self.inside.get(&to) else {
@@ -154,7 +154,7 @@ impl<A: SimAddress> Nats<A> {
         let from_within = self.inside.get(&from);
         if from_within.is_some_and(|&sender| self.are_neighbours(sender, *host) || sender == *host)
         {
-            // The way back in of a router that may not have one.
+            // Hairpinning: the way back in, which not every router has.
             if !nat.router.hairpins {
                 return None;
             }

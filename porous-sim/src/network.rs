@@ -12,10 +12,10 @@ use porous_proto::{Ecn, Instant};
 use crate::hash::Fnv;
 use crate::{Fate, Link, LinkConfig, LinkStats, Seed, Trace};
 
-/// What a simulated network takes for an address: a number, a socket address, anything small.
+/// An address of a simulated network: a number, a socket address, any small value.
 ///
-/// The hash decides which chance a link gets. An integer has the same on every machine, so a
-/// scenario that must replay anywhere numbers its hosts.
+/// The hash of an address decides the chance of its links. The hash of an integer is the same on every
+/// machine, so a scenario that must replay on any machine numbers its hosts.
 ///
 /// ```
 /// fn takes(_: impl porous_sim::SimAddress) {}
@@ -29,7 +29,7 @@ impl<A: Copy + Ord + Hash + Debug> SimAddress for A {}
 /// A network of any number of addresses, in virtual time.
 ///
 /// There is a one-way [`Link`] for each ordered pair of addresses, made when it is first used.
-/// The chance of a link follows from the seed and the two addresses alone: traffic elsewhere, or
+/// The chance of a link follows from the seed and the two addresses alone: traffic on other links, or
 /// the order in which hosts join, does not disturb it.
 ///
 /// The cost of sending and receiving grows with the logarithm of the number of links.
@@ -84,10 +84,10 @@ impl<A: SimAddress> Network<A> {
         }
     }
 
-    /// Sends a datagram and tells what becomes of it, which only a test should look at. Nobody
-    /// needs to exist at `to`.
+    /// Sends a datagram and returns what becomes of it, which only a test should look at. There need
+    /// not be a host at `to`.
     ///
-    /// A time before the latest that the network has seen counts as that one.
+    /// A time before the latest that the network has seen counts as the latest.
     ///
     /// ```
     /// use porous_proto::Instant;
@@ -120,7 +120,7 @@ impl<A: SimAddress> Network<A> {
         Some((from, to, datagram))
     }
 
-    /// When the next datagram arrives anywhere; `None` if none is under way. It is in the past if
+    /// When the next datagram arrives at any address; `None` if none is under way. In the past if
     /// datagrams have arrived and were not taken out.
     ///
     /// ```
@@ -140,8 +140,8 @@ impl<A: SimAddress> Network<A> {
         self.due.first().map(|&(due, _)| due)
     }
 
-    /// Changes the conditions from `from` to `to`, that way only, for datagrams sent from now on.
-    /// See [`Link::set_config`].
+    /// Changes the conditions from `from` to `to`, in that direction only, for datagrams sent from now
+    /// on. See [`Link::set_config`].
     ///
     /// ```
     /// use porous_sim::{LinkConfig, Network, Seed};
@@ -169,7 +169,7 @@ impl<A: SimAddress> Network<A> {
         self.set_link(b, a, config);
     }
 
-    /// Changes the conditions everywhere: of every link that there is, and of every link to come.
+    /// Changes the conditions of every link that exists, and of every link to come.
     ///
     /// ```
     /// use porous_sim::{LinkConfig, Network, Seed};
@@ -209,7 +209,7 @@ impl<A: SimAddress> Network<A> {
         }
     }
 
-    /// Ends every partition: no link is down any more; all other conditions stay as they are.
+    /// Ends every partition: no link is down any more; other conditions stay as they are.
     ///
     /// ```
     /// use porous_sim::{LinkConfig, Network, Seed};
@@ -241,7 +241,7 @@ impl<A: SimAddress> Network<A> {
             .map_or(self.default, |link| *link.config())
     }
 
-    /// What has happened so far from `from` to `to`.
+    /// The counts from `from` to `to` so far.
     ///
     /// ```
     /// use porous_proto::Instant;
@@ -260,7 +260,7 @@ impl<A: SimAddress> Network<A> {
             .unwrap_or_default()
     }
 
-    /// What has happened so far on all links together. It looks at every link.
+    /// The counts of all links together so far. The call looks at every link.
     ///
     /// ```
     /// use porous_proto::Instant;
@@ -295,7 +295,7 @@ impl<A: SimAddress> Network<A> {
         self
     }
 
-    /// Everything that was sent and received, to compare with another run of the same seed.
+    /// The trace of all that was sent and received, to compare with another run of the same seed.
     ///
     /// ```
     /// use porous_proto::Instant;

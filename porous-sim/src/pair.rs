@@ -13,7 +13,7 @@ use crate::{LinkConfig, Seed, World};
 /// How long two hosts may take to connect.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A world of two hosts, [`A`](Self::A) and [`B`](Self::B), which know each other's name.
+/// A world of two hosts, [`A`](Self::A) and [`B`](Self::B), which know each other's address.
 ///
 /// ```
 /// use core::time::Duration;
@@ -33,7 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct Pair {
     /// The world of the two.
     pub world: World,
-    /// What each calls the other.
+    /// The peer id that each host has for the other.
     peers: [Option<PeerId>; 2],
 }
 
@@ -43,7 +43,7 @@ impl Pair {
     /// The address of the second host.
     pub const B: u32 = 2;
 
-    /// Two hosts that do not know each other yet, with these conditions both ways.
+    /// Two hosts that are not connected, with these conditions in both directions.
     ///
     /// ```
     /// use porous_proto::Config;
@@ -67,7 +67,7 @@ impl Pair {
     ///
     /// # Panics
     ///
-    /// If they do not get there; the message names the seed.
+    /// If the two do not connect within a minute; the message names the seed.
     ///
     /// ```
     /// use porous_proto::{Config, PeerState};
@@ -91,7 +91,7 @@ impl Pair {
     ///
     /// # Panics
     ///
-    /// If they do not get there; the message names the seed.
+    /// If the two do not connect within a minute; the message names the seed.
     ///
     /// ```
     /// use porous_proto::Config;
@@ -110,11 +110,11 @@ impl Pair {
         self.run_until_connected();
     }
 
-    /// What the host at `address` calls the other.
+    /// The peer id that the host at `address` has for the other.
     ///
     /// # Panics
     ///
-    /// If they were never connected.
+    /// If the two were never connected.
     ///
     /// ```
     /// use porous_proto::Config;
@@ -138,7 +138,7 @@ impl Pair {
     ///
     /// # Panics
     ///
-    /// If they were never connected.
+    /// If the two were never connected.
     ///
     /// ```
     /// use porous_proto::{Config, Mode};
@@ -161,11 +161,11 @@ impl Pair {
         host.send(peer, ChannelId(channel), packet, options)
     }
 
-    /// Takes out what the host at `address` has received by now.
+    /// Takes out the packets that the host at `address` has received by now.
     ///
     /// # Panics
     ///
-    /// If they were never connected.
+    /// If the two were never connected.
     ///
     /// ```
     /// use core::time::Duration;
@@ -185,14 +185,14 @@ impl Pair {
         core::iter::from_fn(|| host.receive(peer)).collect()
     }
 
-    /// The host at `from` sends all these packets, by channel, mode and content, as fast as it
-    /// accepts them. Returns what the other received, as soon as it is as many as were sent, or
-    /// else after `patience`. Events of both stay where they are.
+    /// The host at `from` sends all these packets, each with its channel, mode and content, as fast as
+    /// the host accepts them. Returns the packets that the other received, as soon as these are as many
+    /// as were sent, or otherwise after `patience`. Events of both hosts stay in their queues.
     ///
     /// # Panics
     ///
-    /// If they were never connected, or if a packet is refused for another reason than a full
-    /// send buffer; the message names the seed.
+    /// If the two were never connected, or if a packet is refused for another reason than a full send
+    /// buffer; the message names the seed.
     ///
     /// ```
     /// use core::time::Duration;
@@ -243,7 +243,7 @@ impl Pair {
         if address == Self::A { Self::B } else { Self::A }
     }
 
-    /// Sends, unless the send buffer is full.
+    /// Sends a packet. False if the send buffer is full.
     fn try_send(&mut self, from: u32, channel: u8, mode: Mode, packet: &[u8]) -> bool {
         match self.send(from, channel, mode, packet.to_vec()) {
             Ok(()) => true,
@@ -252,7 +252,7 @@ impl Pair {
         }
     }
 
-    /// One step, or none if the next is later than `limit`; then it is as late as that.
+    /// Takes one step. False if the next step is later than `limit`; then the time is `limit`.
     fn step_before(&mut self, limit: Instant) -> bool {
         if self
             .world
@@ -287,7 +287,7 @@ impl Pair {
     }
 }
 
-/// Whom the next events of this host say that it is connected to.
+/// The peer that the next events of this host report as connected.
 fn connected_peer(world: &mut World, address: u32) -> Option<PeerId> {
     while let Some(event) = world.poll_event(address) {
         if let Event::Connected { peer, .. } = event {

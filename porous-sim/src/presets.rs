@@ -1,4 +1,4 @@
-//! Networks that players have, in numbers.
+//! Networks of real players, in numbers.
 
 use core::time::Duration;
 
@@ -15,12 +15,11 @@ use crate::{LinkConfig, Queue};
 /// | [`Satellite`](Self::Satellite) | 300 ms | 8 ms | 0.5 % | 3, 25 Mbit/s | 500 ms |
 /// | [`Terrible`](Self::Terrible) | 120 ms | 60 ms, which reorders | 5 %, and bursts of 5 in 50 that lose nine of ten | 0.5, 1 Mbit/s | 300 ms |
 ///
-/// The jitter of the wireless ones is that of a radio that repeats what was not heard; the rates
-/// are what is left for one player. `Terrible` also makes 3 % copies, holds back 5 %, turns bits
-/// over in 1 % and cuts off 0.2 %: no network is like that, and a protocol that bears it bears all.
-/// UDP's checksum makes losses of the last two, unless
-/// [`udp_checksum`](LinkConfig::udp_checksum) is off: then `Terrible` changes what a game says that
-/// has not asked for [`Integrity::Crc32c`](porous_proto::Integrity).
+/// The jitter of the wireless presets is that of a radio that repeats lost frames; the rates are the
+/// share of one player. `Terrible` also duplicates 3 %, holds back 5 %, flips bits in 1 % and truncates
+/// 0.2 %: no network is like that, and a protocol that bears it bears all. UDP's checksum makes losses
+/// of the last two, unless [`udp_checksum`](LinkConfig::udp_checksum) is off: then `Terrible` changes
+/// the packets of a game that has not asked for [`Integrity::Crc32c`](porous_proto::Integrity).
 ///
 /// ```
 /// use porous_proto::Config;
@@ -43,12 +42,12 @@ pub enum Preset {
     Transatlantic,
     /// A geostationary satellite.
     Satellite,
-    /// All that can go wrong.
+    /// All faults at once.
     Terrible,
 }
 
 impl Preset {
-    /// All of them.
+    /// All presets.
     pub const ALL: [Self; 6] = [
         Self::Lan,
         Self::HomeWifi,
@@ -58,7 +57,7 @@ impl Preset {
         Self::Terrible,
     ];
 
-    /// From the player to the server, and back.
+    /// The links from the player to the server, and back.
     ///
     /// ```
     /// use porous_sim::Preset;
@@ -84,7 +83,7 @@ const fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-/// A delay, what it may differ by, and the longest wait in the queue.
+/// A line with this delay, jitter, and longest wait in the queue.
 const fn line(delay: Duration, jitter: Duration, queue: Duration) -> LinkConfig {
     let line = LinkConfig::new().delay(delay).jitter(jitter);
     line.queue(Queue::Time(queue))
@@ -130,7 +129,7 @@ mod tests {
     use crate::{Link, Pair, Seed};
     use porous_proto::{Config, Instant, Mode};
 
-    /// How much of 50,000 datagrams, one each 20 ms, is lost, in hundredths of a per cent.
+    /// The share of 50,000 datagrams, one each 20 ms, that is lost, in hundredths of a percent.
     fn loss(preset: Preset) -> u64 {
         let [up, _] = preset.links();
         let mut link = Link::new(up, Seed::new(1));
@@ -144,7 +143,7 @@ mod tests {
 
     #[test]
     fn they_lose_what_their_numbers_say() {
-        // In a burst one in 100 of the time and losing half: half a per cent more.
+        // In a burst for 1 % of the time, in which half is lost: half a percent more.
         let expected = [0..=0, 45..=75, 12..=28, 2..=9, 40..=60, 1150..=1400];
         for (preset, expected) in Preset::ALL.into_iter().zip(expected) {
             let loss = loss(preset);
@@ -152,7 +151,7 @@ mod tests {
         }
     }
 
-    /// Of a channel and a host with default settings, which notice no damage themselves.
+    /// With default settings of a channel and a host, which do not detect damage themselves.
     #[test]
     fn no_preset_changes_what_a_game_says() {
         for preset in Preset::ALL {

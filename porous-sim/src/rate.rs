@@ -11,22 +11,22 @@ use crate::{LinkConfig, Queue};
 /// would cost a fast link a tenth of its rate.
 const PICOS: u128 = 1_000_000;
 
-/// The bits of a large packet, and of its overhead.
+/// The bits of a large packet, with its overhead.
 const PACKET: u128 = 8 * 1514;
 
-/// The longest wait in front of a link with CoDel, which bounds nothing itself.
+/// The longest wait in front of a link with CoDel, which sets no bound itself.
 const LONGEST_CODEL: Duration = Duration::from_secs(1);
 
 /// What a queue does with a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Pass,
-    /// There is room, but its sender is to hear that the queue is too long.
+    /// There is room, but the queue is too long: the datagram is marked or dropped.
     Shorten,
     Full,
 }
 
-/// When the transmitter will have sent all that was accepted.
+/// The state of the transmitter: when it will have sent all accepted datagrams.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Bottleneck {
     /// In picoseconds since the epoch.
@@ -35,8 +35,8 @@ pub(crate) struct Bottleneck {
 }
 
 impl Bottleneck {
-    /// Accepts a datagram of `len` bytes and says when its last bit leaves, rounded up; `None` if
-    /// the queue is full. One that is ECN-capable may be marked.
+    /// Accepts a datagram of `len` bytes and returns when its last bit leaves, rounded up; `None` if
+    /// the queue is full. An ECN-capable datagram may be marked.
     pub(crate) fn accept(
         &mut self,
         now: Instant,
@@ -64,8 +64,8 @@ impl Bottleneck {
         ))
     }
 
-    /// Whether the queue takes `bits` more after `backlog` picoseconds of waiting bits. An idle link
-    /// takes anything.
+    /// What the queue does with `bits` more bits behind `backlog` picoseconds of waiting ones. An idle
+    /// link takes any datagram.
     fn judge(
         &mut self,
         queue: Queue,
@@ -105,14 +105,14 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    /// 1000 bytes with overhead: 8 ms at 1 Mbit/s.
+    /// The payload of a datagram of 1000 bytes with overhead: 8 ms at 1 Mbit/s.
     const LEN: usize = 972;
 
     fn config() -> LinkConfig {
         LinkConfig::new().rate(1_000_000)
     }
 
-    /// What says nothing of ECN.
+    /// Accepts a datagram that is not ECN-capable.
     fn accept(b: &mut Bottleneck, now: Instant, len: usize, c: &LinkConfig) -> Option<Instant> {
         b.accept(now, len, c, &mut Ecn::NotEct)
     }
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn codel_keeps_the_wait_short() {
-        // 1000 bytes each 6.4 ms are 125 % of the rate: an hour of it.
+        // 1000 bytes each 6.4 ms are 125 % of the rate; for an hour.
         let mut b = Bottleneck::default();
         let c = config().queue(Queue::CODEL);
         let (mut dropped, mut longest) = (0_u32, Duration::ZERO);

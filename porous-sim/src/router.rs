@@ -1,4 +1,4 @@
-//! What a router that hides a host is like, in the words of RFC 4787.
+//! The behaviour of a router that hides a host, in the words of RFC 4787.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -14,16 +14,16 @@ use crate::SimAddress;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NatRule {
-    /// Nothing: the same for all.
+    /// At nothing: the rule is the same for all remote addresses.
     EndpointIndependent,
-    /// Its machine.
+    /// At the machine.
     AddressDependent,
-    /// Its machine and its port.
+    /// At the machine and the port.
     AddressAndPortDependent,
 }
 
 impl NatRule {
-    /// All of them, the most permissive first.
+    /// All rules, the most permissive first.
     ///
     /// ```
     /// use porous_sim::NatRule;
@@ -37,9 +37,9 @@ impl NatRule {
     ];
 }
 
-/// A router for [`World::add_router`](crate::World::add_router). At first it maps without looking
-/// at the other end, filters by its machine and port, as most at home do, forgets after 2 min, and
-/// sends nothing back in that comes from within.
+/// A router for [`World::add_router`](crate::World::add_router). At first it maps without looking at
+/// the other end, filters by the other end's machine and port, as most at home do, forgets after 2 min,
+/// and does not hairpin.
 ///
 /// ```
 /// use core::time::Duration;
@@ -67,11 +67,11 @@ pub struct Router<A> {
 }
 
 impl<A: SimAddress> Router<A> {
-    /// A router that shows its host by these addresses, one for each mapping, in turn.
+    /// A router that shows its host under these addresses, one for each mapping, in turn.
     ///
     /// # Panics
     ///
-    /// If there is none.
+    /// If `outside` is empty.
     ///
     /// ```
     /// use porous_sim::Router;
@@ -93,8 +93,8 @@ impl<A: SimAddress> Router<A> {
         }
     }
 
-    /// What is shown to whom: the same address to all, to all ports of a machine, or to each port
-    /// another one.
+    /// Which address is shown to which remote: the same to all, one to all ports of a machine, or
+    /// another one to each port.
     ///
     /// ```
     /// use porous_sim::{NatRule, Router};
@@ -108,8 +108,8 @@ impl<A: SimAddress> Router<A> {
         self
     }
 
-    /// Who gets in at an address that is shown to somebody: all, all ports of a machine that was
-    /// written to, or only those that were.
+    /// Which remotes get in at an address that was shown to one: all, all ports of a machine that the
+    /// host has sent to, or only the ports that it has sent to.
     ///
     /// ```
     /// use porous_sim::{NatRule, Router};
@@ -123,7 +123,8 @@ impl<A: SimAddress> Router<A> {
         self
     }
 
-    /// Which addresses are ports of one machine; if nobody says so, each is a machine of its own.
+    /// True if two addresses are ports of one machine; if it is not set, each address is a machine of
+    /// its own.
     ///
     /// ```
     /// use porous_sim::Router;
@@ -152,7 +153,7 @@ impl<A: SimAddress> Router<A> {
         self
     }
 
-    /// It sends back in what comes from its own network (RFC 4787 §6).
+    /// The router sends datagrams from its own network back in (RFC 4787 §6).
     ///
     /// ```
     /// use porous_sim::Router;
@@ -166,8 +167,8 @@ impl<A: SimAddress> Router<A> {
         self
     }
 
-    /// Its first address is the host's for everybody, as if its owner had set a port to be
-    /// forwarded.
+    /// The router's first address is the host's for all remotes, as if its owner had configured port
+    /// forwarding.
     ///
     /// ```
     /// use porous_sim::Router;

@@ -14,10 +14,10 @@ const VARIABLE: &str = "POROUS_SEED";
 
 /// The number that a whole run follows from.
 ///
-/// Each part of a simulation takes its own stream, by a name and an index. Streams are
-/// independent: drawing more from one, or adding another, changes nothing in the rest.
+/// Each part of a simulation takes its own stream, by a name and an index. Streams are independent:
+/// drawing more from one, or adding another, changes nothing in the others.
 ///
-/// It prints as what replays it: put it into the message of every assertion.
+/// A seed prints as the setting that replays it: put it into the message of every assertion.
 ///
 /// ```
 /// use porous_sim::Seed;
@@ -47,13 +47,12 @@ impl Seed {
 
     /// The seed in the environment variable `POROUS_SEED`, if it is set, or else `default`.
     ///
-    /// With it a test has a seed of its own, and a failure seen elsewhere can be replayed without
+    /// With this a test has a seed of its own, and a failure on another machine can be replayed without
     /// touching the code.
     ///
     /// # Panics
     ///
-    /// If the variable is set and is no number: a replay that silently used another seed would be
-    /// worse.
+    /// If the variable is set and is no seed: a replay that silently used another seed would be worse.
     ///
     /// ```
     /// use porous_sim::Seed;

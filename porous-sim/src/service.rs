@@ -17,12 +17,12 @@ use porous_proto::Instant;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Service {
-    /// Whenever a datagram arrives, and whenever its deadline comes: a thread that waits on its
+    /// Whenever a datagram arrives, and whenever the host's deadline comes: a thread that waits on its
     /// socket.
     #[default]
     Event,
-    /// Once a frame of the game, and never in between: what arrives waits in the socket's buffer,
-    /// what is sent waits for the next tick.
+    /// Once a frame of the game, and never in between: datagrams that arrive wait in the socket's
+    /// buffer, packets that are sent wait for the next tick.
     Tick {
         /// From one tick to the next. Not rounded: the ticks of `Duration::from_secs(1) / 60` do
         /// not drift.
@@ -46,7 +46,7 @@ impl Service {
         }
     }
 
-    /// The first time from `time` on at which the host is called, if it has a reason.
+    /// The first time from `time` on at which this service calls the host, if there is a reason to.
     pub(crate) fn at_or_after(self, time: Instant) -> Instant {
         let Self::Tick { every, offset } = self else {
             return time;
@@ -58,7 +58,7 @@ impl Service {
         Instant::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
     }
 
-    /// Given that the host was just called at `now`: the earliest that it can be called again.
+    /// The earliest time at which the host can be called again, after a call at `now`.
     pub(crate) fn rest(self, now: Instant) -> Instant {
         match self {
             Self::Event => now,

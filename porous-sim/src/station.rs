@@ -11,7 +11,7 @@ use crate::local::LocalClock;
 use crate::watch::Watch;
 use crate::{ChaCha8Rng, Service, SimAddress};
 
-/// What Linux gives a socket unless it asks for more, in bytes.
+/// The default socket buffer of Linux, in bytes.
 const SOCKET_BUFFER: usize = 212_992;
 
 /// A simulated program.
@@ -25,11 +25,11 @@ pub(crate) struct Station<A> {
     capacity: usize,
     overflowed: u64,
     events: VecDeque<Event<A>>,
-    /// The application was at the host, which may have something to say now.
+    /// True if the application has called the host, which may have something to send.
     touched: bool,
-    /// It is not called before this.
+    /// The host is not called before this.
     resting: Instant,
-    /// Looks on while the host is called.
+    /// Observes the calls of the host.
     #[cfg(feature = "swarm")]
     pub(crate) watch: Watch<A>,
 }
@@ -69,7 +69,7 @@ impl<A: SimAddress> Station<A> {
         self.overflowed
     }
 
-    /// What its clock shows.
+    /// The time that its clock shows.
     pub(crate) fn time(&self, now: Instant) -> Instant {
         self.clock.show(now)
     }
@@ -78,12 +78,12 @@ impl<A: SimAddress> Station<A> {
         &mut self.clock
     }
 
-    /// Whether its machine has no time for it.
+    /// True if the host is not called at this time, as its machine is busy.
     pub(crate) fn rests(&self, now: Instant) -> bool {
         self.resting > now
     }
 
-    /// It is not called before this.
+    /// The host is not called before this.
     pub(crate) fn rest_until(&mut self, until: Instant) {
         self.resting = self.resting.max(until);
     }
@@ -92,8 +92,8 @@ impl<A: SimAddress> Station<A> {
         self.touched = true;
     }
 
-    /// When it is to be called next, if nothing arrives before. Ticks that have nothing to do are
-    /// left out, so that a world of ticked hosts can come to rest.
+    /// When the host is to be called next, if no datagram arrives before. Ticks that have nothing to do
+    /// are left out, so that a world of ticked hosts can come to rest.
     pub(crate) fn due(&self, now: Instant) -> Option<Instant> {
         let wanted = if self.touched || !self.inbox.is_empty() {
             now
@@ -103,7 +103,7 @@ impl<A: SimAddress> Station<A> {
         Some(self.service.at_or_after(wanted.max(self.resting)))
     }
 
-    /// A datagram reaches the socket; returns whether the buffer had room.
+    /// A datagram reaches the socket. False if the buffer had no room.
     pub(crate) fn deliver(&mut self, from: A, ecn: Ecn, datagram: Vec<u8>) -> bool {
         let bytes = self.inbox_bytes.saturating_add(datagram.len());
         if bytes > self.capacity {
@@ -115,8 +115,8 @@ impl<A: SimAddress> Station<A> {
         true
     }
 
-    /// The program wakes: all that waits in the socket, then the time. What the host then has to
-    /// say is to be taken with [`transmit`](Self::transmit).
+    /// The program wakes: it hands the host all datagrams that wait in the socket, then the time. What
+    /// the host then wants to send is to be taken with [`transmit`](Self::transmit).
     pub(crate) fn wake(&mut self, now: Instant) {
         self.touched = false;
         self.resting = self.service.rest(now);
@@ -142,7 +142,7 @@ impl<A: SimAddress> Station<A> {
         self.host.handle_timeout(now);
     }
 
-    /// The next datagram that the host wants to send, and where to.
+    /// The next datagram that the host wants to send, and its destination.
     pub(crate) fn transmit(
         &mut self,
         now: Instant,
@@ -156,7 +156,7 @@ impl<A: SimAddress> Station<A> {
         Some((transmit.to, transmit.ecn, transmit.datagram.to_vec()))
     }
 
-    /// The next new event of the host, kept for the application as well.
+    /// The next new event of the host, which is kept for the application as well.
     pub(crate) fn collect(&mut self) -> Option<Event<A>> {
         let event = self.host.poll_event()?;
         self.events.push_back(event);

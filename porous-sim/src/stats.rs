@@ -2,10 +2,10 @@
 
 use core::ops::AddAssign;
 
-/// Counts of a link, or of a whole network. Bytes are bytes of payload, without overhead.
+/// Counts of a link, or of a whole network. Bytes are bytes of UDP payload, without overhead.
 ///
-/// Nothing disappears uncounted: `sent + duplicated` is always `delivered + lost + queue_dropped
-/// + too_large + cut + bad_checksum + in_flight`.
+/// No datagram disappears uncounted: `sent + duplicated` is always `delivered + lost + queue_dropped +
+/// too_large + cut + bad_checksum + in_flight`.
 ///
 /// ```
 /// use porous_proto::Instant;

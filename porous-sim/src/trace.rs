@@ -1,4 +1,4 @@
-//! What happened on a network, as a digest and as text: two runs of one seed must not differ.
+//! The events of a network, as a digest and as text: two runs of one seed must not differ.
 
 use alloc::format;
 use alloc::string::String;
@@ -24,7 +24,7 @@ pub(crate) enum Happening {
     BadChecksum,
 }
 
-/// What a send is noted as.
+/// What a send is recorded as.
 impl From<Fate> for Happening {
     fn from(fate: Fate) -> Self {
         match fate {
@@ -40,7 +40,7 @@ impl From<Fate> for Happening {
     }
 }
 
-/// All that a trace keeps of a datagram's bytes.
+/// What a trace keeps of a datagram's bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Print {
     len: usize,
@@ -57,8 +57,8 @@ impl Print {
 }
 
 impl Happening {
-    /// The number that stands for it in a digest; never changed, so that digests noted down stay
-    /// valid.
+    /// The number that stands for the happening in a digest; never changed, so that recorded digests
+    /// stay valid.
     const fn code(self) -> u8 {
         match self {
             Self::Sent => 1,
@@ -90,12 +90,12 @@ impl fmt::Display for Happening {
     }
 }
 
-/// A running digest of everything that happened on a network, and on demand the same as text, a
-/// line each: time, sender, receiver, what, length, hash of the bytes.
+/// A running digest of all that happened on a network, and on demand the same as text, a line each:
+/// time, sender, receiver, happening, length, hash of the bytes.
 ///
-/// The digest is FNV-1a over all of this, so it is the same if and, but for an unlikely
-/// coincidence, only if the text is. With integers for addresses it is the same on every machine;
-/// socket addresses of the standard library hash differently on big-endian ones.
+/// The digest is FNV-1a over all of these, so two digests are equal if and, but for an unlikely
+/// coincidence, only if the texts are. With integers for addresses the digest is the same on every
+/// machine; socket addresses of the standard library hash differently on big-endian ones.
 ///
 /// ```
 /// use porous_proto::Instant;
@@ -126,7 +126,7 @@ impl Trace {
         }
     }
 
-    /// Keeps the text as well, from now on; it grows with every happening.
+    /// Keeps the text as well, from now on; the text grows with every happening.
     ///
     /// ```
     /// use porous_sim::Trace;
@@ -139,7 +139,7 @@ impl Trace {
         self.text.get_or_insert_default();
     }
 
-    /// Notes what happened to a datagram.
+    /// Records what happened to a datagram.
     pub(crate) fn record<A: Hash + Debug>(
         &mut self,
         now: Instant,
@@ -160,8 +160,8 @@ impl Trace {
         }
     }
 
-    /// Notes a word on what the scenario does, or what an application received.
-    /// It counts in the digest.
+    /// Records a note on what the scenario does, or what an application received. The note counts in
+    /// the digest.
     ///
     /// ```
     /// use porous_proto::Instant;
@@ -182,7 +182,7 @@ impl Trace {
         }
     }
 
-    /// The digest of all so far.
+    /// The digest of the trace so far.
     ///
     /// ```
     /// use porous_sim::Trace;
@@ -197,7 +197,7 @@ impl Trace {
         self.digest.finish()
     }
 
-    /// The text so far, if it is kept.
+    /// The text so far, if text is kept.
     ///
     /// ```
     /// use porous_proto::Instant;
@@ -213,8 +213,8 @@ impl Trace {
         self.text.as_deref()
     }
 
-    /// Where two traces with text part: the number of the line, from 1, and the line of each, or
-    /// `None` in place of a line where a trace has ended. `None` if the texts are equal.
+    /// The first difference of two traces with text: the number of the line, from 1, and the line of
+    /// each, or `None` in place of a line where a trace has ended. `None` if the texts are equal.
     ///
     /// ```
     /// use porous_proto::Instant;
@@ -244,7 +244,7 @@ impl Trace {
     }
 }
 
-/// The number of a line, and what it is in one trace and in the other.
+/// The number of a line, and the line in one trace and in the other.
 pub type Difference<'a> = (usize, Option<&'a str>, Option<&'a str>);
 
 impl Default for Trace {

@@ -1,5 +1,5 @@
-//! Looks on while a host is called: whether each call costs what it may, and whether strangers get
-//! no more than they gave.
+//! Observes the calls of a host: checks that each costs no more steps than it may, and that strangers
+//! get no more bytes than they sent.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -9,21 +9,22 @@ use porous_proto::hooks::work;
 
 use crate::SimAddress;
 
-/// The steps that any datagram may cost, and those that each of its bytes may cost on top.
+/// The steps that any datagram may cost, and those that each of its bytes may cost in addition.
 const STEPS: [u64; 2] = [600, 40];
 
-/// What a datagram that was sent, and each of its bytes, allow on top, once: an acknowledgement may
-/// settle at one blow all that was sent since the last one.
+/// The steps that a sent datagram, and each of its bytes, allow in addition, once: an acknowledgement
+/// may settle at one blow all that was sent since the last one.
 const SETTLED: [u64; 2] = [8, 1];
 
-/// What passed between a host and one address.
+/// The traffic between a host and one address.
 #[derive(Clone, Copy, Debug, Default)]
 struct Account {
     received: u64,
     sent: u64,
-    /// It has proved that it is there, or the application has named it.
+    /// True once the address has proved that it is there, or the application has named it.
     known: bool,
-    /// A peer may be there by now: it is asked, in three bytes for each that came.
+    /// True if a peer may have moved to the address: the host may challenge it, with three bytes for
+    /// each that came.
     asked: bool,
 }
 
@@ -31,9 +32,9 @@ struct Account {
 #[derive(Debug)]
 pub(crate) struct Watch<A> {
     accounts: BTreeMap<A, Account>,
-    /// From whom something has arrived since the host was called.
+    /// The addresses from which a datagram has arrived since the host was called.
     heard: Vec<A>,
-    /// Steps that settling what was sent may cost.
+    /// The steps that settling sent datagrams may cost.
     credit: u64,
 }
 
@@ -46,7 +47,7 @@ impl<A: SimAddress> Watch<A> {
         }
     }
 
-    /// The host is called.
+    /// The host is about to be called.
     pub(crate) fn wakes(&mut self) {
         self.heard.clear();
     }
@@ -56,8 +57,8 @@ impl<A: SimAddress> Watch<A> {
         self.accounts.entry(to).or_default().known = true;
     }
 
-    /// The host was given a datagram; `before` steps were done before.
-    /// `place`: the address of the peer that took it.
+    /// The host was given a datagram; `before` is the count of steps before that, `place` the address
+    /// of the peer that took it.
     pub(crate) fn received(
         &mut self,
         (from, len): (A, usize),
@@ -103,7 +104,7 @@ impl<A: SimAddress> Watch<A> {
         assert!(self.heard.contains(&to), "a stranger is sent to by a timer");
     }
 
-    /// Whether this address was ever taken for a peer's.
+    /// True if this address was ever taken for a peer's.
     pub(crate) fn knows(&self, address: A) -> bool {
         self.accounts
             .get(&address)

@@ -15,11 +15,11 @@ use crate::{LinkConfig, Network, Seed, Service, SimAddress};
 /// give the same run, byte by byte.
 ///
 /// The application is yours: call [`poll_event`](Self::poll_event) and, through
-/// [`host_mut`](Self::host_mut), what a game calls; in between let time pass, with
-/// [`step`](Self::step), [`run_for`](Self::run_for) or [`drive`](Self::drive). What a host has to
-/// say after you called it leaves before anything else happens, or at its next tick.
+/// [`host_mut`](Self::host_mut), the methods that a game calls; in between let time pass, with
+/// [`step`](Self::step), [`run_for`](Self::run_for) or [`drive`](Self::drive). Datagrams that a host
+/// wants to send after you called it leave before anything else happens, or at its next tick.
 ///
-/// A world starts at [`Instant::ZERO`]. Everything of one instant goes in a fixed order: first all
+/// A world starts at [`Instant::ZERO`]. All that happens at one instant has a fixed order: first all
 /// datagrams reach their sockets, as [`Network::receive`] orders them, then the hosts that have a
 /// reason are called, by address.
 ///
@@ -81,13 +81,13 @@ pub struct World<A = u32> {
     agenda: Agenda<A>,
     /// Hosts that an application has called since they last sent.
     touched: BTreeSet<A>,
-    /// Hosts made so far.
+    /// The number of hosts made so far.
     made: u64,
-    /// Rounds in the present instant.
+    /// The number of rounds at the present instant.
     rounds: u32,
-    /// What the hosts write their datagrams into.
+    /// The buffer that the hosts write their datagrams into.
     buffer: Vec<u8>,
-    /// When the hosts have said that a peer has ended.
+    /// The times when hosts reported that a peer has ended.
     #[cfg(feature = "swarm")]
     pub(crate) ends: Vec<(Instant, A, porous_proto::PeerId)>,
 }
@@ -135,8 +135,8 @@ impl<A: SimAddress> World<A> {
         self
     }
 
-    /// Adds a host at `address`. Its chance is the stream `"host"` of the seed, with the number
-    /// of hosts made before as index. It is served [as events come](Service::Event).
+    /// Adds a host at `address`. Its chance is the stream `"host"` of the seed, indexed by the number
+    /// of hosts made before. It is served [as events come](Service::Event).
     ///
     /// If there is a host at this address already, that one is gone without a word, as if its
     /// program was killed and started again.
@@ -156,8 +156,8 @@ impl<A: SimAddress> World<A> {
         self.schedule(address);
     }
 
-    /// Takes a host away without a word, as if its program was killed. What is sent to it then
-    /// arrives nowhere. Returns whether there was one.
+    /// Takes a host away without a word, as if its program was killed. Datagrams sent to it then arrive
+    /// nowhere. False if there was none.
     ///
     /// ```
     /// use porous_proto::Config;
@@ -193,8 +193,8 @@ impl<A: SimAddress> World<A> {
         self.schedule(address);
     }
 
-    /// Sets how many bytes may wait in the socket of this host until it is called; what comes on
-    /// top is dropped. Default: 212,992, as Linux has it.
+    /// Sets how many bytes may wait in the socket of this host until the host is called; a datagram
+    /// beyond this is dropped. Default: 212,992, as Linux has it.
     ///
     /// # Panics
     ///
@@ -212,7 +212,7 @@ impl<A: SimAddress> World<A> {
         self.station_mut(address).set_socket_buffer(bytes);
     }
 
-    /// How many datagrams found the socket buffer of this host full.
+    /// The number of datagrams that found the socket buffer of this host full.
     ///
     /// # Panics
     ///
@@ -234,7 +234,7 @@ impl<A: SimAddress> World<A> {
         self.station(address).overflowed()
     }
 
-    /// The time.
+    /// The present time of the world.
     ///
     /// ```
     /// use porous_proto::Instant;

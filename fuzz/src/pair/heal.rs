@@ -1,11 +1,11 @@
-//! The end of each input: everything heals, and what was promised must come true.
+//! The end of each input: the network heals, and every promise must be kept.
 
 use porous_proto::{Peer, PeerState};
 
 use super::{PATIENCE, Pair, SECOND};
 
 impl Pair {
-    /// The network heals and the applications read: all that was promised must come true.
+    /// The network heals and the applications read: every promise must be kept.
     pub fn heal(&mut self) {
         (self.reading, self.healed) = ([true; 2], true);
         for side in 0..2 {
@@ -33,7 +33,7 @@ impl Pair {
         }
     }
 
-    /// How many peers are connected. They owe nothing, and nobody else is there.
+    /// The number of connected peers. They owe nothing, and there is no other peer.
     fn check_side(&self, side: usize) -> Result<usize, String> {
         let mut alive = 0;
         for (&id, life) in &self.contract.peers[side] {

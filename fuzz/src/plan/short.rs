@@ -7,7 +7,7 @@ use porous_proto::{Integrity, Mode};
 use porous_tests::encoder::{self, Check, Shape, Waste};
 
 const MODES: [Mode; 3] = [Mode::Unreliable, Mode::Reliable, Mode::Passive];
-/// No datagram is longer, its messages beyond this and its head aside.
+/// The most bytes of messages in a datagram, up to the last one.
 const LONGEST: usize = 50_000;
 
 /// A short form.
@@ -21,7 +21,7 @@ pub struct Short {
     ack: Option<Ack>,
     #[generator(produce::<Vec<Message>>().with().len(0..10_usize))]
     messages: Vec<Message>,
-    /// If it is more than 250, they come again and again, up to 128.
+    /// If this is more than 250, the messages are repeated, up to 128 of them.
     again: u8,
     padding: Option<u8>,
 }
@@ -32,13 +32,13 @@ struct Ack {
     #[generator(1..5_u8)]
     width: u8,
     map: u32,
-    /// So many of the oldest bits of the map are set.
+    /// The number of the map's oldest bits that are set.
     #[generator(0..33_u8)]
     full: u8,
     delay: Option<u8>,
     #[generator(produce::<Vec<(u32, u32)>>().with().len(0..17_usize))]
     ranges: Vec<(u32, u32)>,
-    /// Gaps and lengths are shorter by so many bits.
+    /// The number of bits by which gaps and lengths are shortened.
     #[generator(0..32_u8)]
     shift: u8,
     nonces: bool,
@@ -48,9 +48,9 @@ struct Ack {
 #[derive(Clone, Debug, TypeGenerator)]
 enum Message {
     Packet(Packet),
-    /// They are drawn more often.
+    /// A packet: drawn more often.
     Packet2(Packet),
-    /// The subtype, and its fields. 9 stands for FATES.
+    /// The subtype, and its fields. Subtype 9 stands for FATES.
     Control(#[generator(0..10_u8)] u8, u64, u32),
 }
 
@@ -60,18 +60,18 @@ struct Packet {
     mode: u8,
     #[generator(0..3_u8)]
     channel: u8,
-    /// A few ids, on both sides of 0.
+    /// One of a few ids, on both sides of 0.
     #[generator(-3..6_i8)]
     id: i8,
-    /// Any channel and any id.
+    /// Any channel and any id, instead.
     any: Option<(u8, u32)>,
     #[generator(0..6_u8)]
     dependency: u8,
-    /// Any dependency.
+    /// Any dependency, instead.
     far: Option<u32>,
     #[generator(0..300_u16)]
     len: u16,
-    /// Where it begins, and what follows it.
+    /// The fragment's offset, and the bytes of the packet after it.
     fragment: Option<(u32, u32)>,
     fill: u8,
 }
@@ -82,7 +82,7 @@ impl Short {
         (Form::Short(meant), short.encode(&shape(agreement)))
     }
 
-    /// The datagram, and the same in a spelling that has to be refused, unless both are equal.
+    /// The datagram, and the same in a longer spelling that has to be refused, unless both are equal.
     #[must_use]
     pub fn spell(&self, agreement: &Agreement, waste: Waste) -> [Vec<u8>; 2] {
         let (_, short) = self.plan(agreement);
@@ -135,14 +135,14 @@ impl Short {
         (meant, short)
     }
 
-    /// A frame id that its low bytes stand for.
+    /// A frame id that can be expanded from its low bytes.
     fn id(&self, agreement: &Agreement) -> u64 {
         let id = u64::from(self.id);
         match agreement.check {
             None => id,
             Some(check) => {
                 let behind = 3 << (8 * self.width - 2);
-                // The last one of all is never used.
+                // The very last id is never used.
                 check.next.saturating_sub(id % behind).min(u64::MAX - 1)
             }
         }
@@ -163,7 +163,7 @@ const fn shape(agreement: &Agreement) -> Shape {
     }
 }
 
-/// The low bytes of an id, and how many.
+/// The low bytes of an id, and their number.
 fn low(id: u64, width: u8) -> (u32, u8) {
     let low = id & ((1 << (8 * width)) - 1);
     (u32::try_from(low).expect("four bytes at most"), width)
@@ -201,7 +201,7 @@ impl Ack {
         (meant, block)
     }
 
-    /// An id that its low bytes stand for.
+    /// A newest acknowledged id that can be expanded from its low bytes.
     fn largest(&self, agreement: &Agreement) -> u32 {
         let Some(check) = agreement.check else {
             return self.largest;
@@ -287,7 +287,7 @@ impl Packet {
         let fragment = self.fragment.map(|(offset, rest)| {
             let offset = if offset % 4 == 0 { 0 } else { offset / 2 };
             let offset = if offset < 256 { 0 } else { offset };
-            // Half of them are the end of their packet, if they can be.
+            // Half of the fragments are the end of their packet, if they can be.
             let rest = if rest % 2 == 0 && offset > 0 {
                 0
             } else {

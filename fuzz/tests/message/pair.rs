@@ -1,4 +1,4 @@
-//! Two endpoints and their carrier, and what each may hear of the other.
+//! Two endpoints and their carrier, and what each endpoint may hear of the other.
 
 use core::time::Duration;
 
@@ -7,19 +7,20 @@ use porous_proto::Instant;
 
 use crate::setup::{MAX_BLOCK, Numbered, Op, Setup, block};
 
-/// How many packets the carrier remembers.
+/// The number of packets that the carrier remembers.
 pub(crate) const IN_FLIGHT: usize = 24;
-/// Steps of 100 ms until all is said, if nothing is lost any more: doubt may take 64 s.
+/// The most steps of 100 ms until all is heard, if nothing is lost any more: doubt may take 64 s.
 pub(crate) const HEALING: u32 = 20_000;
 /// One end: what it has sent, and what it has heard.
 pub(crate) struct End {
     pub(crate) endpoint: Endpoint<Numbered>,
     next_packet: u16,
     packets: Vec<(u16, Vec<u8>)>,
-    /// By channel.
+    /// The number of messages sent, by channel.
     pub(crate) sent: [u16; 3],
     pub(crate) heard: [u16; 3],
-    /// The lengths of the blocks, and which of the other end's were heard.
+    /// The lengths of the blocks sent, in bytes, and the numbers of the other end's blocks that were
+    /// heard.
     pub(crate) blocks: Vec<u16>,
     pub(crate) heard_blocks: Vec<u16>,
 }
@@ -63,7 +64,7 @@ impl End {
         }
     }
 
-    /// Whether there was one.
+    /// Writes a packet. True if there was one.
     pub(crate) fn write(&mut self, now: Instant, setup: &Setup) -> bool {
         let mut buffer = [0; 400];
         let written = self
@@ -104,7 +105,7 @@ impl End {
                 self.heard_blocks.push(message.number);
             } else {
                 assert!(message.number < from.sent[channel], "never sent");
-                // The carrier may deliver twice what is unreliable.
+                // The carrier may deliver an unreliable packet twice.
                 assert!(
                     channel == 1 || message.number == self.heard[channel],
                     "in order"
@@ -190,7 +191,7 @@ impl Pair {
         }
     }
 
-    /// From now on, all arrives. Whether either end had something to say.
+    /// From now on, all packets arrive. True if either end had something to say.
     pub(crate) fn tick(&mut self) -> bool {
         let (now, setup) = (self.now, self.setup);
         let mut wrote = false;
@@ -222,7 +223,7 @@ impl Pair {
             assert!(ticks.next().is_some(), "it never ends");
             self.tick();
         }
-        // And then there is rest.
+        // After that nothing is sent.
         for _ in 0..20 {
             self.tick();
         }

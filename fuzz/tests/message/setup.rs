@@ -1,4 +1,4 @@
-//! How two endpoints work, what is done to them, and what they say.
+//! How two endpoints work, the operations on them, and their messages.
 
 use core::time::Duration;
 
@@ -7,9 +7,9 @@ use porous_message::{
     Error, MessageChannel, MessageConfig, MessageConfigError, Resend, Serialize, Stream,
 };
 
-/// So many bytes has the largest block.
+/// The length of the largest block, in bytes.
 pub(crate) const MAX_BLOCK: u16 = 600;
-/// A message that tells its number, and is as long as it says.
+/// A message that tells its number, and its own length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Numbered {
     pub(crate) number: u16,
@@ -67,7 +67,7 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    /// The same, or the next that works.
+    /// This setup, or the next one that works.
     pub(crate) fn valid(self) -> Self {
         match self.try_config() {
             Ok(_) => self,
@@ -110,7 +110,8 @@ impl Setup {
     }
 }
 
-/// What is done. `true` is one end, `false` the other; places choose among what is there.
+/// An operation. The first bool is true for one end, false for the other; places choose among what
+/// there is.
 #[derive(Clone, Debug, TypeGenerator)]
 pub(crate) enum Op {
     Send(
@@ -120,11 +121,11 @@ pub(crate) enum Op {
         #[generator(1..6_u8)] u8,
     ),
     Block(bool, u16, u8),
-    /// So many packets go on their way.
+    /// This many packets go on their way.
     Write(bool, #[generator(1..5_u8)] u8),
-    /// A packet arrives, and is told to have arrived, or not.
+    /// A packet arrives; the sender is told so if the last value is true.
     Deliver(bool, u8, bool),
-    /// A packet is told to have arrived, or to be lost, and whether that is true nobody knows.
+    /// A packet is reported to have arrived, or to be lost, whether or not that is true.
     Acked(bool, u8),
     Lost(bool, u8),
     Receive(bool, u8),

@@ -1,4 +1,4 @@
-//! Attributes and types that do not fit.
+//! Attributes and types that do not fit each other.
 
 use super::{accepts, refuses, refuses_field};
 
@@ -66,7 +66,7 @@ fn resolutions_that_are_no_steps_are_refused() {
         }
     }
     accepts("struct A { #[message(range = -1.0..=1.0, resolution = 1e-3)] a: f32 }");
-    // What the compiler sees.
+    // The macro accepts these; the compiler checks them.
     accepts("struct A { #[message(range = -1.0..=1.0, resolution = STEP - STEP)] a: f32 }");
 }
 

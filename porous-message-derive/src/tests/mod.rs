@@ -1,11 +1,11 @@
-//! What is refused, with which words, and where the compiler points at.
+//! Types that are refused: the message of each error, and where the compiler points.
 
 mod fit;
 mod syntax;
 
 use crate::expand::message;
 
-/// Each error of this type: what it says, and the source that it points at.
+/// Each error of this type: its message, and the source that it points at.
 #[track_caller]
 fn errors(source: &str) -> Vec<(String, String)> {
     let input = syn::parse_str(source).unwrap_or_else(|error| panic!("{source}: {error}"));
@@ -19,7 +19,7 @@ fn errors(source: &str) -> Vec<(String, String)> {
     each.collect()
 }
 
-/// One error, which begins so and points at this.
+/// Expects one error, whose message begins with `beginning`, at this source.
 #[track_caller]
 fn refuses(source: &str, at: &str, beginning: &str) {
     let errors = errors(source);
@@ -30,7 +30,7 @@ fn refuses(source: &str, at: &str, beginning: &str) {
     assert_eq!(pointed, at, "{source}: {said}");
 }
 
-/// The same of the last field of a struct.
+/// As [`refuses`], for the last field of a struct.
 #[track_caller]
 fn refuses_field(field: &str, at: &str, beginning: &str) {
     refuses(&format!("struct A {{ {field} }}"), at, beginning);

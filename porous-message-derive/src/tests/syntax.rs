@@ -1,4 +1,4 @@
-//! What stands in the parentheses, and what stands beside it.
+//! The attributes in the parentheses, and what stands beside the parentheses.
 
 use super::{accepts, errors, refuses, refuses_field};
 

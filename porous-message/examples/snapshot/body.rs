@@ -1,34 +1,35 @@
-//! The state of one object as both sides know it: whole numbers. The world rounds once, and all that
-//! follows is exact: the server encodes against the same numbers that the client adds to.
+//! The state of one object as both sides know it: whole numbers. The world rounds once, and all
+//! calculations after that are exact: the server encodes against the same numbers that the client adds
+//! to.
 
 use core::ops::RangeInclusive;
 
 use porous_message::{Error, Message, Serialize, Stream};
 
-/// Steps of 1/512 m to either side of the middle, and above the ground.
+/// Positions in steps of 1/512 m: to either side of the middle, and above the ground.
 const ACROSS: RangeInclusive<i16> = -32_768..=32_767;
 const ABOVE: RangeInclusive<i16> = 0..=8191;
 const PLACE: [RangeInclusive<i16>; 3] = [ACROSS, ACROSS, ABOVE];
-/// Steps of 1/512 m/s.
+/// Speeds in steps of 1/512 m/s.
 const SPEED: RangeInclusive<i16> = -8192..=8191;
 const AT_REST: [i16; 3] = [0; 3];
-/// What the components of a rotation are rounded to, and how much of a turn is a small one.
+/// What the components of a rotation are rounded to, and which difference of two counts as small.
 const TURN: RangeInclusive<i16> = -255..=255;
 const SMALL_TURN: RangeInclusive<i16> = -64..=63;
 const HEALTH: RangeInclusive<u8> = 0..=100;
 
 /// Ticks in a second.
 pub(crate) const TICKS: i32 = 60;
-/// By how much a fall gets faster in a tick: 9.84 m/s a second.
+/// By how much a fall gets faster in a tick, in steps: 9.84 m/s a second.
 pub(crate) const GRAVITY: i32 = 84;
 
 /// Where an object is, how it is turned, where it is going, and how it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Body {
-    /// The last one is the height.
+    /// Three coordinates in steps of 1/512 m; the last one is the height.
     pub(crate) position: [i16; 3],
     pub(crate) rotation: Rotation,
-    /// Nought is a bit: most objects are at rest.
+    /// In steps of 1/512 m/s. Zero takes one bit: most objects are at rest.
     pub(crate) velocity: [i16; 3],
     pub(crate) health: u8,
 }
@@ -42,7 +43,7 @@ pub(crate) struct Rotation {
     pub(crate) others: [i16; 3],
 }
 
-/// All of it, for whoever knows nothing yet.
+/// The whole state, for a client that knows nothing yet.
 impl Serialize for Body {
     fn blank() -> Self {
         Self::default()
@@ -62,7 +63,7 @@ impl Serialize for Body {
 }
 
 impl Body {
-    /// What is beyond what can be told is told as the most.
+    /// Values beyond the ranges become the nearest end.
     #[must_use]
     pub(crate) fn new(
         position: [i32; 3],
@@ -84,8 +85,8 @@ impl Body {
         self.velocity == AT_REST
     }
 
-    /// What it probably is so many ticks later: it flies on, and falls. Both sides compute the same,
-    /// and only how wrong it is has to be sent.
+    /// What the object probably is `ticks` ticks later: it flies on, and falls. Both sides compute the
+    /// same, and only the error of this guess has to be sent.
     #[must_use]
     pub(crate) fn later(mut self, ticks: u8) -> Self {
         if self.is_at_rest() {
@@ -103,7 +104,7 @@ impl Body {
         self
     }
 
-    /// What differs from what is expected: a bit if nothing does.
+    /// The differences from the expected state: one bit if there are none.
     pub(crate) fn differences<S: Stream>(
         &mut self,
         stream: &mut S,
@@ -134,7 +135,7 @@ impl Body {
 }
 
 impl Rotation {
-    /// Of a unit quaternion.
+    /// The rotation of a unit quaternion.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "at most 255")]
     pub(crate) fn new(unit: [f64; 4]) -> Self {
@@ -144,7 +145,8 @@ impl Rotation {
                 largest = n;
             }
         }
-        // Its opposite is the same rotation; and no other component is above the root of 1/2.
+        // The opposite quaternion is the same rotation; and no other component is above the root of
+        // 1/2.
         let scale = core::f64::consts::SQRT_2 * 255.0 * unit[largest].signum();
         let others = [0, 1, 2].map(|n| {
             let part = unit[n + usize::from(n >= largest)];
@@ -189,7 +191,7 @@ impl Rotation {
     }
 }
 
-/// A bit if a value is the usual one, and else how it is written.
+/// One bit if a value is the usual one, and otherwise a bit and the value as `write` writes it.
 fn unless<S: Stream, T: Copy + PartialEq>(
     stream: &mut S,
     value: &mut T,

@@ -1,4 +1,4 @@
-//! The side that is told: what it has of the world.
+//! The side that is told of the world, and what it knows.
 
 use crate::history::{GROUPS, Group, History};
 use crate::part::{LONGEST_AGE, Part, Unusable};
@@ -7,23 +7,23 @@ use crate::part::{LONGEST_AGE, Part, Unusable};
 #[derive(Debug)]
 pub(crate) struct Client {
     history: History,
-    /// The newest of each group, and its tick.
+    /// The newest state of each group that has come, and its tick.
     shown: [Option<(u32, Group)>; GROUPS],
 }
 
 impl Client {
     pub(crate) const fn new() -> Self {
         Self {
-            // Twice as far back: what comes late refers to what is older still.
+            // Twice as far back: a part that comes late refers to ticks that are older still.
             history: History::new(2 * LONGEST_AGE as u32),
             shown: [None; GROUPS],
         }
     }
 
-    /// Takes a part. If it refers to what is not here, the server is to be told.
+    /// Takes a part. If the part refers to a baseline that is not here, the server is to be told.
     ///
-    /// What is older than what is shown is kept all the same: the server was told that it arrived,
-    /// and may refer to it.
+    /// A state that is older than the shown one is kept all the same: the server was told that it
+    /// arrived, and may refer to it.
     pub(crate) fn receive(&mut self, data: &[u8]) -> Result<Part, Unusable> {
         let part = Part::read(data, &self.history)?;
         let tick = part.header.tick;
@@ -37,7 +37,7 @@ impl Client {
         Ok(part)
     }
 
-    /// The newest that is known of a group, and its tick.
+    /// The newest known state of a group, and its tick.
     pub(crate) fn shown(&self, index: u8) -> Option<&(u32, Group)> {
         self.shown.get(usize::from(index))?.as_ref()
     }

@@ -22,30 +22,31 @@ use crate::world::World;
 const TICK: Duration = Duration::from_micros(16_667);
 pub(crate) const TICKS: u32 = 60;
 
-/// What waits for longer than that has newer ones behind it.
+/// A packet that waits for longer has newer ones behind it.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// A snapshot has no more parts than these. What does not fit goes with the next one.
+/// The most parts of a snapshot. What does not fit goes with the next one.
 const MOST_PARTS: usize = 8;
 
 const CLIENT: u32 = Pair::A;
 const SERVER: u32 = Pair::B;
 
-/// Snapshots, and back what became of them.
+/// The channel of snapshots, and of refusals back.
 const SNAPSHOTS: u8 = 0;
 
 /// How a game is played.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) seed: Seed,
-    /// From the client to the server, and back.
+    /// The links from the client to the server, and back.
     pub(crate) links: [LinkConfig; 2],
     /// Snapshots a second, while the network is good and while it is bad.
     pub(crate) rates: [u32; 2],
     /// The share of lost frames from which on it is bad, in hundredths of a percent.
     pub(crate) loss: u16,
-    /// Of so many parts that have arrived, the client never sees one: as if it had been read too
-    /// late, and made room. Its receipt says nevertheless that it was delivered. 0: it sees all.
+    /// Of this many parts that have arrived, the client never sees one: as if the part had been read
+    /// too late, and made room. Its receipt says nevertheless that it was delivered. 0: the client sees
+    /// all.
     pub(crate) unseen: u64,
 }
 
@@ -61,19 +62,19 @@ pub(crate) struct Game {
     pub(crate) mode: BinaryMode,
     tick: u32,
     last_snapshot: u32,
-    /// How many parts a snapshot may have now.
+    /// The most parts of a snapshot at present.
     parts: usize,
     pub(crate) witness: Witness,
     figures: Figures,
 }
 
 impl Game {
-    /// They are connected, and nothing has been sent.
+    /// A game whose two sides are connected, and have sent nothing.
     pub(crate) fn new(settings: Settings) -> Self {
-        // On an ordered channel what comes late is dropped, and its receipt says that it came. What
-        // is old is still good to refer to.
+        // On an ordered channel a part that comes late is dropped, and its receipt says that it came.
+        // An old part is still good to refer to.
         let snapshots = Channel::new(Priority::Low).unordered();
-        // A bit that is changed on the way would go on into all that refers to it.
+        // A bit that is changed on the way would go on into all states that refer to it.
         let client = Config::client().integrity(Integrity::Crc32c);
         let client = client.channel(ChannelId(SNAPSHOTS), snapshots);
         let client = client.expect("there is a channel 0");
@@ -100,7 +101,7 @@ impl Game {
         }
     }
 
-    /// Plays for so long.
+    /// Plays for this many seconds.
     pub(crate) fn play(&mut self, seconds: u32) {
         for _ in 0..seconds * TICKS {
             self.world.step();
@@ -117,7 +118,7 @@ impl Game {
         }
     }
 
-    /// Nothing moves any more: whether both sides have the same world within ten seconds.
+    /// Stops all movement. True if both sides have the same world within ten seconds.
     pub(crate) fn settle(&mut self) -> bool {
         (0..10 * TICKS).any(|_| {
             self.tick();
@@ -146,7 +147,7 @@ impl Game {
         self.show();
     }
 
-    /// How many ticks are between two snapshots: more of them while the network is bad.
+    /// The number of ticks from one snapshot to the next: larger while the network is bad.
     fn interval(&mut self) -> u32 {
         let advice = self.advisor.update(&self.stats(), self.pair.world.now());
         self.mode = advice.mode;
@@ -177,7 +178,7 @@ impl Game {
         }
     }
 
-    /// The server hears what became of its parts.
+    /// The server takes the receipts of its parts, and refusals.
     fn serve(&mut self) {
         while let Some(event) = self.pair.world.poll_event(SERVER) {
             let Event::Receipt { token, outcome, .. } = event else {
@@ -185,7 +186,7 @@ impl Game {
             };
             match outcome {
                 Outcome::Delivered => self.server.delivered(token),
-                // That was more than the network takes.
+                // More was sent than the network takes.
                 Outcome::Expired => {
                     self.figures.expired += 1;
                     self.parts = (self.parts - 1).max(1);
@@ -194,7 +195,7 @@ impl Game {
             }
         }
         for packet in self.pair.receive_all(SERVER) {
-            // Anyone can say that; it costs us a few bytes.
+            // Anyone can send a refusal; it costs us a few bytes.
             if let Ok(id) = read(&packet.payload) {
                 self.server.refused(id);
             }
@@ -213,7 +214,7 @@ impl Game {
                 Err(Unusable::NoBaseline { mut id }) => {
                     self.figures.refused += 1;
                     let refusal = write(&mut id, &mut [0; 8]).expect("64 bits").to_vec();
-                    // If it gets lost, the next part that is refused says it again.
+                    // If the refusal gets lost, the next part that is refused repeats it.
                     let sent = self.pair.send(CLIENT, SNAPSHOTS, Mode::Unreliable, refusal);
                     sent.expect("few of them");
                 }

@@ -1,4 +1,4 @@
-//! What the world was like a moment ago: what differences refer to.
+//! The recent states of the world: the baselines that differences refer to.
 
 use alloc::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub(crate) const GROUPS: usize = 125;
 /// Eight objects.
 pub(crate) type Group = [Body; GROUP];
 
-/// Groups at their ticks, as many ticks back as the other side may refer to.
+/// The states of groups, as many ticks back as the other side may refer to.
 #[derive(Debug)]
 pub(crate) struct History {
     groups: BTreeMap<(u32, u8), Group>,
@@ -28,7 +28,8 @@ impl History {
         }
     }
 
-    /// Keeps a group, unless it is too old already, and forgets what is too old now.
+    /// Keeps a state of a group, unless it is too old already, and forgets the states that are too old
+    /// now.
     pub(crate) fn insert(&mut self, tick: u32, index: u8, group: Group) {
         self.newest = self.newest.max(tick);
         self.groups.insert((tick, index), group);

@@ -44,7 +44,7 @@ struct Args {
     /// Snapshots a second while the network is good, at most 60; while it is bad, it is half of it
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=60))]
     rate: u32,
-    /// Of so many parts that arrive, one is thrown away unseen
+    /// One in this many parts that arrive is thrown away unseen; 0 for none
     #[arg(long, default_value_t = 0)]
     unseen: u64,
 }
@@ -61,7 +61,7 @@ enum Link {
 }
 
 impl Link {
-    /// From the client to the server, and back.
+    /// The links from the client to the server, and back.
     const fn both(self) -> [LinkConfig; 2] {
         match self {
             Self::Bad => [bad(); 2],

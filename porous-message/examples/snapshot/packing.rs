@@ -10,7 +10,7 @@ use crate::part::{Entry, PART_BYTES, Part};
 pub(crate) struct Packing {
     tick: u32,
     parts: Vec<Part>,
-    /// Bits of the last part.
+    /// The length of the last part in bits.
     bits: u64,
     most_parts: usize,
 }
@@ -25,7 +25,7 @@ impl Packing {
         }
     }
 
-    /// Adds a group, or returns false if the last part is full.
+    /// Adds a group. False if the last part is full.
     pub(crate) fn add(
         &mut self,
         entry: Entry,

@@ -5,7 +5,7 @@ use porous_message::{Error, MeasureStream, ReadStream, Serialize, Stream, WriteS
 
 use crate::history::{GROUPS, Group, History};
 
-/// With what porous adds, it fits a datagram of 1200 bytes.
+/// The longest part in bytes: with what porous adds, it fits a datagram of 1200 bytes.
 pub(crate) const PART_BYTES: usize = 1100;
 
 /// How far back a baseline may be, in ticks.
@@ -15,7 +15,7 @@ pub(crate) const LONGEST_AGE: u8 = 127;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) header: Header,
-    /// As many as the header says.
+    /// One for each entry of the header.
     pub(crate) groups: Vec<Group>,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Part {
 pub(crate) struct Header {
     /// Which part this is: the token of its receipt.
     pub(crate) id: u64,
-    /// When its groups were like that.
+    /// The tick at which its groups were in these states.
     pub(crate) tick: u32,
     pub(crate) entries: Vec<Entry>,
 }
@@ -33,7 +33,8 @@ pub(crate) struct Header {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) index: u8,
-    /// What is written are the differences from what it was so many ticks earlier. 0: all of it.
+    /// How many ticks older the baseline is, from which the differences are written. 0: the group is
+    /// written whole.
     pub(crate) age: u8,
 }
 
@@ -42,7 +43,7 @@ pub(crate) struct Entry {
 pub(crate) enum Unusable {
     /// It refers to what this side does not have.
     NoBaseline { id: u64 },
-    /// Nobody who keeps to the rules writes this.
+    /// No honest sender writes this.
     Malformed(Error),
 }
 
@@ -53,10 +54,10 @@ impl From<Error> for Unusable {
 }
 
 impl Part {
-    /// Bits of a part without a group, at most.
+    /// The most bits of a part without a group.
     pub(crate) const EMPTY_BITS: u64 = 80 + 32 + 7;
 
-    /// The bytes of it. The history has all the baselines.
+    /// The part as bytes. The history has all the baselines.
     pub(crate) fn write(&mut self, history: &History) -> Result<Vec<u8>, Error> {
         let mut buffer = [0; PART_BYTES];
         let mut stream = WriteStream::new(&mut buffer);
@@ -65,7 +66,7 @@ impl Part {
         Ok(stream.finish().to_vec())
     }
 
-    /// What the other side wrote, if this one has the baselines.
+    /// Reads a part of the other side, if this side has the baselines.
     pub(crate) fn read(data: &[u8], history: &History) -> Result<Self, Unusable> {
         let mut stream = ReadStream::new(data);
         let mut part = Self::default();
@@ -122,13 +123,13 @@ impl Serialize for Entry {
 }
 
 impl Entry {
-    /// What the first one follows: the one before index 0.
+    /// The entry before the first one: before index 0.
     pub(crate) const NONE: Self = Self {
         index: u8::MAX,
         age: 0,
     };
 
-    /// Mostly it is the next one, of the same age: two bits.
+    /// Usually the next group with the same age: two bits.
     fn serialize_after<S: Stream>(&mut self, stream: &mut S, before: Self) -> Result<(), Error> {
         stream.relative(&mut self.index, before.index)?;
         stream.delta(&mut self.age, before.age)?;
@@ -138,12 +139,12 @@ impl Entry {
         }
     }
 
-    /// What the group was like when the differences were taken.
+    /// The state of the group from which the differences were taken.
     pub(crate) fn baseline<'h>(&self, tick: u32, history: &'h History) -> Option<&'h Group> {
         history.get(tick.checked_sub(self.age.into())?, self.index)
     }
 
-    /// The objects: all of them, or how each differs from what it was expected to become.
+    /// The objects: whole, or the difference of each from its expected state.
     fn serialize_group<S: Stream>(
         &self,
         stream: &mut S,
@@ -160,7 +161,7 @@ impl Entry {
         Ok(())
     }
 
-    /// How many bits the group adds to a part, after another entry.
+    /// The number of bits that the group adds to a part, after another entry.
     pub(crate) fn measure(
         mut self,
         before: Self,

@@ -9,8 +9,8 @@ use crate::history::{GROUPS, Group};
 use crate::server::Snapshot;
 use crate::world::OBJECTS;
 
-/// An object as a program has it: place, rotation and speed as floats of 32 bits, whether it is at
-/// rest, and its health.
+/// Bytes of an object as a program has it: position, rotation and speed as floats of 32 bits, whether
+/// it is at rest, and its health.
 const RAW_BYTES: u64 = 4 * (3 + 4 + 3) + 1 + 1;
 
 /// What is counted while a game is played.
@@ -19,7 +19,7 @@ pub(crate) struct Figures {
     pub(crate) ticks: u32,
     pub(crate) bad_ticks: u32,
     pub(crate) snapshots: u64,
-    /// Those in which all fitted that was new.
+    /// Snapshots that had room for everything new.
     pub(crate) whole: u64,
     pub(crate) parts: u64,
     pub(crate) arrived: u64,
@@ -27,7 +27,7 @@ pub(crate) struct Figures {
     pub(crate) refused: u64,
     /// Snapshots of which all parts arrived.
     pub(crate) complete: u64,
-    /// Objects that moved.
+    /// Objects that moved, summed over snapshots.
     pub(crate) moving: u64,
     /// Bytes of the parts, and of the same snapshots without differences.
     pub(crate) bytes: u64,
@@ -37,7 +37,7 @@ pub(crate) struct Figures {
 }
 
 impl Figures {
-    /// A snapshot that is being sent.
+    /// Counts a snapshot that is being sent.
     pub(crate) fn count(&mut self, snapshot: &Snapshot, world: &[Group; GROUPS]) {
         self.snapshots += 1;
         self.whole += u64::from(snapshot.is_whole);
@@ -50,7 +50,7 @@ impl Figures {
         self.moving += moving.count() as u64;
     }
 
-    /// Bytes that differences take, in percent of the same snapshots without.
+    /// The bytes of differences, in percent of the same snapshots without differences.
     pub(crate) fn percent(&self) -> f64 {
         100.0 * ratio(self.bytes, self.full_bytes)
     }

@@ -8,20 +8,21 @@ use crate::history::{GROUPS, Group, History};
 use crate::packing::Packing;
 use crate::part::{Entry, Header, LONGEST_AGE, Part};
 
-/// A group of which nothing is new is sent all the same when the last time is so many ticks ago: if
-/// the receipt was wrong, this is how it comes out.
+/// Ticks after which a group is sent again although nothing of it is new: if a receipt was wrong, this
+/// finds it out.
 const REFRESH: u32 = 60;
 
-/// What is believed about a group. None is before all ticks.
+/// What is believed about a group. Ticks; `None` is before all ticks.
 #[derive(Clone, Copy, Debug, Default)]
 struct Belief {
-    /// The newest tick of it that was sent, and the first from which on that was always the same.
+    /// The newest tick of the group that was sent, and the first tick since which the same state was
+    /// sent.
     sent: Option<u32>,
     same_since: Option<u32>,
-    /// The newest that was delivered: differences refer to this one.
+    /// The newest tick that was delivered: differences refer to this one.
     baseline: Option<u32>,
-    /// Until then it referred to something that the client did not have. Receipts of what was sent
-    /// until then are worth nothing.
+    /// The last tick at which the group referred to a state that the client did not have. Receipts of
+    /// what was sent until then are worth nothing.
     doubted: Option<u32>,
 }
 
@@ -30,10 +31,10 @@ struct Belief {
 pub(crate) struct Server {
     history: History,
     beliefs: [Belief; GROUPS],
-    /// What is in the parts that may still be delivered, or refused.
+    /// The headers of the parts that may still be delivered, or refused.
     sent: BTreeMap<u64, Header>,
     next_id: u64,
-    /// Where the next snapshot begins: with what did not fit the one before.
+    /// The first group of the next snapshot: one that did not fit the snapshot before.
     first: u8,
     tick: u32,
 }
@@ -41,9 +42,9 @@ pub(crate) struct Server {
 /// A snapshot on its way out.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
-    /// Each with its id.
+    /// Each part with its id.
     pub(crate) parts: Vec<(u64, Vec<u8>)>,
-    /// Whether all fitted that is new.
+    /// True if everything new fitted.
     pub(crate) is_whole: bool,
 }
 
@@ -59,7 +60,7 @@ impl Server {
         }
     }
 
-    /// What to send of the world at this tick, in so many parts at most.
+    /// What to send of the world at this tick, in at most `most_parts` parts.
     pub(crate) fn snapshot(
         &mut self,
         tick: u32,
@@ -84,7 +85,7 @@ impl Server {
         Ok(Snapshot { parts, is_whole })
     }
 
-    /// Packs what is new, in turns: whether all of it fitted.
+    /// Packs the groups that are new, in turns. True if all of them fitted.
     fn pack(&mut self, packing: &mut Packing, world: &[Group; GROUPS]) -> Result<bool, Error> {
         let turns = (0..).zip(world).cycle().skip(self.first.into());
         for (index, group) in turns.take(GROUPS) {
@@ -101,7 +102,7 @@ impl Server {
         Ok(true)
     }
 
-    /// This part is sent now.
+    /// Notes that this part is sent now.
     fn remember(&mut self, part: Part) {
         for (entry, group) in part.header.entries.iter().zip(&part.groups) {
             let is_same = self.was_sent_last(entry.index, group);
@@ -128,15 +129,15 @@ impl Server {
         }
     }
 
-    /// The client did not have what a part refers to. So one of the receipts was wrong, and it may
-    /// lack all that was sent since then: its groups begin again.
+    /// The client did not have a baseline of a part. So one of the receipts was wrong, and the client
+    /// may lack all parts that were sent since then: the groups of this part begin again.
     pub(crate) fn refused(&mut self, id: u64) {
         let Some(header) = self.sent.get(&id) else {
             return;
         };
         for entry in &header.entries {
             let belief = &mut self.beliefs[usize::from(entry.index)];
-            // Those that were on their way meanwhile are refused, too: that is known already.
+            // Parts that were on their way meanwhile are refused, too: the reason is known already.
             if Some(header.tick) > belief.doubted {
                 belief.baseline = None;
                 belief.doubted = Some(self.tick);
@@ -144,7 +145,7 @@ impl Server {
         }
     }
 
-    /// What a group is to refer to now.
+    /// The index of the group, and the age of the baseline that it is to refer to now.
     fn entry(&self, index: u8) -> Entry {
         let baseline = self.beliefs[usize::from(index)].baseline;
         let age = baseline.and_then(|tick| u8::try_from(self.tick - tick).ok());
@@ -152,13 +153,13 @@ impl Server {
         Entry { index, age }
     }
 
-    /// Whether the group was just like that when it was sent the last time.
+    /// True if the group was in this state when it was sent last.
     fn was_sent_last(&self, index: u8, group: &Group) -> bool {
         let sent = self.beliefs[usize::from(index)].sent;
         sent.is_some_and(|tick| self.history.get(tick, index) == Some(group))
     }
 
-    /// Whether the client has it already, as far as is known.
+    /// True if the client has this state already, as far as is known.
     fn is_old_news(&self, index: u8, group: &Group) -> bool {
         let belief = self.beliefs[usize::from(index)];
         let is_recent = belief.sent.is_some_and(|tick| self.tick - tick < REFRESH);

@@ -1,4 +1,4 @@
-//! Somebody who sees both sides, which nobody does in a real game, and compares them.
+//! An observer that sees both sides, as no part of a real game does, and compares them.
 
 use alloc::collections::BTreeMap;
 
@@ -12,26 +12,26 @@ use crate::part::Part;
 #[derive(Debug)]
 struct Sent {
     digests: [u64; GROUPS],
-    /// Parts that the client has not taken.
+    /// The number of parts that the client has not taken.
     missing: usize,
 }
 
-/// Digests of all that was sent, and what the client made of it.
+/// Digests of all snapshots that were sent, and what the client made of them.
 #[derive(Debug, Default)]
 pub(crate) struct Witness {
     sent: BTreeMap<u32, Sent>,
-    /// The newest tick of each group that the client was told.
+    /// The newest tick of each group that the client has.
     newest: BTreeMap<u8, u32>,
-    /// Groups that the client has as they were on the server at that tick, and others: there must
-    /// be none of these.
+    /// Groups that the client has in the state that they had on the server at that tick, and groups in
+    /// another state: there must be none of the latter.
     pub(crate) same: u64,
     pub(crate) different: u64,
-    /// Parts that could not be read: likewise.
+    /// Parts that could not be read: there must be none.
     pub(crate) malformed: u64,
 }
 
 impl Witness {
-    /// A snapshot of this world leaves in so many parts.
+    /// Notes that a snapshot of this world is sent, in `parts` parts.
     pub(crate) fn sent(&mut self, tick: u32, world: &[Group; GROUPS], parts: usize) {
         let digests = world.map(digest);
         let missing = parts;
@@ -65,13 +65,13 @@ impl Witness {
         }
     }
 
-    /// How many snapshots have come whole.
+    /// The number of snapshots that have come whole.
     pub(crate) fn complete(&self) -> u64 {
         let whole = self.sent.values().filter(|sent| sent.missing == 0);
         whole.count() as u64
     }
 
-    /// Whether the client has seen something, and never anything but what was there.
+    /// True if the client has seen something, and never a state that the server did not have.
     pub(crate) const fn is_content(&self) -> bool {
         self.same > 0 && self.different == 0 && self.malformed == 0
     }

@@ -1,4 +1,4 @@
-//! A thousand boxes that lie about, and are thrown up by blasts: about a third of them moves.
+//! A thousand boxes that lie about, and are thrown up by blasts: about a third of them move.
 #![expect(
     clippy::cast_possible_truncation,
     reason = "small numbers, drawn or counted"
@@ -14,26 +14,26 @@ pub(crate) const OBJECTS: usize = GROUP * GROUPS;
 
 /// One metre, in steps; and one metre a second.
 const METRE: i32 = 512;
-/// Half the width of the place.
+/// Half the width of the place, in steps.
 const WALL: i32 = 60 * METRE;
-/// How far a blast reaches, and one in how many ticks has one.
+/// How far a blast reaches, in steps; and one in how many ticks has a blast.
 const REACH: i32 = 6 * METRE;
 const BLASTS: u64 = 7;
 
-/// A box. What has a direction is along two sides of the place, and up.
+/// A box. Vectors have two components along the sides of the place, and one up.
 #[derive(Clone, Copy, Debug)]
 struct Thing {
-    /// In sixtieths of a step, so that a tick of a speed is a whole number.
+    /// In sixtieths of a step, so that a tick at any speed is a whole number.
     position: [i32; 3],
     velocity: [i32; 3],
     rotation: [f64; 4],
-    /// Half of what it turns in a tick, in radians.
+    /// Half of its rotation in a tick, in radians.
     spin: [f64; 3],
     is_at_rest: bool,
     health: u8,
 }
 
-/// All boxes, and the chance that throws them.
+/// All boxes, and the random numbers that throw them.
 #[derive(Debug)]
 pub(crate) struct World {
     things: Vec<Thing>,
@@ -41,7 +41,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// They lie in rows; neighbours are in the same group.
+    /// The boxes lie in rows; neighbours are in the same group.
     pub(crate) fn new(seed: Seed) -> Self {
         let things = (0..OBJECTS as i32).map(|n| {
             let (group, n) = (n / GROUP as i32, n % GROUP as i32);
@@ -65,7 +65,7 @@ impl World {
         }
     }
 
-    /// A sixtieth of a second.
+    /// Moves the boxes for a tick, a sixtieth of a second.
     pub(crate) fn step(&mut self) {
         if below(self.rng.next_u64(), BLASTS) == 0 {
             self.blast();
@@ -75,14 +75,14 @@ impl World {
         }
     }
 
-    /// What it looks like to a player.
+    /// The state that both sides are to know.
     pub(crate) fn quantised(&self) -> [Group; GROUPS] {
         core::array::from_fn(|group| {
             core::array::from_fn(|n| self.things[group * GROUP + n].quantised())
         })
     }
 
-    /// Throws up whatever is near one of the boxes.
+    /// Throws up the boxes near one of them.
     fn blast(&mut self) {
         let middle = below(self.rng.next_u64(), OBJECTS as u64) as usize;
         let middle = self.things[middle].position;
@@ -155,7 +155,8 @@ impl Thing {
         }
     }
 
-    /// Only what IEEE 754 defines to the last bit: all machines turn it the same way.
+    /// Only operations that IEEE 754 defines to the last bit: all machines turn the box in the same
+    /// way.
     fn turn(&mut self) {
         let ([x, y, z], [a, b, c, d]) = (self.spin, self.rotation);
         let turned = [

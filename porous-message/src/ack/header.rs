@@ -21,8 +21,8 @@ pub struct AckHeader {
     pub sequence: u16,
     /// The number of the newest packet that has come from the other side; 0 if none has.
     pub ack: u16,
-    /// Bit n, the lowest one being bit 0, tells that packet `ack` - n has come. All are 0 before the
-    /// first has come.
+    /// Bit n, the lowest one being bit 0, is set if packet `ack` - n has come. All bits are 0 before
+    /// the first packet has come.
     pub ack_bits: u32,
 }
 

@@ -8,23 +8,23 @@ use super::header::AckHeader;
 use super::rtt::{MAX_RTT, Rtt};
 use crate::sequence_buffer::SequenceBuffer;
 
-/// Acks in a header.
+/// Packets that a header acknowledges.
 const ACKS: u16 = 32;
 
-/// Half of the sequence numbers, beyond which older and newer cannot be told.
+/// Half of the sequence numbers: beyond this distance older and newer numbers cannot be told apart.
 const HALF_A_TURN: u64 = 1 << 15;
 
-/// An ack is not waited for shorter than this: the other side has to send a packet, and one or two
-/// of those may get lost.
+/// An ack is awaited for at least this time: the other side has to send a packet, and one or two of its
+/// packets may get lost.
 const LOST_AFTER: Duration = Duration::from_millis(250);
 
-/// A packet is lost that has no ack for longer, as in the article.
+/// A packet without an ack for longer than this is lost, as in the article.
 const LOST: Duration = Duration::from_secs(1);
 
-/// So many packets, whose fate is known, make the estimate of loss.
+/// The number of newest packets of known fate from which the loss is estimated.
 const LOSS_OF: usize = 256;
 
-/// So much is everything: a hundredth of a percent is 1.
+/// The whole, in hundredths of a percent.
 const ALL: usize = 10_000;
 
 /// What is known of a sequence number that came.
@@ -35,7 +35,7 @@ pub enum Freshness {
     New,
     /// The packet was accepted before.
     Duplicate,
-    /// So old that it is not known whether it was.
+    /// So old that it is not known whether the packet was accepted before.
     Stale,
 }
 
@@ -45,18 +45,18 @@ pub enum Freshness {
 pub struct AckStats {
     /// Packets sent.
     pub sent: u64,
-    /// Those of them that were acknowledged.
+    /// Packets sent that were acknowledged.
     pub acked: u64,
-    /// Those of them that [`packets_lost`](AckSystem::packets_lost) has told. One may be acknowledged
-    /// after that, and counts there, too.
+    /// Packets sent that [`packets_lost`](AckSystem::packets_lost) has told. A packet that is
+    /// acknowledged after that counts as acknowledged, too.
     pub lost: u64,
     /// Packets received and accepted: the new ones.
     pub received: u64,
-    /// Packets that were received again, as [`packet_received`](AckSystem::packet_received) was told.
+    /// New packets received again, as [`packet_received`](AckSystem::packet_received) was told.
     pub duplicates: u64,
-    /// Packets that came too late to know whether they were new, likewise.
+    /// Packets received too late to know whether they were new, as `packet_received` was told.
     pub stale: u64,
-    /// Acks of packets that are not known: never sent, or so long ago that they are forgotten.
+    /// Acks of unknown packets: never sent, or sent so long ago that they are forgotten.
     pub unknown_acks: u64,
 }
 
@@ -69,31 +69,31 @@ struct Sent {
 /// Tells which of the packets that one side sends have come to the other, by what the other says in
 /// the headers of its own packets. The [module](crate::ack) has the order of calls, and an example.
 ///
-/// What is acknowledged has come: as long as no packet is on its way for longer than the numbers
-/// take to turn, and as long as the other side is honest. What is not acknowledged was most probably
-/// lost, but perhaps only all 32 packets that said that it came. So what is sent again may come
-/// twice, and needs a number of its own to be recognized.
+/// A packet that is acknowledged has come: as long as no packet is on its way for longer than the
+/// numbers take to turn, and as long as the other side is honest. A packet that is not acknowledged was
+/// most probably lost, but perhaps only all 32 packets were that said that it came. So data that is
+/// sent again may come twice, and needs a number of its own to be recognized.
 ///
-/// The headers are trusted: whoever can forge one can acknowledge what has not come, and with a
-/// number far ahead make all others too old. Where strangers could do that, the packets need
-/// protection of their own.
+/// The headers are trusted: an attacker that can forge one can acknowledge packets that have not come,
+/// and with a number far ahead make all others too old. Where strangers could forge headers, the
+/// packets need protection of their own.
 #[derive(Clone, Debug)]
 pub struct AckSystem {
     sent: SequenceBuffer<Sent>,
     received: SequenceBuffer<()>,
     rtt: Rtt,
     stats: AckStats,
-    /// How many packets were sent up to the newest one that was acknowledged.
+    /// The number of packets sent up to the newest acknowledged one.
     sent_till_acked: u64,
-    /// Of how many packets, from the first one on, it was told if they are lost.
+    /// The number of packets, from the first one on, of which it was told whether they are lost.
     judged: u64,
 }
 
 impl AckSystem {
-    /// Remembers so many packets that were sent, and as many that were received: 32 to 32,768,
-    /// rounded up to a power of two; what is beyond is taken as the nearest of these. It has to be
-    /// more than are sent until the ack of the first one of them can be expected: 1024 is right for
-    /// 60 packets a second, with much to spare. Each takes 17 bytes.
+    /// Remembers the newest `size` packets that were sent, and as many that were received: 32 to
+    /// 32,768, rounded up to a power of two; other numbers become the nearest of these. The size has to
+    /// be more than the packets sent until the ack of the first of them can be expected: 1024 is right
+    /// for 60 packets a second, with much to spare. Each packet takes 17 bytes.
     ///
     /// The first packet has number 0.
     ///
@@ -116,8 +116,8 @@ impl AckSystem {
         }
     }
 
-    /// The header of a packet that is sent now. Each packet needs one of its own, also if it says
-    /// the same as another one.
+    /// The header of a packet that is sent now. Each packet needs a header of its own, even if it
+    /// carries the same as another one.
     ///
     /// ```
     /// use porous_message::{AckHeader, AckSystem};
@@ -175,9 +175,9 @@ impl AckSystem {
     /// with the number of each packet that the header acknowledges for the first time, the oldest
     /// first.
     ///
-    /// Not for a new packet that cannot be used as a whole (see [`check`](Self::check)). One that is
-    /// not new is counted, and nothing is taken of it, no acks either: what it says was said before,
-    /// or is out of date.
+    /// Do not call this for a new packet that cannot be used as a whole (see [`check`](Self::check)). A
+    /// packet that is not new is counted, and nothing is taken of it, no acks either: its acks were
+    /// taken before, or are out of date.
     ///
     /// ```
     /// use porous_message::{AckHeader, AckSystem, Freshness};
@@ -224,7 +224,7 @@ impl AckSystem {
         }
     }
 
-    /// Whether this is the first ack of the packet.
+    /// Takes an ack. True if it is the first one of the packet.
     fn take_ack(&mut self, now: Instant, sequence: u16) -> bool {
         let behind = self
             .sent
@@ -245,12 +245,12 @@ impl AckSystem {
         true
     }
 
-    /// Whether 32,768 packets were sent since the newest that was acknowledged, or since the start.
+    /// True if 32,768 packets were sent since the newest acknowledged one, or since the start.
     ///
     /// That is half of all numbers, and for the other side new packets soon look like old ones. From
-    /// then on no ack is believed, since it could as well mean a packet of the turn before; it stays
-    /// so, and both sides need a new `AckSystem`. At 60 packets a second it takes nine minutes, when
-    /// the connection has long been given up.
+    /// then on no ack is believed, since an ack could as well mean a packet of the turn before. The
+    /// state is final: both sides need a new `AckSystem`. At 60 packets a second the numbers last nine
+    /// minutes, when the connection has long been given up.
     ///
     /// ```
     /// use porous_message::AckSystem;
@@ -268,9 +268,9 @@ impl AckSystem {
         self.stats.sent - self.sent_till_acked >= HALF_A_TURN
     }
 
-    /// The time from a packet to its ack, smoothed: each one moves it by a tenth of the distance. One
-    /// that took longer than a second counts as a second. The other side's wait for its next packet
-    /// is in it. `None` before the first ack.
+    /// The time from a packet to its ack, smoothed: each ack moves it by a tenth of the distance, and a
+    /// time longer than a second counts as a second. The other side's wait for its next packet is in
+    /// it. `None` before the first ack.
     ///
     /// ```
     /// use core::time::Duration;
@@ -289,13 +289,13 @@ impl AckSystem {
         self.rtt.average()
     }
 
-    /// The share of packets that were lost of late, in hundredths of a percent: how many of the last
-    /// 256 have no ack, of those that should have one by now. These are the ones sent longer ago
-    /// than two [round trips](Self::rtt), and than 250 ms; longer than a second, before there was
-    /// any ack. An ack that comes later corrects it. `None` if there are no such packets.
+    /// The share of recent packets that were lost, in hundredths of a percent, 0 to 10,000: how many of
+    /// the last 256 packets that should have an ack by now have none. An ack is due after two [round
+    /// trips](Self::rtt), and 250 ms at least; after a second, before there was any ack. An ack that
+    /// comes later corrects the share. `None` if no packet is that old.
     ///
-    /// Which ones tells [`packets_lost`](Self::packets_lost). Looks at as many packets as are remembered
-    /// at most.
+    /// [`packets_lost`](Self::packets_lost) tells which packets they are. Looks at no more packets than
+    /// are remembered.
     ///
     /// ```
     /// use porous_message::{AckHeader, AckSystem};
@@ -329,12 +329,12 @@ impl AckSystem {
             .and_then(|share| u16::try_from(share).ok())
     }
 
-    /// Calls `on_lost` with the number of each packet that was sent longer than a second ago and has
-    /// no ack, the oldest first; each is told once. So every packet has a fate: what was in it is
-    /// sent again, or counted as lost. An ack that comes all the same is told by
+    /// Calls `on_lost` with the number of each packet that was sent longer than a second ago and has no
+    /// ack, the oldest first; each number is told once. So every packet has a fate: its content is sent
+    /// again, or counted as lost. An ack that comes all the same is told by
     /// [`packet_received`](Self::packet_received) as any other.
     ///
-    /// To be called now and then, ten times a second perhaps. Packets that are remembered no more have
+    /// To be called now and then, ten times a second perhaps. A packet that is no longer remembered has
     /// no ack.
     ///
     /// ```
@@ -373,7 +373,7 @@ impl AckSystem {
         }
     }
 
-    /// What was counted.
+    /// What this side has counted since it was made.
     ///
     /// ```
     /// use porous_message::AckSystem;

@@ -14,7 +14,7 @@ use porous_sim::{ChaCha8Rng, Seed, below};
 
 use super::*;
 
-/// Numbers in a turn.
+/// Sequence numbers in a turn.
 const TURN: u64 = 1 << 16;
 
 const fn wrapped(number: u64) -> u16 {
@@ -25,21 +25,21 @@ fn seed() -> Seed {
     Seed::from_env(Seed::new(1))
 }
 
-/// What happens to packets on one way.
+/// What happens to packets in one direction.
 #[derive(Clone, Copy)]
 struct Way {
-    /// In percent.
+    /// The chance of a loss, in percent.
     loss: u64,
     copies: u64,
-    /// Each packet takes 1 to so many steps, on its own.
+    /// The longest delay of a packet, in steps; each is delayed by 1 to `steps` on its own.
     steps: u64,
 }
 
-/// One way between two sides, in steps.
+/// One direction between two sides. Time is counted in steps.
 struct Line<T> {
     way: Way,
     rng: ChaCha8Rng,
-    /// By the step in which they arrive, and the order in which they were sent.
+    /// Packets by the step in which they arrive, and the order in which they were sent.
     packets: BTreeMap<(u64, u64), T>,
     sent: u64,
 }
@@ -70,7 +70,7 @@ impl<T: Clone> Line<T> {
         }
     }
 
-    /// What arrives in this step.
+    /// Returns the packets that arrive in this step.
     fn receive(&mut self, step: u64) -> Vec<T> {
         let later = self.packets.split_off(&(step + 1, 0));
         let arrived = core::mem::replace(&mut self.packets, later);

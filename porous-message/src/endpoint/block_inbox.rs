@@ -1,5 +1,5 @@
-//! Blocks, the half that receives: pieces are kept until all are there. A block is received when it
-//! is whole, whatever became of those before it.
+//! Blocks, the receiving half: pieces are kept until all are there. A block is received when it is
+//! whole, whatever became of the blocks before it.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -12,15 +12,15 @@ use super::id;
 use crate::error::Error;
 use crate::shrink::shrink;
 
-/// A block on its way, or nothing of it yet.
+/// A block on its way, or one of which no piece has come yet.
 #[derive(Debug)]
 struct Incoming<M> {
-    /// Bytes of the whole block, once a piece has come.
+    /// The length of the whole block in bytes, once a piece has come.
     length: Option<u32>,
     message: Option<M>,
-    /// By index: memory follows what has come.
+    /// The pieces that have come, by index: memory follows what has come.
     pieces: BTreeMap<u32, Vec<u8>>,
-    /// The application has it.
+    /// True once the application has received the block.
     is_received: bool,
 }
 
@@ -43,9 +43,9 @@ impl<M> Incoming<M> {
 /// The blocks of a channel that are coming, by id.
 #[derive(Debug)]
 pub(super) struct BlockInbox<M> {
-    /// As many as the last of which something has come.
+    /// Up to the last block of which a piece has come.
     blocks: VecDeque<Incoming<M>>,
-    /// The id of the first of them: all before it were received.
+    /// The id of the first of `blocks`: all blocks before it were received.
     next: u32,
     shape: Shape,
     window: u16,
@@ -67,12 +67,12 @@ impl<M> BlockInbox<M> {
         self.next
     }
 
-    /// Whether a piece can be kept, or belongs to a block that came before.
+    /// Checks that a piece can be kept, or belongs to a block that came before.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfRange`] if its block is ahead of the window, or of another length than its other
-    /// pieces said.
+    /// [`Error::OutOfRange`] if the piece's block is ahead of the window, or its length differs from
+    /// what the block's other pieces said.
     pub(super) fn check(&self, head: &Head) -> Result<(), Error> {
         id::check(head.block, self.next, self.window)?;
         let block = self.blocks.get(self.position(head.block));
@@ -87,7 +87,7 @@ impl<M> BlockInbox<M> {
         id.wrapping_sub(self.next) as usize
     }
 
-    /// Keeps a piece that was checked. Returns whether it is new.
+    /// Keeps a piece that was checked. True if the piece is new.
     pub(super) fn insert(&mut self, fragment: Fragment<M>) -> bool {
         let position = self.position(fragment.head.block);
         if position >= self.window.into() {
@@ -99,7 +99,7 @@ impl<M> BlockInbox<M> {
         }
         let block = &mut self.blocks[position];
         let index = fragment.head.index;
-        // Pieces of one packet were checked one by one, and may say different lengths.
+        // The pieces of one packet were checked one by one, and may state different lengths.
         let is_alien = block
             .length
             .is_some_and(|length| length != fragment.head.length);
@@ -115,7 +115,7 @@ impl<M> BlockInbox<M> {
         true
     }
 
-    /// The first block that is whole.
+    /// Takes the first block that is whole.
     pub(super) fn receive(&mut self) -> Option<(M, Bytes)> {
         let shape = self.shape;
         let mut whole = self

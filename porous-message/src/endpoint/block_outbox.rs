@@ -1,4 +1,4 @@
-//! Blocks, the half that sends: each is cut into pieces, and many of these are on their way at once.
+//! Blocks, the sending half: each is cut into pieces, of which many are on their way at once.
 
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -21,7 +21,7 @@ use crate::stream::{Stream, WriteStream};
 #[derive(Debug)]
 struct Outgoing<M> {
     message: M,
-    /// What the message takes, in the first piece.
+    /// The length of the block's message in bits; the first piece carries it.
     bits: u64,
     data: Bytes,
     pieces: Vec<Fate>,
@@ -31,7 +31,7 @@ struct Outgoing<M> {
 #[derive(Debug)]
 pub(super) struct BlockOutbox<M> {
     blocks: VecDeque<Outgoing<M>>,
-    /// The id of the first of them.
+    /// The id of the first of `blocks`.
     oldest: u32,
     shape: Shape,
     queue: u16,
@@ -40,9 +40,9 @@ pub(super) struct BlockOutbox<M> {
     hunger: Hunger<(u32, u32)>,
     /// The first piece that found no room in the packet that is being made.
     passed_over: Option<(u32, u32)>,
-    /// Where choosing goes on: a block, and one of its pieces.
+    /// Where choosing goes on: the id of a block, and the index of one of its pieces.
     turn: (u32, usize),
-    /// What goes into the packet that is being made.
+    /// The pieces in the packet that is being made: block and index.
     chosen: Vec<(u32, u32)>,
 }
 
@@ -62,7 +62,7 @@ impl<M: Serialize> BlockOutbox<M> {
         }
     }
 
-    /// How many are not confirmed.
+    /// The number of blocks that are not confirmed.
     pub(super) fn len(&self) -> usize {
         self.blocks.len()
     }
@@ -81,9 +81,9 @@ impl<M: Serialize> BlockOutbox<M> {
         });
     }
 
-    /// Pieces that were not sent of late, as many as fit. All that are on their way take turns: if
-    /// acknowledgements take longer than [`Resend`](super::Resend), the first ones would go again and
-    /// again before the last ones go once.
+    /// Chooses pieces that were not sent within the resend time, as many as fit. All that are on their
+    /// way take turns: if acknowledgements take longer than [`Resend`](super::Resend), the first ones
+    /// would go again and again before the last ones go once.
     pub(super) fn choose(&mut self, turn: &Turn, space: &mut Space) {
         self.chosen = Vec::new();
         self.doubt_oldest(turn);
@@ -101,7 +101,7 @@ impl<M: Serialize> BlockOutbox<M> {
         self.hunger = self.hunger.after(self.passed_over, is_due, turn.now);
     }
 
-    /// Whether a piece has found no room for long.
+    /// True if a piece has found no room for 250 ms.
     pub(super) fn is_starving(&self, now: Instant) -> bool {
         self.hunger.starving(now).is_some()
     }
@@ -124,7 +124,7 @@ impl<M: Serialize> BlockOutbox<M> {
         }
     }
 
-    /// Those of one block. Returns whether there may be room for those of others.
+    /// Chooses pieces of one block. Returns whether there may be room for pieces of other blocks.
     fn choose_of(
         &mut self,
         position: usize,
@@ -151,14 +151,14 @@ impl<M: Serialize> BlockOutbox<M> {
             let piece = (id, narrow(index));
             self.passed_over = self.passed_over.or(Some(piece));
             if index > 0 {
-                // The others are as large.
+                // The other pieces are as large.
                 return false;
             }
         }
         true
     }
 
-    /// All of the oldest is acknowledged, so it should have been confirmed at once.
+    /// All pieces of the oldest block are acknowledged, so it should have been confirmed at once.
     fn doubt_oldest(&mut self, turn: &Turn) {
         match self.blocks.front_mut() {
             Some(block) if block.pieces.iter().all(|piece| piece.acked) => {
@@ -182,7 +182,7 @@ impl<M: Serialize> BlockOutbox<M> {
             .get_mut(index as usize)
     }
 
-    /// What was chosen, and a bit that tells that this is all.
+    /// Writes the chosen pieces, and a bit that says that no other follows.
     pub(super) fn write(&mut self, stream: &mut WriteStream<'_>) -> Result<(), Error> {
         let mut previous = None;
         for &(id, index) in &self.chosen {
@@ -199,7 +199,8 @@ impl<M: Serialize> BlockOutbox<M> {
         stream.bool(&mut false)
     }
 
-    /// What was chosen is in this packet: tells each piece. Returns how many were in one before.
+    /// The chosen pieces are in this packet: calls `on_piece` with each. Returns how many of them were
+    /// in an earlier packet.
     pub(super) fn sent(&mut self, turn: &Turn, mut on_piece: impl FnMut(u32, u32)) -> u64 {
         let mut again = 0;
         for (id, index) in core::mem::take(&mut self.chosen) {
@@ -232,8 +233,8 @@ impl<M: Serialize> BlockOutbox<M> {
         }
     }
 
-    /// The receiver has all blocks before `next`. What was never sent, or is older than what is
-    /// known, says nothing.
+    /// The receiver has all blocks before `next`. An id that was never sent, or is older than the
+    /// newest known, changes nothing.
     pub(super) fn confirm(&mut self, next: u32) {
         let count = self.position(next);
         if count == 0 || count > self.blocks.len() {

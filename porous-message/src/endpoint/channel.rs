@@ -17,22 +17,22 @@ use crate::error::Error;
 use crate::serialize::Serialize;
 use crate::stream::{ReadStream, WriteStream};
 
-/// The channel.
+/// A channel.
 #[derive(Debug)]
 pub(super) struct Channel<M> {
     pub(super) kind: Kind<M>,
-    /// What it may take of a packet, in bytes.
+    /// The most bytes of a packet that the channel may take.
     budget: usize,
 }
 
-/// What it is.
+/// Reliable or unreliable.
 #[derive(Debug)]
 pub(super) enum Kind<M> {
     Reliable(Box<Reliable<M>>),
     Unreliable(Unreliable<M>),
 }
 
-/// What of it was in a packet.
+/// The channel's content of a packet that has come.
 #[derive(Debug)]
 pub(super) enum Arrived<M> {
     Reliable(reliable::Arrived<M>),
@@ -51,7 +51,7 @@ impl<M: Serialize> Channel<M> {
         }
     }
 
-    /// The bits that it takes in any packet, at most.
+    /// The most bits that the channel takes in any packet besides its content.
     pub(super) fn overhead(&self) -> u64 {
         match &self.kind {
             Kind::Reliable(reliable) => reliable.overhead([true; 2]),
@@ -59,7 +59,7 @@ impl<M: Serialize> Channel<M> {
         }
     }
 
-    /// The bits that it takes in a packet that is sent now.
+    /// The bits that the channel takes in a packet that is sent now, besides its content.
     pub(super) fn overhead_now(&self) -> u64 {
         match &self.kind {
             Kind::Reliable(reliable) => reliable.overhead_now(),
@@ -67,16 +67,16 @@ impl<M: Serialize> Channel<M> {
         }
     }
 
-    /// How many bits there are for content in a packet that has so many for all channels' content.
+    /// The bits of content that the channel may have in a packet with `bits` for all channels' content.
     pub(super) fn room(&self, bits: u64) -> u64 {
         let space = Space { bits, items: 0 };
         space.share(self.budget, self.overhead()).bits
     }
 
-    /// Whether a message of so many bits can be sent.
+    /// Checks that a message of this length in bits can be sent.
     pub(super) fn check(&self, bits: u64, room: u64) -> Result<(), Reason> {
         let (head, is_full) = match &self.kind {
-            // The id of the first one in a packet.
+            // The first message in a packet has a whole id.
             Kind::Reliable(reliable) => (1 + ID_BITS, reliable.outbox.is_full()),
             Kind::Unreliable(unreliable) => (1, unreliable.is_full()),
         };
@@ -89,13 +89,13 @@ impl<M: Serialize> Channel<M> {
         Ok(())
     }
 
-    /// Whether a block can be sent, whose message has so many bits.
+    /// Checks that a block can be sent; `bits` is the length of its message.
     pub(super) fn check_block(&self, bits: u64, block: &Bytes, room: u64) -> Result<(), Reason> {
         let Kind::Reliable(reliable) = &self.kind else {
             return Err(Reason::NoBlocks);
         };
         let blocks = reliable.blocks.as_ref().ok_or(Reason::NoBlocks)?;
-        // The first piece has the message, and all of the others as many bytes at most.
+        // The first piece has the message, and each other one at most as many bytes.
         let first = blocks.shape.bits((0, None), block.len(), 0);
         if block.len() > blocks.shape.max_block as usize || first + bits > room {
             return Err(Reason::TooLarge);
@@ -106,7 +106,7 @@ impl<M: Serialize> Channel<M> {
         Ok(())
     }
 
-    /// The caller has checked it.
+    /// Sends a message that the caller has checked.
     pub(super) fn send(&mut self, message: M, bits: u64, urgency: u8) {
         match &mut self.kind {
             Kind::Reliable(reliable) => reliable.outbox.send(message, bits),
@@ -114,7 +114,7 @@ impl<M: Serialize> Channel<M> {
         }
     }
 
-    /// The caller has checked it.
+    /// Sends a block that the caller has checked.
     pub(super) fn send_block(&mut self, message: M, bits: u64, block: Bytes) {
         let Kind::Reliable(reliable) = &mut self.kind else {
             return;
@@ -124,7 +124,7 @@ impl<M: Serialize> Channel<M> {
         }
     }
 
-    /// Messages and blocks that were sent, and may have to be sent again.
+    /// The number of messages and blocks that were sent and may have to be sent again.
     pub(super) fn queued(&self) -> usize {
         match &self.kind {
             Kind::Reliable(reliable) => {
@@ -136,7 +136,8 @@ impl<M: Serialize> Channel<M> {
         }
     }
 
-    /// Whether something of it has found no room for long, so that it chooses before its equals.
+    /// True if a message or piece of the channel has found no room for 250 ms, so that the channel
+    /// chooses before its equals.
     pub(super) fn is_starving(&self, now: Instant) -> bool {
         match &self.kind {
             Kind::Reliable(reliable) => reliable.is_starving(now),
@@ -144,7 +145,7 @@ impl<M: Serialize> Channel<M> {
         }
     }
 
-    /// Whether nothing of it waits for an acknowledgement.
+    /// True if nothing of the channel waits for an acknowledgement.
     pub(super) fn is_at_rest(&self) -> bool {
         match &self.kind {
             Kind::Reliable(reliable) => reliable.is_at_rest(),
@@ -152,7 +153,7 @@ impl<M: Serialize> Channel<M> {
         }
     }
 
-    /// Chooses what goes into a packet.
+    /// Chooses the channel's content of a packet.
     pub(super) fn choose(&mut self, turn: &Turn, space: &mut Space, stats: &mut MessageStats) {
         let share = space.share(self.budget, self.overhead_now());
         let mut left = share;
@@ -163,7 +164,7 @@ impl<M: Serialize> Channel<M> {
         space.settle(&share, &left);
     }
 
-    /// Whether what it tells the other end is worth a packet of its own.
+    /// True if what the channel tells the other end is worth a packet of its own.
     pub(super) fn is_pressing(&self, turn: &Turn) -> bool {
         match &self.kind {
             Kind::Reliable(reliable) => reliable.is_pressing(turn),
@@ -178,7 +179,7 @@ impl<M: Serialize> Channel<M> {
         }
     }
 
-    /// What was written is in this packet. Returns how much of it was in one before.
+    /// What was written is in this packet. Returns how many messages and pieces were in an earlier one.
     pub(super) fn sent(&mut self, position: u8, turn: &Turn, items: &mut Vec<Item>) -> u64 {
         match &mut self.kind {
             Kind::Reliable(reliable) => reliable.sent(position, turn, items),
@@ -207,7 +208,7 @@ impl<M: Serialize> Channel<M> {
         Ok(Arrived::Unreliable(messages))
     }
 
-    /// Takes what it [read](Self::read).
+    /// Takes what [`read`](Self::read) returned.
     pub(super) fn arrived(&mut self, arrived: Arrived<M>, stats: &mut MessageStats) {
         match (&mut self.kind, arrived) {
             (Kind::Reliable(reliable), Arrived::Reliable(arrived)) => {
@@ -218,13 +219,13 @@ impl<M: Serialize> Channel<M> {
                     stats.overrun += u64::from(!unreliable.insert(message));
                 }
             }
-            // Each reads its own kind only.
+            // A channel reads its own kind only.
             (Kind::Reliable(_), Arrived::Unreliable(_))
             | (Kind::Unreliable(_), Arrived::Reliable(_)) => {}
         }
     }
 
-    /// The packet with this has arrived.
+    /// The packet with this item has arrived.
     pub(super) fn acked(&mut self, item: Item) {
         let Kind::Reliable(reliable) = &mut self.kind else {
             return;
@@ -250,7 +251,7 @@ impl<M: Serialize> Channel<M> {
         }
     }
 
-    /// The packet with this has not left.
+    /// The packet with this item has not left.
     pub(super) fn waits(&mut self, item: Item, packet: u16, now: Instant) {
         let Kind::Reliable(reliable) = &mut self.kind else {
             return;
@@ -268,7 +269,7 @@ impl<M: Serialize> Channel<M> {
         }
     }
 
-    /// The packet with this is lost.
+    /// The packet with this item is lost.
     pub(super) fn lost(&mut self, item: Item, packet: u16) {
         let Kind::Reliable(reliable) = &mut self.kind else {
             return;
@@ -294,7 +295,7 @@ impl<M: Serialize> Channel<M> {
     }
 }
 
-/// The ids of a row, from the first on.
+/// The `count` ids of a row, from `first` on.
 fn row(first: u32, count: u16) -> impl Iterator<Item = u32> {
     (0..u32::from(count)).map(move |ahead| first.wrapping_add(ahead))
 }

@@ -8,31 +8,31 @@ use super::fragment::Shape;
 use super::id::ID_BITS;
 use super::space::Space;
 
-/// The channels of a packet are few: each costs it a bit or two.
+/// The most channels: each costs every packet a bit or two.
 const CHANNELS_MAX: usize = 64;
 
-/// What is wrong with a configuration. Channels are told by their position.
+/// What is wrong with a configuration. Channels are named by their position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MessageConfigError {
     /// There are 1 to 64 channels.
     Channels,
-    /// Packets are too short for what the channels say in each, before any message.
+    /// Packets are too short for what the channels say in each packet, before any message.
     Packet,
     /// A [fragment](MessageChannel::fragment) of this channel's blocks fits into no packet, or not
     /// into the channel's [budget](MessageChannel::budget) of one.
     Fragment {
-        /// Which one.
+        /// The position of the channel.
         channel: usize,
     },
     /// The [budget](MessageChannel::budget) of this channel has no room for any message.
     Budget {
-        /// Which one.
+        /// The position of the channel.
         channel: usize,
     },
     /// An unreliable channel carries no [blocks](MessageChannel::blocks).
     Blocks {
-        /// Which one.
+        /// The position of the channel.
         channel: usize,
     },
 }
@@ -58,7 +58,7 @@ impl fmt::Display for MessageConfigError {
 
 impl core::error::Error for MessageConfigError {}
 
-/// Whether all of these channels get on in packets of this length, in bytes.
+/// Checks that all of these channels get on in packets of this length, in bytes.
 pub(super) fn check(channels: &[MessageChannel], packet: usize) -> Result<(), MessageConfigError> {
     if channels.is_empty() || channels.len() > CHANNELS_MAX {
         return Err(MessageConfigError::Channels);
@@ -73,7 +73,7 @@ pub(super) fn check(channels: &[MessageChannel], packet: usize) -> Result<(), Me
 }
 
 impl MessageChannel {
-    /// The bits that it takes in any packet, at most.
+    /// The most bits that the channel takes in any packet besides its content.
     pub(super) const fn overhead(&self) -> u64 {
         match (self.is_reliable, self.max_block) {
             (false, _) => 1,
@@ -89,11 +89,11 @@ impl MessageChannel {
         }
     }
 
-    /// Whether it gets on, if packets have these bits for what all channels have to say.
+    /// Checks that the channel gets on if packets have `bits` for the content of all channels.
     fn check(&self, channel: usize, bits: u64) -> Result<(), MessageConfigError> {
         let space = Space { bits, items: 0 };
         let room = space.share(self.budget, self.overhead()).bits;
-        // A bit before a message, its id if it has one, and a bit of its own.
+        // A bit before a message, its id if it has one, and one bit of content.
         let least = if self.is_reliable { 1 + ID_BITS + 1 } else { 2 };
         if bits < least {
             return Err(MessageConfigError::Packet);

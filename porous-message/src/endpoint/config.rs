@@ -1,4 +1,4 @@
-//! What two ends agree on, and what each wants for itself.
+//! What two ends agree on, and what each end chooses for itself.
 
 use alloc::vec::Vec;
 use core::hash::Hasher as _;
@@ -8,30 +8,30 @@ use siphasher::sip::SipHasher13;
 
 use super::check::{self, MessageConfigError};
 
-/// A quarter of the ids, so that old ones and new ones are told apart.
+/// The most messages of a queue or a window: so few that old ids and new ones are told apart.
 const IDS_MAX: u16 = 1 << 14;
 
-/// What fits into one datagram of porous, whatever it says beside it.
+/// The length of a packet in bytes that fits into one datagram of porous, whatever else that carries.
 const PACKET: usize = 1100;
 
-/// A packet holds no more than UDP carries.
+/// The longest packet in bytes: no more than UDP carries.
 const PACKET_MAX: usize = 65_000;
 
-/// When a message goes into another packet, if none that it was in is known to have arrived.
+/// When a message goes into another packet, if no packet with it is known to have arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resend {
-    /// After this time. In the articles it is 100 ms.
+    /// After this time. The articles use 100 ms.
     After(Duration),
-    /// After five quarters of the round trip that the endpoint was [told](super::Endpoint::set_rtt),
-    /// 20 ms at least and a second at most; 100 ms until it is told one. In a
-    /// [`Session`](crate::Session), which needs not be told, when its host would ask for an
-    /// acknowledgement, and a tick later.
+    /// After five quarters of the round trip that the endpoint was [told](super::Endpoint::set_rtt), at
+    /// least 20 ms and at most a second; 100 ms until it is told one. In a [`Session`](crate::Session),
+    /// which need not be told: a tick after the time at which its host would ask for an
+    /// acknowledgement.
     ByRoundTrip,
 }
 
 /// One of the channels of an [`Endpoint`](super::Endpoint).
 ///
-/// Its kind, window and blocks must be the same at both ends; all else is each end's own.
+/// Its kind, window and blocks must be the same at both ends; each end chooses the rest on its own.
 ///
 /// ```
 /// use porous_message::MessageChannel;
@@ -68,7 +68,7 @@ impl MessageChannel {
         }
     }
 
-    /// Its messages arrive, each once, in the order that they were sent.
+    /// Each message arrives once, and messages are received in the order in which they were sent.
     ///
     /// ```
     /// use porous_message::MessageChannel;
@@ -80,7 +80,7 @@ impl MessageChannel {
         Self::new(true)
     }
 
-    /// Its messages are in one packet each, and arrive if that does.
+    /// Each message is in one packet, and arrives if the packet does.
     ///
     /// ```
     /// use porous_message::MessageChannel;
@@ -92,8 +92,8 @@ impl MessageChannel {
         Self::new(false)
     }
 
-    /// Channels of higher priority choose first what goes into a packet; of the same, those that are
-    /// declared first. Default 0.
+    /// Channels of higher priority choose their part of a packet first; of the same priority, those
+    /// that are declared first. Default 0.
     ///
     /// ```
     /// use porous_message::MessageChannel;
@@ -106,8 +106,8 @@ impl MessageChannel {
         self
     }
 
-    /// The channel takes at most so many bytes of a packet, so that channels of lower priority get
-    /// on. A message that is longer cannot be sent. Default: all that there is.
+    /// The most bytes of a packet that the channel takes, so that channels of lower priority get on. A
+    /// longer message cannot be sent. Default: all that there is.
     ///
     /// ```
     /// use porous_message::MessageChannel;
@@ -120,8 +120,8 @@ impl MessageChannel {
         self
     }
 
-    /// So many messages can wait to be sent, or to be confirmed; of an unreliable channel, also to
-    /// be received. 1 to 16,384; what is outside becomes the nearest. Default 1024.
+    /// How many messages can wait to be sent, or to be confirmed; on an unreliable channel, also to be
+    /// received. 1 to 16,384; other numbers become the nearest of these. Default 1024.
     ///
     /// ```
     /// use porous_message::MessageChannel;
@@ -134,8 +134,8 @@ impl MessageChannel {
         self
     }
 
-    /// So many messages of a reliable channel the receiver buffers: the sender sends none that are
-    /// further ahead of the first one that it has not received. 1 to 16,384, the same at both ends.
+    /// The most messages of a reliable channel that the receiver buffers: the sender sends none that is
+    /// further ahead of the first one not received. 1 to 16,384, the same at both ends.
     /// Default 1024.
     ///
     /// ```
@@ -149,9 +149,9 @@ impl MessageChannel {
         self
     }
 
-    /// What finds no room in the packets of this time is not sent, of an unreliable channel. The time
-    /// counts from the first packet after [`send`](super::Endpoint::send). Default 100 ms; with none,
-    /// there is one chance.
+    /// How long an unreliable message may wait for room in a packet, from the first packet after
+    /// [`send`](super::Endpoint::send) on; then the message is not sent. With zero, it has one chance.
+    /// Default 100 ms.
     ///
     /// ```
     /// use core::time::Duration;
@@ -165,12 +165,11 @@ impl MessageChannel {
         self
     }
 
-    /// A reliable channel also carries [blocks](super::Endpoint::send_block) of up to so many bytes,
-    /// at most 16 MiB. The same at both ends. Default 0: no blocks, and all that an unreliable channel
-    /// may have.
+    /// A reliable channel also carries [blocks](super::Endpoint::send_block) of at most `max_bytes`
+    /// bytes each, up to 16 MiB. An unreliable channel carries none. The same at both ends.
+    /// Default 0: no blocks.
     ///
-    /// What a remote host can make us keep of them is this times the
-    /// [number of blocks](Self::block_window).
+    /// A remote host can make us keep this times the [number of blocks](Self::block_window), in bytes.
     ///
     /// ```
     /// use porous_message::MessageChannel;
@@ -187,9 +186,9 @@ impl MessageChannel {
         self
     }
 
-    /// Blocks are sent in pieces of so many bytes, 64 at least: small ones fit into what is left of a
-    /// packet, large ones cost less each. They have to fit into a packet, and into the channel's
-    /// [budget](Self::budget) of one. The same at both ends. Default 256.
+    /// The length of the pieces in which blocks are sent, in bytes, at least 64: small pieces fit into
+    /// what is left of a packet, large ones cost less each. A piece has to fit into a packet, and into
+    /// the channel's [budget](Self::budget) of one. The same at both ends. Default 256.
     ///
     /// ```
     /// use porous_message::MessageChannel;
@@ -202,7 +201,7 @@ impl MessageChannel {
         self
     }
 
-    /// So many blocks are on their way at once, 1 to 256. The same at both ends. Default 4.
+    /// How many blocks may be on their way at once, 1 to 256. The same at both ends. Default 4.
     ///
     /// ```
     /// use porous_message::MessageChannel;
@@ -246,11 +245,11 @@ pub struct MessageConfig {
 
 impl MessageConfig {
     /// With these channels, in the same order at both ends, and packets of at most 1100 bytes, which
-    /// fit into one datagram of porous.
+    /// fit into one datagram of porous each.
     ///
     /// # Errors
     ///
-    /// [`MessageConfigError`], if it could not work.
+    /// [`MessageConfigError`], if the configuration could not work.
     ///
     /// ```
     /// use porous_message::{MessageChannel, MessageConfig, MessageConfigError};
@@ -263,12 +262,12 @@ impl MessageConfig {
         Self::with_packet(channels, PACKET)
     }
 
-    /// With these channels, and packets of at most `bytes`, of which 65,000 are used at most.
+    /// With these channels, and packets of at most `bytes` bytes, of which 65,000 are used at most.
     ///
     /// # Errors
     ///
-    /// [`MessageConfigError`], if it could not work: packets are too short for what the channels
-    /// say in each, or for a piece of a block.
+    /// [`MessageConfigError`], if the configuration could not work: packets are too short for what the
+    /// channels say in each packet, or for a piece of a block.
     ///
     /// ```
     /// use porous_message::{MessageChannel, MessageConfig, MessageConfigError};
@@ -293,9 +292,9 @@ impl MessageConfig {
     }
 
     /// A number that differs if the two ends do not agree on their channels, windows, blocks and
-    /// messages in a packet: as a part of [`application_id`](porous_proto::Config::application_id), it
-    /// lets a host refuse who could not be understood. It says nothing of the types of messages: add
-    /// a version of these. The same on every machine.
+    /// messages in a packet. As a part of [`application_id`](porous_proto::Config::application_id), it
+    /// lets a host refuse a remote host that it could not understand. It does not cover the types of
+    /// messages: add a version of these. The same on every machine.
     ///
     /// ```
     /// use porous_message::{MessageChannel, MessageConfig};
@@ -322,7 +321,7 @@ impl MessageConfig {
         hasher.finish()
     }
 
-    /// A packet has at most so many messages and pieces of blocks, 1 at least. The same at both ends.
+    /// The most messages and pieces of blocks in a packet, at least 1. The same at both ends.
     /// Default 256.
     ///
     /// ```

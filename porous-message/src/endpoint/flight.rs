@@ -1,4 +1,4 @@
-//! What is in the packets on their way, by their numbers.
+//! The content of the packets on their way, by their numbers.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -6,28 +6,28 @@ use alloc::vec::Vec;
 
 use super::record::Item;
 
-/// The most packets on their way: of older ones, acknowledgements come too late.
+/// The most packets on their way: an acknowledgement of an older one comes too late.
 const PACKETS: u64 = 1024;
 
-/// A packet that was not acknowledged.
+/// A packet on its way, with its content.
 #[derive(Debug)]
 struct Packet {
     items: Box<[Item]>,
-    /// The carrier says so. It may still turn out to have arrived.
+    /// True once the carrier said that the packet is lost. It may still turn out to have arrived.
     is_lost: bool,
 }
 
 /// The packets that were not acknowledged.
 #[derive(Debug, Default)]
 pub(super) struct Flight {
-    /// By number, counted from the first one without turning.
+    /// Packets by number, counted from the first one without wrapping.
     packets: BTreeMap<u64, Packet>,
     newest: Option<u64>,
 }
 
 impl Flight {
-    /// This is the number of the next packet, whether there will be anything in it or not. Numbers
-    /// only grow, however far: so what looks older is more than half of a turn ahead.
+    /// `sequence` is the number of the next packet, whether the packet will have content or not.
+    /// Numbers only grow, by any distance: a number that looks older is more than half a turn ahead.
     pub(super) fn advance(&mut self, sequence: u16) {
         let newest = self.newest.unwrap_or_else(|| sequence.into());
         let newest = newest + u64::from(sequence.wrapping_sub(low(newest)));
@@ -38,7 +38,7 @@ impl Flight {
         }
     }
 
-    /// This is in the newest packet.
+    /// The newest packet has these items.
     pub(super) fn insert(&mut self, items: Vec<Item>) {
         if let Some(newest) = self.newest {
             let items = items.into();
@@ -47,20 +47,20 @@ impl Flight {
         }
     }
 
-    /// Which of those that are remembered has this number.
+    /// The unwrapped number of a remembered packet with this sequence number.
     fn number(&self, sequence: u16) -> Option<u64> {
         let newest = self.newest?;
         newest.checked_sub(low(newest).wrapping_sub(sequence).into())
     }
 
-    /// What is in the packet, if nothing is known of it.
+    /// The items of the packet, if its fate is unknown.
     pub(super) fn items(&self, sequence: u16) -> &[Item] {
         let number = self.number(sequence);
         let packet = number.and_then(|number| self.packets.get(&number));
         packet.map_or(&[], |packet| &packet.items)
     }
 
-    /// The packet is lost. What was in it.
+    /// The packet is lost. Returns its items.
     pub(super) fn lost(&mut self, sequence: u16) -> &[Item] {
         let number = self.number(sequence);
         let packet = number.and_then(|number| self.packets.get_mut(&number));
@@ -70,14 +70,14 @@ impl Flight {
         })
     }
 
-    /// The packet has arrived. What was in it, if it is the first time.
+    /// The packet has arrived. Returns its items, the first time.
     pub(super) fn acked(&mut self, sequence: u16) -> Option<Box<[Item]>> {
         let packet = self.packets.remove(&self.number(sequence)?)?;
         self.shrink();
         Some(packet.items)
     }
 
-    /// Nobody waits for what was in those that were lost.
+    /// Forgets lost packets: nobody waits for their items.
     pub(super) fn forget_lost(&mut self) {
         self.packets.retain(|_, packet| !packet.is_lost);
         self.shrink();
@@ -85,7 +85,7 @@ impl Flight {
 
     fn shrink(&mut self) {
         if self.packets.is_empty() {
-            self.packets = BTreeMap::new(); // one that is empty may keep a node
+            self.packets = BTreeMap::new(); // an empty map may keep a node
         }
     }
 }

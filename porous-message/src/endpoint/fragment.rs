@@ -1,4 +1,4 @@
-//! How blocks are cut into pieces, and what a piece says of itself.
+//! How blocks are cut into pieces, and what the head of a piece says.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -8,28 +8,30 @@ use crate::error::Error;
 use crate::serialize::Serialize;
 use crate::stream::{MeasureStream, ReadStream, Stream, WriteStream};
 
-/// What both ends know of the blocks of a channel.
+/// What both ends have agreed on for the blocks of a channel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
-    /// Bytes of the largest block.
+    /// The length of the largest block, in bytes.
     pub(super) max_block: u32,
-    /// Bytes of every piece but the last.
+    /// The length of every piece but the last, in bytes.
     pub(super) fragment: u16,
 }
 
 impl Shape {
-    /// How many pieces a block has: one at least, which carries its message.
+    /// The number of pieces of a block of this length in bytes: at least one, which carries its
+    /// message.
     pub(super) fn pieces(&self, length: usize) -> usize {
         length.div_ceil(self.fragment.into()).max(1)
     }
 
-    /// Which bytes a piece has.
+    /// The bytes of the block that a piece has.
     pub(super) fn range(&self, length: usize, index: usize) -> Range<usize> {
         let start = index * usize::from(self.fragment);
         start..length.min(start + usize::from(self.fragment))
     }
 
-    /// What a piece takes in a packet, without the message, after one of the block `previous`.
+    /// The bits that a piece takes in a packet, without the message; `previous` is the block of the
+    /// piece before it.
     pub(super) fn bits(
         &self,
         (block, previous): (u32, Option<u32>),
@@ -38,22 +40,22 @@ impl Shape {
     ) -> u64 {
         let mut stream = MeasureStream::new();
         let mut head = Head::new(block, length, index);
-        // Every piece of a block can be measured.
+        // Measuring a head of a block that was checked cannot fail.
         let _ = head.serialize(&mut stream, previous, self);
         1 + stream.measured() + 8 * self.range(length, index).len() as u64
     }
 }
 
-/// A number of bytes or of pieces: blocks are 16 MiB at most.
+/// A number of bytes or of pieces: a block has at most 16 MiB.
 pub(super) fn narrow(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// Which piece of which block.
+/// Which piece of which block, at the front of the piece.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) block: u32,
-    /// Bytes of the whole block.
+    /// The length of the whole block, in bytes.
     pub(super) length: u32,
     pub(super) index: u32,
 }
@@ -104,7 +106,7 @@ impl Head {
 #[derive(Debug)]
 pub(super) struct Fragment<M> {
     pub(super) head: Head,
-    /// In the first piece of a block.
+    /// The message that belongs to the block, in its first piece.
     pub(super) message: Option<M>,
     pub(super) data: Vec<u8>,
 }

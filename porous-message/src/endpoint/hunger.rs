@@ -1,13 +1,13 @@
-//! What finds no room in packet after packet, because others choose before it.
+//! Messages and pieces that find no room in packet after packet, because others choose before them.
 
 use core::time::Duration;
 
 use porous_proto::Instant;
 
-/// What finds no room for longer goes first, among its equals.
+/// A message or piece that finds no room for longer goes first, among its equals.
 const STARVING: Duration = Duration::from_millis(250);
 
-/// The first thing that was due and found no room, and since when.
+/// The first message or piece that was due and found no room, and since when.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hunger<T>(Option<(T, Instant)>);
 
@@ -16,14 +16,14 @@ impl<T: Copy> Hunger<T> {
         Self(None)
     }
 
-    /// What has found no room for long.
+    /// The one that has found no room for longer than [`STARVING`].
     pub(super) fn starving(&self, now: Instant) -> Option<T> {
         let (thing, since) = self.0?;
         (since + STARVING <= now).then_some(thing)
     }
 
-    /// What goes into a packet is chosen, and this is the first thing that found no room; `is_due`
-    /// tells whether a thing still waits.
+    /// The content of a packet is chosen, and `first` is the first thing that found no room; `is_due`
+    /// is true of a thing that still waits.
     #[must_use]
     pub(super) fn after(self, first: Option<T>, is_due: impl Fn(T) -> bool, now: Instant) -> Self {
         let still = self.0.filter(|&(thing, _)| is_due(thing));

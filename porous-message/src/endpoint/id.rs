@@ -1,25 +1,25 @@
 //! The ids of messages and blocks.
 //!
-//! They wrap around, but so late that nothing with the same one is on its way: a packet has no more
-//! than a window of 16,384 ids, and carriers drop what is half a turn of their own numbers late, which
-//! makes 2²⁹ at most.
+//! Ids wrap around, but so late that no two on their way are the same: a packet has no more ids than a
+//! window of 16,384, and carriers drop packets that are half a turn of their own numbers late, which
+//! makes at most 2²⁹ ids.
 
 use crate::error::Error;
 use crate::stream::{MeasureStream, Stream};
 
-/// Beyond half of a turn, what is older and what is newer cannot be told.
+/// Half a turn of ids: beyond this distance older and newer ids cannot be told apart.
 const HALF: u32 = 1 << 31;
 
-/// The bits of an id that stands alone.
+/// The length of an id without one before it, in bits.
 pub(super) const ID_BITS: u64 = 32;
 
-/// An id that stands alone.
+/// Serializes an id without one before it.
 pub(super) fn serialize<S: Stream>(stream: &mut S, id: &mut u32) -> Result<(), Error> {
     stream.ranged(id, 0..=u32::MAX)
 }
 
-/// The id of a message: all of the first in a packet, and of the others how far they are from the one
-/// before.
+/// The id of a message: whole for the first one in a packet, and for each other one its distance from
+/// the one before.
 pub(super) fn serialize_after<S: Stream>(
     stream: &mut S,
     id: &mut u32,
@@ -31,16 +31,16 @@ pub(super) fn serialize_after<S: Stream>(
     }
 }
 
-/// How many bits that takes.
+/// The bits that [`serialize_after`] takes.
 pub(super) fn bits_after(id: u32, previous: Option<u32>) -> u64 {
     let mut stream = MeasureStream::new();
-    // Every id can be measured.
+    // Measuring an id cannot fail.
     let _ = serialize_after(&mut stream, &mut { id }, previous);
     stream.measured()
 }
 
-/// The id of the block of a piece: all of the first in a packet, and of the others how far they are
-/// from the one before, which is probably of the same.
+/// The id of a piece's block: whole for the first piece in a packet, and for each other one its
+/// distance from the one before, which is probably 0.
 pub(super) fn serialize_near<S: Stream>(
     stream: &mut S,
     id: &mut u32,
@@ -52,11 +52,11 @@ pub(super) fn serialize_near<S: Stream>(
     }
 }
 
-/// Whether this id is in a window that begins at `next`, or older than that.
+/// Checks that this id is in a window that begins at `next`, or older.
 ///
 /// # Errors
 ///
-/// [`Error::OutOfRange`] if it is ahead of the window.
+/// [`Error::OutOfRange`] if the id is ahead of the window.
 pub(super) fn check(id: u32, next: u32, window: u16) -> Result<(), Error> {
     let is_old = next.wrapping_sub(id) <= HALF;
     match is_old || is_ahead(id, next, window) {
@@ -65,7 +65,7 @@ pub(super) fn check(id: u32, next: u32, window: u16) -> Result<(), Error> {
     }
 }
 
-/// Whether this id is in a window that begins at `next`.
+/// True if this id is in a window that begins at `next`.
 pub(super) fn is_ahead(id: u32, next: u32, window: u16) -> bool {
     id.wrapping_sub(next) < window.into()
 }

@@ -1,4 +1,4 @@
-//! Reliable-ordered messages, the half that receives.
+//! Reliable-ordered messages, the receiving half.
 
 use alloc::collections::{BTreeMap, VecDeque};
 
@@ -7,14 +7,14 @@ use super::id;
 use crate::error::Error;
 use crate::shrink::shrink;
 
-/// The messages of a channel that have come and were not received.
+/// The messages of a channel that have come and that the application has not received.
 #[derive(Debug)]
 pub(super) struct Inbox<M> {
-    /// Those that may be received, in order.
+    /// Messages that may be received, in order.
     ready: VecDeque<M>,
-    /// Others, by id: they wait for one before them. Memory follows what has come.
+    /// Other messages, by id: they wait for one before them. Memory follows what has come.
     early: BTreeMap<u32, M>,
-    /// The id of the next one to be received.
+    /// The id of the next message to be received.
     next: u32,
     window: u16,
     pub(super) echo: Echo,
@@ -35,14 +35,14 @@ impl<M> Inbox<M> {
         self.next
     }
 
-    /// The id that is waited for: the first that did not come.
+    /// The id that is awaited: the first one that has not come.
     fn awaited(&self) -> u32 {
-        // There are no more than a window has.
+        // `ready` is no longer than a window.
         self.next
             .wrapping_add(u32::try_from(self.ready.len()).unwrap_or(u32::MAX))
     }
 
-    /// Whether a message of this id can be buffered, or came before.
+    /// Checks that a message of this id can be buffered, or came before.
     ///
     /// # Errors
     ///
@@ -51,8 +51,7 @@ impl<M> Inbox<M> {
         id::check(id, self.next, self.window)
     }
 
-    /// On packet receive: the message is kept by its id, which was checked. Returns whether it is
-    /// new.
+    /// On packet receive: keeps the message by its id, which was checked. True if the message is new.
     pub(super) fn insert(&mut self, id: u32, message: M) -> bool {
         let place = id.wrapping_sub(self.next) as usize;
         let is_ready = place < self.ready.len();
@@ -69,13 +68,13 @@ impl<M> Inbox<M> {
         while let Some(message) = self.early.remove(&self.awaited()) {
             self.ready.push_back(message);
             if self.early.is_empty() {
-                self.early = BTreeMap::new(); // one that is empty may keep a node
+                self.early = BTreeMap::new(); // an empty map may keep a node
             }
         }
         true
     }
 
-    /// On message receive: the next one, if it is there.
+    /// On message receive: takes the next message, if it is there.
     pub(super) fn receive(&mut self) -> Option<M> {
         let message = self.ready.pop_front()?;
         shrink(&mut self.ready);

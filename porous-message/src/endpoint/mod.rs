@@ -1,5 +1,5 @@
-//! Messages in packets: what goes into which, and what becomes of it (`docs/message.md`,
-//! "Packets").
+//! Messages in packets: which messages go into which packet, and what becomes of them
+//! (`docs/message.md`, "Packets").
 
 mod block_inbox;
 mod block_outbox;
@@ -37,37 +37,36 @@ use crate::serialize::{Serialize, measure};
 /// A message that was received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrival<M> {
-    /// The position of its channel in the configuration.
+    /// The position of the message's channel in the configuration.
     pub channel: usize,
     /// The message.
     pub message: M,
-    /// The block that it came with.
+    /// The block that came with the message.
     pub block: Option<Bytes>,
 }
 
-/// One end of a connection that exchanges messages of type `M`, usually an enum of all that there
-/// are.
+/// One end of a connection that exchanges messages of type `M`, usually an enum of all messages.
 ///
-/// It makes packets and reads them; someone else carries them, may lose them, and tells which of
-/// them have arrived. Over porous that is a [`Session`](crate::Session); with packets of your own,
-/// an [`AckSystem`](crate::AckSystem).
+/// The endpoint makes packets and reads them; a carrier transports them, may lose them, and tells which
+/// packets have arrived. Over porous the carrier is a [`Session`](crate::Session); for packets of your
+/// own, use an [`AckSystem`](crate::AckSystem).
 ///
-/// A reliable message goes into packet after packet until one that it was in has arrived. There are
-/// no packets that are sent again.
+/// A reliable message goes into packet after packet until one of them has arrived. No packet is sent
+/// again.
 #[derive(Debug)]
 pub struct Endpoint<M> {
     channels: Vec<Channel<M>>,
-    /// Their positions, in the order in which they have chosen.
+    /// The positions of the channels, in the order in which they choose.
     order: Vec<usize>,
     config: MessageConfig,
-    /// What is in the packets on their way.
+    /// The content of the packets on their way.
     packets: Flight,
     resend: Duration,
     stats: MessageStats,
 }
 
 impl<M: Serialize> Endpoint<M> {
-    /// With nothing sent yet.
+    /// An endpoint with nothing sent yet.
     ///
     /// ```
     /// use porous_message::{Endpoint, MessageChannel, MessageConfig};
@@ -94,7 +93,7 @@ impl<M: Serialize> Endpoint<M> {
         endpoint
     }
 
-    /// Sends a message: it goes into one of the next packets.
+    /// Sends a message: the message goes into one of the next packets.
     ///
     /// # Errors
     ///
@@ -112,8 +111,8 @@ impl<M: Serialize> Endpoint<M> {
         self.send_urgent(channel, message, 0)
     }
 
-    /// As [`send`](Self::send). Of an unreliable channel, the most urgent messages choose their room
-    /// in a packet first; a reliable one has its order, and takes no notice.
+    /// As [`send`](Self::send). On an unreliable channel, the messages with the largest `urgency`
+    /// choose their room in a packet first; a reliable channel has its order, and takes no notice.
     ///
     /// # Errors
     ///
@@ -150,9 +149,9 @@ impl<M: Serialize> Endpoint<M> {
         }
     }
 
-    /// Sends a large piece of data, with a message that tells what it is. It is cut into pieces,
-    /// which fill the room that messages leave, and arrives as soon as it is whole: messages and
-    /// blocks of a channel do not wait for each other, nor do blocks for other blocks.
+    /// Sends a block of data, with a message that tells what the block is. The block is cut into
+    /// pieces, which fill the room that messages leave, and arrives as soon as it is whole: messages
+    /// and blocks of a channel do not wait for each other, nor do blocks for other blocks.
     ///
     /// # Errors
     ///
@@ -189,7 +188,7 @@ impl<M: Serialize> Endpoint<M> {
         }
     }
 
-    /// The bits that content of a channel can have in a packet, at most.
+    /// The most bits of content that a channel can have in a packet.
     fn room(&self, channel: usize) -> u64 {
         let overhead: u64 = self.channels.iter().map(Channel::overhead).sum();
         let bits = (8 * self.config.packet as u64).saturating_sub(overhead);
@@ -197,8 +196,8 @@ impl<M: Serialize> Endpoint<M> {
         channel.map_or(0, |channel| channel.room(bits))
     }
 
-    /// The next message that has come, of the channel that is declared first. Receiving is what
-    /// allows the other end to send more.
+    /// The next message that has come, of the channel that is declared first. The other end may send
+    /// more only as messages are received here.
     ///
     /// ```
     /// # use porous_message::{Endpoint, MessageChannel, MessageConfig};
@@ -221,8 +220,8 @@ impl<M: Serialize> Endpoint<M> {
         })
     }
 
-    /// The round trip is so long: for [`Resend::ByRoundTrip`]. A [`Session`](crate::Session) tells it
-    /// by itself.
+    /// Sets the round trip, for [`Resend::ByRoundTrip`]. A [`Session`](crate::Session) does so by
+    /// itself.
     ///
     /// ```
     /// # use core::time::Duration;
@@ -237,20 +236,21 @@ impl<M: Serialize> Endpoint<M> {
         self.set_timeout((rtt.min(most) * 5 / 4).min(most));
     }
 
-    /// What is known to have arrived is known after this time, for [`Resend::ByRoundTrip`].
+    /// Sets the time after which a message without an acknowledgement is sent again, for
+    /// [`Resend::ByRoundTrip`].
     pub(crate) fn set_timeout(&mut self, timeout: Duration) {
         if self.config.resend == Resend::ByRoundTrip {
             self.resend = timeout.max(Duration::from_millis(20));
         }
     }
 
-    /// How long a packet can be.
+    /// The most bytes of a packet.
     pub(crate) const fn packet_size(&self) -> usize {
         self.config.packet
     }
 
-    /// How many messages and blocks of a channel wait to be sent, or to be confirmed; 0 if there is
-    /// no such channel.
+    /// The number of messages and blocks of a channel that wait to be sent, or to be confirmed; 0 if
+    /// there is no such channel.
     ///
     /// ```
     /// # use porous_message::{Endpoint, MessageChannel, MessageConfig};
@@ -265,7 +265,7 @@ impl<M: Serialize> Endpoint<M> {
         self.channels.get(channel).map_or(0, Channel::queued)
     }
 
-    /// What it has done so far.
+    /// What the endpoint has counted since it was made.
     ///
     /// ```
     /// # use porous_message::{Endpoint, MessageChannel, MessageConfig};

@@ -1,4 +1,4 @@
-//! Reliable-ordered messages, the half that sends.
+//! Reliable-ordered messages, the sending half.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -25,15 +25,15 @@ struct Outgoing<M> {
 /// The messages of a channel that are not confirmed.
 #[derive(Debug)]
 pub(super) struct Outbox<M> {
-    /// By id, from the oldest on.
+    /// Messages by id, from the oldest on.
     messages: VecDeque<Outgoing<M>>,
-    /// The id of the first of them.
+    /// The id of the first of `messages`.
     oldest: u32,
     queue: u16,
     window: u16,
     doubt: Doubt,
     hunger: Hunger<u32>,
-    /// What goes into the packet that is being made.
+    /// The ids in the packet that is being made.
     chosen: Vec<u32>,
 }
 
@@ -50,7 +50,7 @@ impl<M: Serialize> Outbox<M> {
         }
     }
 
-    /// How many are not confirmed.
+    /// The number of messages that are not confirmed.
     pub(super) fn len(&self) -> usize {
         self.messages.len()
     }
@@ -59,8 +59,8 @@ impl<M: Serialize> Outbox<M> {
         self.len() >= self.queue.into()
     }
 
-    /// On message send: what was measured is kept beside the message, by the next id, as not sent
-    /// yet. The caller has seen that there is room.
+    /// On message send: keeps the message and its measured length in bits under the next id, as not
+    /// sent yet. The caller has seen that there is room.
     pub(super) fn send(&mut self, message: M, bits: u64) {
         let fate = Fate::default();
         self.messages.push_back(Outgoing {
@@ -79,14 +79,14 @@ impl<M: Serialize> Outbox<M> {
         self.messages.get_mut(place)
     }
 
-    /// On packet send: from the oldest message to the newest, each that was not sent of late and
-    /// fits into what is left. None that the receiver could not buffer: it would be lost, and its
-    /// packet acknowledged.
+    /// On packet send: from the oldest message to the newest, chooses each that was not sent within the
+    /// resend time and fits into what is left. None that the receiver could not buffer: the message
+    /// would be lost, and its packet acknowledged.
     pub(super) fn choose(&mut self, turn: &Turn, space: &mut Space) {
         self.chosen = Vec::new();
         self.doubt_oldest(turn);
         let (mut previous, mut passed_over) = (None, None);
-        // There are fewer ids than turns around.
+        // The range does not end: there are more of its numbers than ids.
         let ids = (0..).map(|ahead| self.oldest.wrapping_add(ahead));
         let on_their_way = self.messages.iter().take(self.window.into());
         for (id, outgoing) in ids.zip(on_their_way) {
@@ -111,12 +111,12 @@ impl<M: Serialize> Outbox<M> {
         self.hunger = self.hunger.after(passed_over, is_due, turn.now);
     }
 
-    /// Whether a message has found no room for long.
+    /// True if a message has found no room for 250 ms.
     pub(super) fn is_starving(&self, now: Instant) -> bool {
         self.hunger.starving(now).is_some()
     }
 
-    /// The oldest is acknowledged, so it should have been confirmed at once.
+    /// The oldest message is acknowledged, so it should have been confirmed at once.
     fn doubt_oldest(&mut self, turn: &Turn) {
         match self.messages.front_mut() {
             Some(outgoing) if outgoing.fate.acked => {
@@ -128,7 +128,7 @@ impl<M: Serialize> Outbox<M> {
         }
     }
 
-    /// What was chosen, and a bit that tells that this is all.
+    /// Writes the chosen messages, and a bit that says that no other follows.
     pub(super) fn write(&mut self, stream: &mut WriteStream<'_>) -> Result<(), Error> {
         let mut previous = None;
         for &id in &self.chosen {
@@ -144,8 +144,8 @@ impl<M: Serialize> Outbox<M> {
         stream.bool(&mut false)
     }
 
-    /// What was chosen is in this packet: tells each row of ids, its first one and how many there are.
-    /// Returns how many were in a packet before.
+    /// The chosen messages are in this packet: calls `on_row` with the first id and the length of each
+    /// row of ids. Returns how many messages were in an earlier packet.
     pub(super) fn sent(&mut self, turn: &Turn, mut on_row: impl FnMut(u32, u16)) -> u64 {
         let chosen = core::mem::take(&mut self.chosen);
         let mut again = 0;
@@ -155,7 +155,7 @@ impl<M: Serialize> Outbox<M> {
             }
         }
         for row in chosen.chunk_by(|id, next| id.wrapping_add(1) == *next) {
-            // Ids are those of a window.
+            // A row is no longer than a window.
             on_row(row[0], u16::try_from(row.len()).unwrap_or(u16::MAX));
         }
         again
@@ -182,8 +182,8 @@ impl<M: Serialize> Outbox<M> {
         }
     }
 
-    /// The receiver waits for `next`: all before it are removed. What was never sent, or is older
-    /// than what is known, says nothing.
+    /// The receiver waits for `next`: removes all messages before it. An id that was never sent, or is
+    /// older than the newest known, changes nothing.
     pub(super) fn confirm(&mut self, next: u32) {
         let count = next.wrapping_sub(self.oldest) as usize;
         if count == 0 || count > self.len() {

@@ -14,19 +14,19 @@ use crate::serialize::Serialize;
 use crate::stream::{ReadStream, WriteStream};
 
 impl<M: Serialize> Endpoint<M> {
-    /// Makes the next packet, in a buffer, of which it takes as much as a packet may have. `None` if
-    /// there is nothing to say.
+    /// Makes the next packet at the front of a buffer, of which it takes at most the length of a
+    /// packet. `None` if there is nothing to say.
     ///
-    /// `sequence` is the packet's number for its carrier, one more for each packet; it is not
-    /// written. A game calls this once for each packet of its steady flow, and as often as there is
-    /// room for if it has blocks to send. A carrier that also numbers packets of which nothing came
-    /// here may do so, but calls this once in 65,536 numbers at least.
+    /// `sequence` is the packet's number for its carrier, one more for each packet; it is not written.
+    /// A game calls this once for each packet of its steady flow, and if it has blocks to send, as
+    /// often as there is room for another packet. A carrier may also number packets without content of
+    /// this endpoint, but calls this at least once in 65,536 numbers.
     ///
     /// # Errors
     ///
-    /// [`Error::End`] if the buffer is too short for a packet without content. All else is a
-    /// [`Serialize`] that writes more than it measured, or what it did not measure. Nothing counts as
-    /// sent then.
+    /// [`Error::End`] if the buffer is too short for a packet without content. Any other error is the
+    /// fault of a [`Serialize`] that writes more than it measured, or what it did not measure. After an
+    /// error nothing counts as sent.
     ///
     /// ```
     /// # use porous_message::{Endpoint, MessageChannel, MessageConfig};
@@ -78,7 +78,7 @@ impl<M: Serialize> Endpoint<M> {
         Ok(Some(stream.finish()))
     }
 
-    /// The room for content in a packet of so many bytes that is sent now.
+    /// The room for content in a packet of `len` bytes that is sent now.
     fn space(&self, len: usize) -> Result<Space, Error> {
         let overhead: u64 = self.channels.iter().map(Channel::overhead_now).sum();
         let bits = (8 * len as u64).checked_sub(overhead).ok_or(Error::End)?;
@@ -98,12 +98,12 @@ impl<M: Serialize> Endpoint<M> {
         self.stats.packets_written += 1;
     }
 
-    /// Reads a packet that the other end wrote. All of it is taken, or nothing.
+    /// Reads a packet that the other end wrote. The packet is taken as a whole, or not at all.
     ///
     /// # Errors
     ///
-    /// The packet is refused, and [counted](super::MessageStats::packets_refused). Whoever acknowledges
-    /// packets must not acknowledge this one.
+    /// The packet is refused, and [counted](super::MessageStats::packets_refused). A carrier must not
+    /// acknowledge a packet that was refused.
     ///
     /// ```
     /// # use porous_message::{Endpoint, MessageChannel, MessageConfig};
@@ -127,14 +127,14 @@ impl<M: Serialize> Endpoint<M> {
         Ok(())
     }
 
-    /// Where nothing waits for an acknowledgement, those that may come all the same do not matter.
+    /// Where nothing waits for an acknowledgement, the lost packets can be forgotten.
     fn rest(&mut self) {
         if self.channels.iter().all(Channel::is_at_rest) {
             self.packets.forget_lost();
         }
     }
 
-    /// What of each channel is in a packet.
+    /// Reads the content of each channel from a packet.
     fn parse(&self, packet: &[u8]) -> Result<Vec<Arrived<M>>, Error> {
         let mut stream = ReadStream::new(packet);
         let mut items = self.config.per_packet;
@@ -145,7 +145,7 @@ impl<M: Serialize> Endpoint<M> {
         Ok(arrived)
     }
 
-    /// The packet with this number has arrived. Only the first time counts, of each.
+    /// The packet with this number has arrived. Only the first call for each packet counts.
     ///
     /// See [`write_packet`](Self::write_packet) for an example.
     ///
@@ -168,15 +168,15 @@ impl<M: Serialize> Endpoint<M> {
         self.rest();
     }
 
-    /// The packet with this number waits at its carrier: what is in it counts as sent now.
+    /// The packet with this number waits at its carrier: its content counts as sent now.
     pub(crate) fn packet_waits(&mut self, now: Instant, sequence: u16) {
         for item in self.packets.items(sequence) {
             self.channels[item.channel()].waits(*item, sequence, now);
         }
     }
 
-    /// The packet with this number seems to be lost: what was in it, and in no later one, need not
-    /// wait for its time. Nobody has to call this.
+    /// The packet with this number seems to be lost: messages in it, and in no later one, are sent
+    /// again without waiting for their time. Optional: without this call they are sent again later.
     ///
     /// ```
     /// # use porous_message::{Endpoint, MessageChannel, MessageConfig};

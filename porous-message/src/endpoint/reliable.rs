@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::serialize::Serialize;
 use crate::stream::{ReadStream, Stream, WriteStream};
 
-/// Both halves.
+/// A reliable channel, both ways.
 #[derive(Debug)]
 pub(super) struct Reliable<M> {
     pub(super) outbox: Outbox<M>,
@@ -27,7 +27,7 @@ pub(super) struct Reliable<M> {
     pub(super) blocks: Option<Blocks<M>>,
 }
 
-/// Both halves of its blocks.
+/// The blocks of a channel, both ways.
 #[derive(Debug)]
 pub(super) struct Blocks<M> {
     pub(super) shape: Shape,
@@ -35,10 +35,11 @@ pub(super) struct Blocks<M> {
     pub(super) inbox: BlockInbox<M>,
 }
 
-/// What of a reliable channel was in a packet.
+/// The content of a reliable channel in a packet that has come.
 #[derive(Debug)]
 pub(super) struct Arrived<M> {
-    /// The next message and the next block that the other end waits for, if it says so.
+    /// The ids of the next message and the next block that the other end waits for, if the packet has
+    /// them.
     confirmed: [Option<u32>; 2],
     messages: Vec<(u32, M)>,
     fragments: Vec<Fragment<M>>,
@@ -59,8 +60,8 @@ impl<M: Serialize> Reliable<M> {
         }
     }
 
-    /// What it tells the other end in any packet that is sent now: the next message and the next
-    /// block, unless that is known there.
+    /// The ids that the channel tells the other end in any packet that is sent now: the next message
+    /// and the next block, unless the other end knows them.
     fn told(&self) -> [Option<u32>; 2] {
         let next = self.inbox.next();
         let message = self.inbox.echo.is_due(next).then_some(next);
@@ -71,15 +72,15 @@ impl<M: Serialize> Reliable<M> {
         [message, block]
     }
 
-    /// Whether all is confirmed, and the other end knows what came of it here.
+    /// True if all is confirmed, and the other end knows what has been received here.
     pub(super) fn is_at_rest(&self) -> bool {
         let blocks = self.blocks.as_ref();
         let are_sent = blocks.is_none_or(|blocks| blocks.outbox.len() == 0);
         self.outbox.len() == 0 && are_sent && self.told() == [None; 2]
     }
 
-    /// The bits that it takes in a packet that has nothing else of it, with or without what it tells
-    /// the other end.
+    /// The bits that the channel takes in a packet without its content; `told` is true for each of the
+    /// two ids that it tells the other end.
     pub(super) fn overhead(&self, told: [bool; 2]) -> u64 {
         let blocks = u64::from(self.blocks.is_some());
         1 + echo::bits(told[0]) + blocks * (1 + echo::bits(told[1]))
@@ -89,7 +90,7 @@ impl<M: Serialize> Reliable<M> {
         self.overhead(self.told().map(|next| next.is_some()))
     }
 
-    /// Whether what it tells is worth a packet of its own.
+    /// True if the ids that the channel tells are worth a packet of their own.
     pub(super) fn is_pressing(&self, turn: &Turn) -> bool {
         let blocks = |blocks: &Blocks<M>| blocks.inbox.echo.is_pressing(blocks.inbox.next(), turn);
         self.inbox.echo.is_pressing(self.inbox.next(), turn)
@@ -110,7 +111,7 @@ impl<M: Serialize> Reliable<M> {
         }
     }
 
-    /// Whether something has found no room for long.
+    /// True if a message or piece has found no room for 250 ms.
     pub(super) fn is_starving(&self, now: Instant) -> bool {
         let blocks = self.blocks.as_ref();
         self.outbox.is_starving(now) || blocks.is_some_and(|blocks| blocks.outbox.is_starving(now))
@@ -127,8 +128,8 @@ impl<M: Serialize> Reliable<M> {
         Ok(())
     }
 
-    /// What was written is in this packet: notes all of it. Returns how many messages and pieces
-    /// were in one before.
+    /// What was written is in this packet: notes all of it. Returns how many messages and pieces were
+    /// in an earlier one.
     pub(super) fn sent(&mut self, channel: u8, turn: &Turn, items: &mut Vec<Item>) -> u64 {
         let [message, block] = self.told();
         if let Some(next) = message {
@@ -213,7 +214,7 @@ impl<M: Serialize> Reliable<M> {
         again
     }
 
-    /// The next message in order, or else a block that is whole.
+    /// The next message in order, or otherwise a block that is whole.
     pub(super) fn receive(&mut self) -> Option<(M, Option<Bytes>)> {
         if let Some(message) = self.inbox.receive() {
             return Some((message, None));
@@ -223,7 +224,7 @@ impl<M: Serialize> Reliable<M> {
     }
 }
 
-/// Whether another one follows, of those that a packet may have.
+/// True if another item follows; `items` is how many more a packet may have.
 pub(super) fn more(stream: &mut ReadStream<'_>, items: &mut u32) -> Result<bool, Error> {
     let mut more = false;
     stream.bool(&mut more)?;

@@ -19,16 +19,16 @@ struct Waiting<M> {
     message: M,
     bits: u64,
     urgency: u8,
-    /// Since the first packet that it could have been in.
+    /// When the first packet was made that the message could have been in.
     since: Option<Instant>,
-    /// It goes into the packet that is being made.
+    /// True if the message goes into the packet that is being made.
     is_chosen: bool,
 }
 
 /// An unreliable channel, both ways.
 #[derive(Debug)]
 pub(super) struct Unreliable<M> {
-    /// The most urgent first, and of the same urgency, the oldest.
+    /// The most urgent message first, and of the same urgency, the oldest.
     waiting: VecDeque<Waiting<M>>,
     queue: u16,
     age: Duration,
@@ -45,7 +45,7 @@ impl<M: Serialize> Unreliable<M> {
         }
     }
 
-    /// How many wait to be sent.
+    /// The number of messages that wait to be sent.
     pub(super) fn len(&self) -> usize {
         self.waiting.len()
     }
@@ -67,8 +67,8 @@ impl<M: Serialize> Unreliable<M> {
         self.waiting.insert(place, waiting);
     }
 
-    /// The most urgent ones, as many as fit. Returns how many are given up because they have waited
-    /// for too long.
+    /// Chooses the most urgent messages, as many as fit. Returns how many are given up because they
+    /// have waited for too long.
     pub(super) fn choose(&mut self, turn: &Turn, space: &mut Space) -> u64 {
         let before = self.waiting.len();
         let age = self.age;
@@ -82,7 +82,7 @@ impl<M: Serialize> Unreliable<M> {
         (before - self.waiting.len()) as u64
     }
 
-    /// What was chosen, and a bit that tells that this is all.
+    /// Writes the chosen messages, and a bit that says that no other follows.
     pub(super) fn write(&mut self, stream: &mut WriteStream<'_>) -> Result<(), Error> {
         for waiting in self.waiting.iter_mut().filter(|waiting| waiting.is_chosen) {
             stream.bool(&mut true)?;
@@ -91,13 +91,13 @@ impl<M: Serialize> Unreliable<M> {
         stream.bool(&mut false)
     }
 
-    /// What was chosen is in a packet, and goes.
+    /// The chosen messages are in a packet, and are forgotten.
     pub(super) fn sent(&mut self) {
         self.waiting.retain(|waiting| !waiting.is_chosen);
         shrink(&mut self.waiting);
     }
 
-    /// A message has come. Returns whether there was room: if not, the oldest made it.
+    /// A message has come. True if there was room; if not, the oldest message is dropped for it.
     pub(super) fn insert(&mut self, message: M) -> bool {
         let has_room = self.arrived.len() < self.queue.into();
         if !has_room {

@@ -8,18 +8,18 @@ use crate::error::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// There is no such channel.
+    /// The configuration has no channel at this position.
     NoChannel,
-    /// As many messages as the channel's [queue](super::MessageChannel::queue) takes wait already:
-    /// try again when some have arrived, or send less.
+    /// As many messages as the channel's [queue](super::MessageChannel::queue) takes wait already: try
+    /// again when some have arrived, or send fewer.
     Full,
-    /// It would not fit into any packet, or not into the channel's
-    /// [budget](super::MessageChannel::budget) of one; or a block is larger than the channel's
+    /// The message would not fit into any packet, or not into the channel's
+    /// [budget](super::MessageChannel::budget) of one; or the block is larger than the channel's
     /// [blocks](super::MessageChannel::blocks) may be.
     TooLarge,
-    /// A block on a channel that carries [none](super::MessageChannel::blocks).
+    /// The message has a block, and the channel carries [none](super::MessageChannel::blocks).
     NoBlocks,
-    /// It cannot be written: a value is outside of the bounds that its type declares.
+    /// The message cannot be written: a value is outside of the bounds that its type declares.
     Invalid(Error),
 }
 
@@ -42,7 +42,7 @@ impl core::error::Error for Reason {}
 pub struct Unsent<M> {
     /// The message.
     pub message: M,
-    /// Why.
+    /// Why the message was not sent.
     pub reason: Reason,
 }
 

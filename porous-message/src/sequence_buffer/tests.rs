@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Numbers in a turn.
+/// Sequence numbers in a turn.
 const TURN: u64 = 1 << 16;
 
 #[expect(clippy::cast_possible_truncation, reason = "a remainder of a turn")]
@@ -19,7 +19,7 @@ const fn wrapped(number: u64) -> u16 {
     (number % TURN) as u16
 }
 
-/// The same by numbers that do not wrap.
+/// The buffer in numbers that do not wrap.
 struct Model {
     size: u64,
     newest: Option<u64>,
@@ -41,7 +41,7 @@ impl Model {
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// So far from the newest number.
+    /// A value at this distance from the newest number.
     Insert(i64),
     Remove(i64),
 }
@@ -90,7 +90,7 @@ proptest! {
                 prop_assert_eq!(buffer.contains(wrapped(number)), expected.is_some());
             }
         }
-        // Everything that is left, and nothing else.
+        // Every value that is left, and nothing else.
         let held = (0..=u16::MAX).filter_map(|sequence| buffer.get_mut(sequence).copied());
         let mut held: Vec<u64> = held.collect();
         let mut expected: Vec<u64> = model.values.into_values().collect();
@@ -118,8 +118,8 @@ impl Naive {
     }
 }
 
-/// How many values are found that were put there a turn ago, by our buffer and by the naive one,
-/// if 99 of 100 numbers are lost for five turns.
+/// How many values of an earlier turn are found by our buffer and by the naive one, if 99 of 100
+/// numbers are lost for five turns.
 fn stale_under_heavy_loss(size: usize, seed: Seed) -> [usize; 2] {
     let mut rng = seed.stream("loss", 0);
     let mut ours = SequenceBuffer::new(size);

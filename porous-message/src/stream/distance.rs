@@ -4,8 +4,8 @@ use super::integer::wide;
 use super::{Integer, Stream};
 use crate::error::Error;
 
-/// The widths of the classes of small numbers. Each class begins where the one before ends; those
-/// that are as wide as the integer itself, or wider, are left out.
+/// The widths of the classes of small numbers, in bits. Each class begins where the one before ends;
+/// those that are as wide as the integer itself, or wider, are left out.
 const WIDTHS: [u32; 8] = [0, 2, 4, 8, 12, 16, 32, 64];
 
 pub(super) fn relative<S: Stream, T: Integer>(
@@ -13,7 +13,7 @@ pub(super) fn relative<S: Stream, T: Integer>(
     value: &mut T,
     base: T,
 ) -> Result<(), Error> {
-    // The next one is nought.
+    // The next integer has distance 0.
     let base = T::from_above(base, 1);
     let mut number = value.above(base);
     small::<S, T>(stream, &mut number)?;
@@ -36,8 +36,9 @@ pub(super) fn delta<S: Stream, T: Integer>(
     Ok(())
 }
 
-/// A number that is probably small, below two to the power of `T::BITS`: a bit for each class, which
-/// is one for that of the number, and where the number is in the class. If it is in none, all of it.
+/// A number below two to the power of `T::BITS` that is probably small: a bit for each class, which is
+/// 1 for the class of the number, and then the number's place in the class. A number in no class is
+/// written whole.
 fn small<S: Stream, T: Integer>(stream: &mut S, number: &mut u128) -> Result<(), Error> {
     let mut first = 0;
     for width in WIDTHS.into_iter().take_while(|width| *width < T::BITS) {
@@ -61,14 +62,14 @@ fn small<S: Stream, T: Integer>(stream: &mut S, number: &mut u128) -> Result<(),
     }
 }
 
-/// A distance, modulo the width, so that those to either side are small: 0, -1, 1, -2 become 0, 1,
-/// 2, 3.
+/// A distance, modulo the width, so that small ones to either side become small numbers: 0, -1, 1, -2
+/// become 0, 1, 2, 3.
 pub(super) fn zigzag<T: Integer>(distance: u128) -> u128 {
     let negative = distance >> (T::BITS - 1) & 1;
     (distance << 1 ^ negative.wrapping_neg()) & (u128::MAX >> (128 - T::BITS))
 }
 
-/// The inverse.
+/// The inverse of [`zigzag`].
 pub(super) fn unzigzag<T: Integer>(number: u128) -> u128 {
     (number >> 1 ^ (number & 1).wrapping_neg()) & (u128::MAX >> (128 - T::BITS))
 }

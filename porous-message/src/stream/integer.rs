@@ -16,7 +16,7 @@ pub trait Integer: Copy + PartialOrd + core::fmt::Debug + private::Sealed {
     /// Nought.
     const ZERO: Self;
 
-    /// How far it is above `base`, modulo 2 to the power of [`BITS`](Self::BITS).
+    /// The distance of this integer above `base`, modulo 2 to the power of [`BITS`](Self::BITS).
     ///
     /// ```
     /// use porous_message::Integer;
@@ -27,7 +27,7 @@ pub trait Integer: Copy + PartialOrd + core::fmt::Debug + private::Sealed {
     #[must_use]
     fn above(self, base: Self) -> u128;
 
-    /// What is so far above `base`: the inverse of [`above`](Self::above).
+    /// The integer at this distance above `base`: the inverse of [`above`](Self::above).
     ///
     /// ```
     /// use porous_message::Integer;
@@ -74,7 +74,7 @@ integers! {
     i8 u8 i16 u16 i32 u32 i64 u64 i128 u128
 }
 
-/// The distance from `min`, in as many bits as that of `max` has.
+/// The distance from `min`, in as many bits as the distance of `max` has.
 #[inline]
 pub(super) fn ranged<S: Stream, T: Integer>(
     stream: &mut S,
@@ -86,7 +86,7 @@ pub(super) fn ranged<S: Stream, T: Integer>(
         return Err(rare(Error::Bounds));
     }
     let span = max.above(min);
-    // What is below `min` is above `max`, since it wraps.
+    // A value below `min` is above `max`, since the distance wraps.
     let mut distance = value.above(min);
     if !S::READS && distance > span {
         return Err(rare(Error::OutOfRange));
@@ -101,7 +101,7 @@ pub(super) fn ranged<S: Stream, T: Integer>(
     Ok(())
 }
 
-/// Up to 128 bits.
+/// The lowest `bits` bits of a number, up to 128.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "the halves of a word")]
 pub(super) fn wide<S: Stream>(stream: &mut S, value: &mut u128, bits: u32) -> Result<(), Error> {

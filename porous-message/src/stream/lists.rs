@@ -1,4 +1,4 @@
-//! What there may be many of: bytes, strings, lists; or one or none.
+//! Values of which there may be many, or one or none: bytes, strings, lists, options.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -8,7 +8,7 @@ use super::integer::ranged;
 use super::{MAX_DEPTH, Stream};
 use crate::error::Error;
 
-/// How many: the numbers of the wire do not depend on the machine.
+/// The number of items: numbers on the wire do not depend on the machine.
 fn length<S: Stream>(
     stream: &mut S,
     current: usize,
@@ -31,7 +31,7 @@ pub(super) fn byte_vec<S: Stream>(
 ) -> Result<(), Error> {
     let length = length(stream, bytes.len(), &range)?;
     if S::READS {
-        // Before there is room for them.
+        // Checked before memory is taken for the bytes.
         if stream.plausible(length, 8) < length {
             return Err(Error::End);
         }
@@ -48,7 +48,7 @@ pub(super) fn string<S: Stream>(
 ) -> Result<(), Error> {
     let mut bytes = core::mem::take(string).into_bytes();
     let done = byte_vec(stream, &mut bytes, 0..=max);
-    // What is written was a string before, and is put back whatever happened.
+    // A string that is written was UTF-8 before, and is put back whatever happened.
     *string = String::from_utf8(bytes).map_err(|_| Error::NotUtf8)?;
     done
 }
@@ -95,7 +95,7 @@ pub(crate) fn option<S: Stream, T>(
     }
 }
 
-/// A level deeper, for as long as this takes.
+/// Runs a closure a level deeper.
 #[inline]
 pub(crate) fn deeper<S: Stream>(
     stream: &mut S,

@@ -1,12 +1,12 @@
-//! Values to how many bits they take.
+//! From values to the number of their bits.
 
 use super::{Stream, low};
 use crate::error::Error;
 
 /// Counts the bits that a [`WriteStream`](super::WriteStream) would write, and writes none.
 ///
-/// It never counts too few. It counts too many, by up to seven, where something is
-/// [aligned](Stream::align), because that depends on where it is written.
+/// It never counts too few bits. It counts up to seven too many for each value that is
+/// [aligned](Stream::align), because padding depends on the place.
 ///
 /// ```
 /// use porous_message::{MeasureStream, Stream};
@@ -23,7 +23,7 @@ pub struct MeasureStream {
 }
 
 impl MeasureStream {
-    /// With nothing counted.
+    /// A stream with nothing counted.
     ///
     /// ```
     /// use porous_message::MeasureStream;
@@ -38,7 +38,7 @@ impl MeasureStream {
         }
     }
 
-    /// How many bits were counted.
+    /// The number of bits counted.
     ///
     /// ```
     /// use porous_message::{MeasureStream, Stream};

@@ -1,5 +1,5 @@
-//! Streams of bits: one that writes, one that reads, one that measures, and all that can be done
-//! with each of them (`docs/message.md`, "Primitives").
+//! Streams of bits: one that writes, one that reads, one that measures, and all operations that they
+//! have in common (`docs/message.md`, "Primitives").
 
 mod distance;
 mod integer;
@@ -24,21 +24,20 @@ pub use self::write::WriteStream;
 use crate::error::Error;
 use crate::serialize::Serialize;
 
-/// How deep lists, options and boxes may be inside of each other.
+/// The most levels of lists, options and boxes inside of each other.
 ///
-/// A value of a recursive type needs stack for each level, and whoever sends it chooses how many
-/// there are. So a type has to contain itself by way of one of these: what calls itself in other
-/// ways is not counted.
+/// A value of a recursive type needs stack for each level, and the sender chooses how many levels there
+/// are. So a type has to contain itself by way of one of these: recursion by other ways is not counted.
 pub const MAX_DEPTH: u32 = 64;
 
-/// An error that is not expected. Without this, the compiler takes either way to be as likely, so after
-/// a few fields all that follows is rare to it, and is not inlined.
+/// An error that is not expected. Without this, the compiler takes either branch to be as likely, so
+/// after a few fields all code that follows is rare to it, and is not inlined.
 #[cold]
 const fn rare(error: Error) -> Error {
     error
 }
 
-/// The lowest bits of a value.
+/// The lowest `bits` bits of a value.
 #[inline]
 const fn low(value: u64, bits: u32) -> u64 {
     if bits < 64 {
@@ -48,17 +47,17 @@ const fn low(value: u64, bits: u32) -> u64 {
     }
 }
 
-/// Where a [`Serialize`] value is written, read or measured: what it calls says what it means, and
-/// the stream does what it is for.
+/// Where a [`Serialize`] value is written, read or measured: the value names its fields in order, and
+/// the stream does with each what the stream is for.
 ///
 /// A stream that reads sets the values that it is given, the others leave them as they are. Every
-/// method fails with [`Error::End`] where there are not enough bits, and after an error a stream is
-/// of no use. What is out of bounds is [`Error::OutOfRange`] in each of them: so nothing is written
-/// that would be refused when it is read.
+/// method fails with [`Error::End`] where there are not enough bits, and after an error a stream is of
+/// no use. A value out of bounds is [`Error::OutOfRange`] in each of them: so nothing is written that
+/// would be refused when it is read.
 ///
 /// Each value has exactly one form: what was read, and is written again, is the same bits.
 pub trait Stream: Sized {
-    /// Whether it sets values.
+    /// True if the stream reads, and so sets values.
     const READS: bool;
 
     /// The lowest `bits` bits, 0 to 64; the others must be zero.
@@ -76,7 +75,7 @@ pub trait Stream: Sized {
     /// ```
     fn bits(&mut self, value: &mut u64, bits: u32) -> Result<(), Error>;
 
-    /// So many bytes, wherever the stream is in a byte.
+    /// The bytes of a slice, `bytes.len()` of them, at any place within a byte of the stream.
     ///
     /// # Errors
     ///
@@ -112,11 +111,12 @@ pub trait Stream: Sized {
     /// ```
     fn align(&mut self) -> Result<(), Error>;
 
-    /// How deep it is in lists, options and boxes.
+    /// How many levels of lists, options and boxes the stream is in.
     #[doc(hidden)]
     fn depth(&mut self) -> &mut u32;
 
-    /// How many items of so many bits may well be there: room for more is not made before they come.
+    /// How many of `items` items of `bits` bits each may be there at most: no more memory is taken
+    /// before they come.
     #[doc(hidden)]
     fn plausible(&self, items: usize, bits: usize) -> usize;
 
@@ -144,7 +144,7 @@ pub trait Stream: Sized {
         Ok(())
     }
 
-    /// An integer from a range, with as many bits as the distance of its ends needs.
+    /// An integer from a range, with as many bits as the distance between its ends needs.
     ///
     /// # Errors
     ///
@@ -164,11 +164,11 @@ pub trait Stream: Sized {
         integer::ranged(self, value, *range.start(), *range.end())
     }
 
-    /// Which of so many kinds: less than `count`, with just as many bits as that needs.
+    /// Which of `count` kinds: a number less than `count`, with just as many bits as `count - 1` needs.
     ///
     /// # Errors
     ///
-    /// [`Error::Bounds`] if there are none.
+    /// [`Error::Bounds`] if `count` is 0.
     ///
     /// ```
     /// use porous_message::{Error, MeasureStream, Stream};
@@ -186,8 +186,8 @@ pub trait Stream: Sized {
     }
 
     /// An integer of any size, with few bits if it is small: groups of seven bits, the lowest first,
-    /// each followed by a bit that tells whether there is another one. Of signed ones, 0, -1, 1, -2
-    /// and so on are 0, 1, 2, 3.
+    /// each followed by a bit that is 1 if there is another one. Signed integers 0, -1, 1, -2 and so on
+    /// are written as 0, 1, 2, 3.
     ///
     /// # Errors
     ///
@@ -207,15 +207,15 @@ pub trait Stream: Sized {
         varint::varint(self, value)
     }
 
-    /// A number from a range, to the nearest multiple of `resolution` above its start; the steps are
-    /// a little smaller if they would not fit evenly, so that both ends are among them. What is
-    /// outside becomes the nearest end.
+    /// A number from a range, to the nearest multiple of `resolution` above its start; the steps are a
+    /// little smaller if they would not fit evenly, so that both ends are among them. A number outside
+    /// becomes the nearest end.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfRange`] for what is no number; [`Error::Bounds`] if the range is empty or
-    /// infinite, or if the steps around the end that is farther from zero could not be told apart:
-    /// they are at least 2⁻²³ of it for an `f32`, 2⁻⁴⁸ for an `f64`.
+    /// [`Error::OutOfRange`] for a NaN; [`Error::Bounds`] if the range is empty or infinite, or if the
+    /// steps around the end that is farther from zero could not be told apart: a step has to be at
+    /// least 2⁻²³ of that end for an `f32`, 2⁻⁴⁸ for an `f64`.
     ///
     /// ```
     /// use porous_message::{ReadStream, Stream, WriteStream};
@@ -240,12 +240,12 @@ pub trait Stream: Sized {
         quantized::quantized(self, value, &range, resolution)
     }
 
-    /// An integer that is probably a little larger than `base`, modulo its width: ascending indices,
-    /// or sequence numbers, which wrap around. One bit for the next one, few for the ones after.
+    /// An integer that is probably a little larger than `base`, modulo its width: ascending indices, or
+    /// sequence numbers, which wrap around. One bit for the next integer, few for those after.
     ///
     /// # Errors
     ///
-    /// [`Error::NotCanonical`] if it had a shorter form.
+    /// [`Error::NotCanonical`] if the integer had a shorter form.
     ///
     /// ```
     /// use porous_message::{MeasureStream, Stream};
@@ -261,12 +261,12 @@ pub trait Stream: Sized {
         distance::relative(self, value, base)
     }
 
-    /// An integer that is probably near `base`, on either side, modulo its width. One bit if it is
-    /// the same.
+    /// An integer that is probably near `base`, on either side, modulo its width. One bit if the two
+    /// are equal.
     ///
     /// # Errors
     ///
-    /// [`Error::NotCanonical`] if it had a shorter form.
+    /// [`Error::NotCanonical`] if the integer had a shorter form.
     ///
     /// ```
     /// use porous_message::{MeasureStream, Stream};
@@ -304,7 +304,7 @@ pub trait Stream: Sized {
     ///
     /// # Errors
     ///
-    /// [`Error::NotUtf8`].
+    /// [`Error::NotUtf8`] if the bytes that are read are none.
     ///
     /// ```
     /// use porous_message::{Error, MeasureStream, Stream};
@@ -321,12 +321,12 @@ pub trait Stream: Sized {
 
     /// Items whose number is in a range, each serialized by `item`.
     ///
-    /// Who sends them chooses how many. If an item can take no bits at all, a few bytes are enough
-    /// for as many as the range allows.
+    /// The sender chooses how many items there are. If an item can take no bits at all, a few bytes are
+    /// enough for as many items as the range allows.
     ///
     /// # Errors
     ///
-    /// [`Error::TooDeep`].
+    /// [`Error::TooDeep`] beyond [`MAX_DEPTH`].
     ///
     /// ```
     /// use porous_message::{MeasureStream, Stream};
@@ -346,11 +346,11 @@ pub trait Stream: Sized {
         lists::list(self, items, len, T::blank, item)
     }
 
-    /// A bit that tells whether there is a value, and the value, serialized by `some`.
+    /// A bit that is 1 if there is a value, and the value, serialized by `some`.
     ///
     /// # Errors
     ///
-    /// [`Error::TooDeep`].
+    /// [`Error::TooDeep`] beyond [`MAX_DEPTH`].
     ///
     /// ```
     /// use porous_message::{MeasureStream, Serialize, Stream};
@@ -370,11 +370,11 @@ pub trait Stream: Sized {
         lists::option(self, value, T::blank, some)
     }
 
-    /// A word that has to be here: finds out where a reader and a writer part ways. 32 bits.
+    /// A word of 32 bits that has to be here: finds out where a reader and a writer part ways.
     ///
     /// # Errors
     ///
-    /// [`Error::Desync`] if another one was read.
+    /// [`Error::Desync`] if another word was read.
     ///
     /// ```
     /// use porous_message::{Error, ReadStream, Stream};

@@ -13,14 +13,14 @@ use crate::error::Error;
 ///
 /// Other types cannot implement it.
 pub trait Float: Copy + PartialOrd + Into<f64> + core::fmt::Debug + private::Sealed {
-    /// Steps that are smaller than this part of a number could not be told apart.
+    /// A step has to be at least this part of the larger end, or steps could not be told apart.
     #[doc(hidden)]
     const FINEST: f64;
-    /// Smaller numbers than this one have fewer digits.
+    /// Numbers smaller than this have fewer digits.
     #[doc(hidden)]
     const LEAST: f64;
 
-    /// The nearest one.
+    /// The nearest float.
     #[doc(hidden)]
     fn nearest(value: f64) -> Self;
 }
@@ -44,7 +44,7 @@ impl Float for f32 {
 }
 
 impl Float for f64 {
-    /// Some bits are left for what is lost on the way.
+    /// Some bits are left for rounding errors.
     const FINEST: Self = 1.0 / (1_u64 << 48) as Self;
     const LEAST: Self = Self::MIN_POSITIVE;
 
@@ -54,12 +54,12 @@ impl Float for f64 {
     }
 }
 
-/// A range in steps.
+/// A range that is divided into steps.
 struct Steps {
     start: f64,
     end: f64,
     span: f64,
-    /// How many steps the span is.
+    /// The number of steps in the span.
     count: u64,
 }
 
@@ -76,14 +76,14 @@ impl Steps {
         let (span, resolution) = (end - start, resolution.into());
         let largest = if -start > end { -start } else { end };
         let finest = F::FINEST * largest.max(F::LEAST);
-        // Nothing of this is true for what is no number.
+        // All of these comparisons are false for a NaN.
         let is_sound = span > 0.0 && span < f64::INFINITY && resolution >= finest;
         if !is_sound {
             return Err(rare(Error::Bounds));
         }
         let steps = span / resolution;
         let nearest = (steps + 0.5) as u64;
-        // The ends and the resolution are what floats can tell: by so much the steps may be off.
+        // The ends and the resolution are rounded to floats: the share by which the steps may be off.
         let slack = 2.0 * finest / resolution;
         let is_over = steps - nearest as f64 > slack;
         let count = (nearest + u64::from(is_over)).max(1);
@@ -104,7 +104,7 @@ impl Steps {
     )]
     fn step(&self, value: f64) -> u64 {
         let steps = (value - self.start) / self.span * self.count as f64;
-        // Both give the same, but a short integer is made in a third of the time.
+        // Both branches give the same, but a short integer is made in a third of the time.
         let step = if self.count <= u32::MAX.into() {
             u64::from((steps + 0.5) as u32)
         } else {
@@ -116,7 +116,7 @@ impl Steps {
     #[inline]
     #[expect(clippy::cast_precision_loss, reason = "at most 2^49")]
     fn value(&self, step: u64) -> f64 {
-        // What is added up may be a little beside the end.
+        // The sum may be a little beside the end.
         if step == self.count {
             return self.end;
         }

@@ -1,4 +1,4 @@
-//! Bits to values.
+//! From bits to values.
 
 use super::{Stream, low, rare};
 use crate::error::Error;
@@ -18,16 +18,16 @@ use crate::error::Error;
 /// ```
 #[derive(Debug)]
 pub struct ReadStream<'b> {
-    /// The next bits, `waiting` of them; above them are zeros.
+    /// The next bits, `waiting` of them; the bits above them are zero.
     word: u64,
     waiting: u32,
-    /// The bytes that follow.
+    /// The bytes after those in `word`.
     rest: &'b [u8],
     depth: u32,
 }
 
 impl<'b> ReadStream<'b> {
-    /// At the beginning of these bytes.
+    /// A stream at the beginning of these bytes.
     ///
     /// ```
     /// use porous_message::ReadStream;
@@ -45,7 +45,7 @@ impl<'b> ReadStream<'b> {
         }
     }
 
-    /// How many bits are left.
+    /// The number of bits that are left.
     ///
     /// ```
     /// use porous_message::{ReadStream, Stream};
@@ -62,11 +62,11 @@ impl<'b> ReadStream<'b> {
         rest.saturating_add(self.waiting as usize)
     }
 
-    /// Makes sure that all was read, but for the bits that the last byte had to spare.
+    /// Makes sure that all was read, except the bits that the last byte had to spare.
     ///
     /// # Errors
     ///
-    /// [`Error::Trailing`] if there is another byte, [`Error::NotCanonical`] if a spare bit is one.
+    /// [`Error::Trailing`] if another byte follows, [`Error::NotCanonical`] if a spare bit is 1.
     ///
     /// ```
     /// use porous_message::{Error, ReadStream};
@@ -84,7 +84,7 @@ impl<'b> ReadStream<'b> {
     }
 }
 
-/// The first of these bytes, up to eight, how many bits they are, and the bytes after them.
+/// The first of these bytes, up to eight, the number of their bits, and the bytes after them.
 #[inline]
 fn load(bytes: &[u8]) -> (u64, u32, &[u8]) {
     match bytes.split_first_chunk() {
@@ -93,7 +93,7 @@ fn load(bytes: &[u8]) -> (u64, u32, &[u8]) {
     }
 }
 
-/// The same, of less than eight bytes.
+/// The same for fewer than eight bytes.
 fn last(mut bytes: &[u8]) -> (u64, u32, &[u8]) {
     let (mut word, mut bits) = (0, 0);
     while let Some((byte, rest)) = bytes.split_first() {

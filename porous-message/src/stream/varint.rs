@@ -4,7 +4,7 @@ use super::distance::{unzigzag, zigzag};
 use super::{Integer, Stream};
 use crate::error::Error;
 
-/// Bits of a group, without the one that tells whether another one follows.
+/// The bits of a group, without the one that says whether another group follows.
 const GROUP: u32 = 7;
 
 pub(super) fn varint<S: Stream, T: Integer>(stream: &mut S, value: &mut T) -> Result<(), Error> {
@@ -23,7 +23,7 @@ pub(super) fn varint<S: Stream, T: Integer>(stream: &mut S, value: &mut T) -> Re
     Ok(())
 }
 
-/// Writes a number of so many bits, or returns the one that was read.
+/// Writes a number of up to `bits` bits, or returns the one that was read.
 fn groups<S: Stream>(stream: &mut S, number: u128, bits: u32) -> Result<u128, Error> {
     let (mut rest, mut read, mut place) = (number, 0, 0);
     loop {
@@ -33,7 +33,7 @@ fn groups<S: Stream>(stream: &mut S, number: u128, bits: u32) -> Result<u128, Er
         stream.bits(&mut group, GROUP)?;
         stream.bool(&mut more)?;
         if S::READS {
-            // What of the last group is beyond the width?
+            // Bits of the last group beyond the width must be zero.
             if bits - place < GROUP && group >> (bits - place) != 0 {
                 return Err(Error::OutOfRange);
             }

@@ -1,4 +1,4 @@
-//! Values to bits.
+//! From values to bits.
 
 use super::{Stream, low, rare};
 use crate::error::Error;
@@ -20,18 +20,18 @@ use crate::error::Error;
 #[derive(Debug)]
 pub struct WriteStream<'b> {
     buffer: &'b mut [u8],
-    /// Bytes of the buffer that are written: whole words.
+    /// The bytes of the buffer that are written: whole words.
     written: usize,
-    /// What follows them, `waiting` bits of it, less than 64.
+    /// The bits after those, `waiting` of them, fewer than 64.
     word: u64,
     waiting: u32,
-    /// How many bits there is room for after those.
+    /// The number of bits that there is room for after those in `word`.
     room: usize,
     depth: u32,
 }
 
 impl<'b> WriteStream<'b> {
-    /// At the beginning of a buffer.
+    /// A stream at the beginning of a buffer.
     ///
     /// ```
     /// use porous_message::WriteStream;
@@ -52,7 +52,7 @@ impl<'b> WriteStream<'b> {
         }
     }
 
-    /// How many bits were written.
+    /// The number of bits written.
     ///
     /// ```
     /// use porous_message::{Stream, WriteStream};
@@ -69,7 +69,7 @@ impl<'b> WriteStream<'b> {
         8 * self.written + self.waiting as usize
     }
 
-    /// The bytes that were written; the bits that the last one has to spare are zero.
+    /// The bytes that were written; the spare bits of the last one are zero.
     ///
     /// ```
     /// use porous_message::{Stream, WriteStream};
@@ -92,7 +92,7 @@ impl<'b> WriteStream<'b> {
         &mut self.buffer[..end]
     }
 
-    /// As [`bytes`](Stream::bytes), for bytes that are only borrowed.
+    /// As [`bytes`](Stream::bytes), for bytes that cannot be borrowed mutably.
     pub(crate) fn write_bytes(&mut self, bytes: &[u8]) -> Result<(), Error> {
         if self.room / 8 < bytes.len() {
             return Err(Error::End);
@@ -129,7 +129,8 @@ impl Stream for WriteStream<'_> {
             let end = self.written + 8;
             self.buffer[self.written..end].copy_from_slice(&self.word.to_le_bytes());
             self.written = end;
-            // Of `value`, so many bits are in the word that was full.
+            // The full word has the lowest `64 - waiting` bits of `value`; the others begin the next
+            // word.
             self.word = value.checked_shr(64 - self.waiting).unwrap_or(0);
             self.waiting = waiting - 64;
         } else {

@@ -13,7 +13,7 @@ use crate::play::{By, Load, Seen, play, play_on};
 
 const MS: Duration = Duration::from_millis(1);
 
-/// Bytes that wait in a host at most, with what they count in its budget: a few packets.
+/// The most bytes that may wait in a host, with what they count in its budget: a few packets.
 const WAITING: usize = 20_000;
 
 const SEEDS: [u64; 3] = [1, 2, 3];
@@ -27,13 +27,13 @@ fn jittery() -> LinkConfig {
     LinkConfig::new().delay(45 * MS).jitter(20 * MS)
 }
 
-/// 25 kB/s of messages are four fifths of it.
+/// 25 kB/s of messages are four fifths of its rate.
 fn thin() -> LinkConfig {
     let queue = Queue::Time(200 * MS);
     LinkConfig::new().delay(50 * MS).rate(256_000).queue(queue)
 }
 
-/// All arrives, within `most` milliseconds, and little waits.
+/// Checks that all messages arrive, within `most` milliseconds, and that little waits.
 fn soon(line: LinkConfig, load: &Load, most: u64) -> Vec<Seen> {
     let seen = SEEDS.map(|number| {
         let seed = seed(number);
@@ -96,7 +96,7 @@ fn a_message_is_sent_once_however_far_away() {
     for delay in [5, 60, 120, 300] {
         let line = LinkConfig::new().delay(delay * MS);
         for seen in soon(line, &Load::new(By::Session), u64::from(delay) + 32) {
-            // The host takes a round trip for 200 ms until it has measured one.
+            // The host assumes a round trip of 200 ms until it has measured one.
             let first = if delay > 120 { 600 } else { 0 };
             let resent = seen.messages.resent;
             assert!(resent <= first, "{resent} at {delay} ms");
@@ -110,12 +110,13 @@ fn heavy_loss_and_bursts_are_borne() {
     for by in SESSIONS {
         soon(bursts, &Load::new(by), 300);
         soon(jittery().loss(20.0), &Load::new(by), 1500);
-        // The controller sends hardly as much as that, and the host's own packets take seconds, too.
+        // The controller sends hardly as much as the load, and the host's own packets take seconds,
+        // too.
         soon(jittery().loss(30.0), &Load::new(by), 20_000);
     }
 }
 
-/// What cannot be sent waits where the application sees it.
+/// Messages that cannot be sent wait where the application sees them.
 #[test]
 fn more_than_the_line_carries_is_refused_and_what_was_taken_arrives() {
     for by in SESSIONS {
@@ -136,7 +137,7 @@ fn more_than_the_line_carries_is_refused_and_what_was_taken_arrives() {
     }
 }
 
-/// Where the congestion window says nothing of it.
+/// A case where the congestion window does not tell the rate.
 #[test]
 fn a_rate_is_kept_without_a_queue() {
     for (rate, each) in [(40_000, 15), (20_000, 6)] {
@@ -151,7 +152,7 @@ fn a_rate_is_kept_without_a_queue() {
     }
 }
 
-/// A packet waits for a tenth of a second there, and longer than its acknowledgement takes.
+/// A packet waits in the host for a tenth of a second, and longer than its acknowledgement takes.
 #[test]
 fn messages_of_packets_that_wait_in_the_host_do_not_go_into_others() {
     let congestion = Congestion::Fixed { rate: 10_000 };
@@ -184,7 +185,7 @@ fn after_a_second_without_a_line_all_comes_soon() {
     for by in SESSIONS {
         let seen = play_on(seed(1), line, &Load::new(by));
         assert_eq!(seen.took.len(), seen.sent, "{}", seed(1));
-        // The longest take the second and what is made up for then.
+        // The slowest messages take the second of the outage and the time to catch up.
         assert!(seen.within(99) < 1500, "{} {}", seen.within(99), seed(1));
     }
 }

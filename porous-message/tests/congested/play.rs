@@ -12,20 +12,20 @@ use porous_proto::{
 };
 use porous_sim::{ChaCha8Rng, LinkConfig, Pair, Seed};
 
-/// 62.5 ticks a second.
+/// The length of a tick: there are 62.5 a second.
 const TICK: Duration = Duration::from_millis(16);
 
 const MESSAGES: ChannelId = ChannelId(0);
 const BULK: ChannelId = ChannelId(1);
 
-/// Bytes of a message.
+/// The length of a message in bytes.
 pub(crate) const LEN: usize = 27;
 
-/// What the messages go in.
+/// What carries the messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
     Session,
-    /// A session that knows of the host what it said a tick ago.
+    /// A session that knows the state that the host told a tick ago.
     FarSession,
     /// Reliable packets of the host's own.
     Host,
@@ -34,11 +34,11 @@ pub(crate) enum By {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
     pub(crate) by: By,
-    /// Messages at each tick: 15 are 25 kB/s.
+    /// The number of messages at each tick: 15 are 25 kB/s.
     pub(crate) each: u32,
-    /// Both ends send, or the first alone.
+    /// True if both ends send, and not only the first.
     pub(crate) both: bool,
-    /// As much as the host takes is sent beside them, of low priority.
+    /// True if as much as the host takes is sent beside the messages, at low priority.
     pub(crate) bulk: bool,
     pub(crate) congestion: Congestion,
     pub(crate) seconds: u64,
@@ -73,22 +73,22 @@ impl Serialize for Numbered {
     }
 }
 
-/// What came of it.
+/// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Seen {
     pub(crate) sent: usize,
-    /// How long each message took that arrived, in milliseconds; sorted.
+    /// The time that each arrived message took, in milliseconds; sorted.
     pub(crate) took: Vec<u64>,
-    /// Bytes of UDP both ways.
+    /// Bytes of UDP payload, both ways together.
     pub(crate) wire: u64,
-    /// The most bytes that waited in a host of the sessions' channel, 64 a packet included, or were
+    /// The most bytes that waited in a host on the sessions' channel, with 64 for each packet, or were
     /// not acknowledged.
     pub(crate) waiting: usize,
     pub(crate) messages: MessageStats,
 }
 
 impl Seen {
-    /// The time that this percentage does not exceed.
+    /// The time in milliseconds that this percentage of messages does not exceed.
     pub(crate) fn within(&self, percent: usize) -> u64 {
         let last = self.took.len() - 1;
         self.took[(self.took.len() * percent / 100).min(last)]
@@ -99,10 +99,10 @@ impl Seen {
 struct End {
     address: u32,
     session: Session<Numbered>,
-    /// What the host said at the last tick.
+    /// The stats that the host told at the last tick.
     stats: PeerStats,
     sent: Vec<Instant>,
-    /// How many of them found no room yet.
+    /// The number of messages that found no room yet.
     backlog: u32,
     heard: usize,
     took: Vec<u64>,
@@ -213,7 +213,7 @@ pub(crate) fn play(seed: Seed, line: LinkConfig, load: &Load) -> Seen {
     play_on(seed, |_| line, load)
 }
 
-/// The same, on a line that changes: `line` says how it is at each tick.
+/// As [`play`], on a line that changes: `line` returns its conditions at each tick.
 pub(crate) fn play_on(seed: Seed, line: impl Fn(u64) -> LinkConfig, load: &Load) -> Seen {
     let config = |config: Config| {
         let channel = Channel::new(Priority::High);

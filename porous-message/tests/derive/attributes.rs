@@ -269,7 +269,7 @@ fn alignment_comes_before_the_check_and_that_before_the_field() {
     assert_eq!(read::<Checked>(&[1, 0, 0, 0, 0, 0]), Err(Error::Desync));
 }
 
-/// Of another crate.
+/// A type of another crate.
 #[derive(Debug, Default, PartialEq)]
 struct Foreign(u8);
 

@@ -130,7 +130,7 @@ macro_rules! takes {
     }};
 }
 
-/// 256 kinds, and then those given.
+/// An enum of 256 kinds and those given.
 macro_rules! with_256_takes {
     ($bits:literal: $($more:ident)*) => {
         takes!($bits:

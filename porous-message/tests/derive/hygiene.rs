@@ -5,7 +5,7 @@ use core::fmt::Debug;
 
 use super::is;
 
-/// Names that the derived code uses, and others that they mean here.
+/// Names that the derived code uses, with other meanings here.
 mod shadows {
     #![expect(dead_code, non_camel_case_types, reason = "they are in the way")]
 

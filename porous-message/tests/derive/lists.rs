@@ -1,4 +1,4 @@
-//! What there may be many of, and what holds for each of them.
+//! Fields of which there may be many, and what holds for each item.
 
 use alloc::string::String;
 use alloc::vec;
@@ -70,7 +70,7 @@ fn lists_and_strings_have_their_bounds() {
         },
         Error::OutOfRange,
     );
-    // Eleven bytes of text, which do not exist.
+    // Eleven bytes of text are announced, and missing.
     assert_eq!(read::<Lists>(&[11; 20]), Err(Error::OutOfRange));
 }
 

@@ -17,7 +17,7 @@ use core::fmt::Debug;
 
 use porous_message::{Error, Serialize, WriteStream, measure, read};
 
-/// What these steps write: bits, and bytes.
+/// The bits that these steps write, and the bytes.
 fn written(
     steps: impl FnOnce(&mut WriteStream<'_>) -> Result<(), Error>,
 ) -> Result<(usize, Vec<u8>), Error> {
@@ -29,7 +29,7 @@ fn written(
     Ok((bits, bytes))
 }
 
-/// A value is written and measured as by these steps, and is the same when it is read.
+/// A value is written and measured as by these steps, and the same value is read.
 #[track_caller]
 fn is<T: Serialize + Debug + PartialEq>(
     mut value: T,
@@ -40,7 +40,7 @@ fn is<T: Serialize + Debug + PartialEq>(
     let Ok((bits, bytes)) = derived else {
         return;
     };
-    // What is aligned counts as seven bits.
+    // Padding is measured as seven bits.
     let bits = bits as u64;
     let measured = measure(&mut value);
     assert!(
@@ -50,7 +50,7 @@ fn is<T: Serialize + Debug + PartialEq>(
     assert_eq!(read(&bytes).as_ref(), Ok(&value));
 }
 
-/// A value is refused with this, by those that write and those that measure.
+/// A value is refused with this error, both when it is written and when it is measured.
 #[track_caller]
 fn fails<T: Serialize + Debug>(mut value: T, error: Error) {
     assert_eq!(

@@ -119,7 +119,7 @@ proptest! {
         let (bits, bytes) = written(|stream| value.serialize(stream)).unwrap();
         prop_assert!(measure(&mut value).unwrap() >= bits as u64);
         prop_assert_eq!(read(&bytes), Ok(value));
-        // Any part of it is too short.
+        // Any part of the bytes is too short.
         for end in 0..bytes.len() {
             prop_assert!(read::<Any>(&bytes[..end]).is_err());
         }

@@ -1,4 +1,4 @@
-//! Generic types, types that hold themselves, and all ways to write a type.
+//! Generic types, types that contain themselves, and all ways to write a type.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -159,7 +159,7 @@ fn types_that_hold_themselves_too_deep_are_neither_read_nor_written() {
         written(|stream| deep(MAX_DEPTH + 1).serialize(stream)),
         Err(Error::TooDeep)
     );
-    // Ones forever: each says that there is another one inside.
+    // Ones forever: each says that another level follows.
     assert_eq!(read::<Expression>(&[0xFF; 1000]), Err(Error::TooDeep));
     assert_eq!(read::<Tree>(&[0xFF; 1000]), Err(Error::TooDeep));
     assert_eq!(read::<Chain<bool>>(&[0xFF; 1000]), Err(Error::TooDeep));

@@ -70,7 +70,7 @@ fn many_pieces_are_in_a_packet_and_many_packets_on_their_way() {
     both.ends[A].send_block(0, 5, data(10_000)).unwrap();
     let packets: Vec<_> = core::iter::from_fn(|| both.write(A)).collect();
     assert_eq!(packets.len(), 10, "four pieces of 256 bytes in 1100");
-    // The last first, and one of them twice.
+    // The last packet first, and one of them twice.
     for packet in packets.iter().rev().chain(&packets[3..4]) {
         both.read(packet);
         both.ack(packet);
@@ -85,7 +85,7 @@ fn pieces_take_turns_while_no_acknowledgement_comes() {
     for number in [1, 2] {
         both.ends[A].send_block(0, number, data(5000)).unwrap();
     }
-    // Twenty pieces each, and four in a packet. What was sent is due again at once.
+    // Each block has twenty pieces, four in a packet. A piece that was sent is due again at once.
     for _ in 0..10 {
         let packet = both.write(A).unwrap();
         both.read(&packet);

@@ -1,4 +1,4 @@
-//! Two endpoints and whoever carries their packets: a test decides about each.
+//! Two endpoints and their carrier: a test decides about each packet.
 
 use core::time::Duration;
 
@@ -55,20 +55,20 @@ impl<M: Serialize + core::fmt::Debug> Both<M> {
         })
     }
 
-    /// It arrives.
+    /// The packet arrives.
     pub(crate) fn read(&mut self, packet: &Packet) {
         self.ends[1 - packet.from]
             .read_packet(&packet.bytes)
             .unwrap();
     }
 
-    /// Its sender is told that it has arrived.
+    /// The packet's sender is told that the packet has arrived.
     pub(crate) fn ack(&mut self, packet: &Packet) {
         self.ends[packet.from].packet_acked(packet.sequence);
     }
 
-    /// Both ends say what they have to, and all of it arrives and is acknowledged; again, until
-    /// they have nothing to say.
+    /// Both ends send their packets, which all arrive and are acknowledged; again, until neither end
+    /// has anything to say.
     pub(crate) fn exchange(&mut self) {
         for _ in 0..100_000 {
             let packets = [A, B].map(|end| self.write(end));

@@ -1,5 +1,5 @@
-//! What each end tells the other: the next id that it waits for. So a packet that its carrier
-//! acknowledges and drops all the same costs time, and nothing else.
+//! What each end tells the other: the next id that it awaits. So a packet that its carrier acknowledges
+//! and drops all the same costs time, and nothing else.
 
 use porous_message::MessageChannel;
 
@@ -98,7 +98,7 @@ fn who_does_not_receive_is_asked_less_and_less_often() {
         both.wait(100);
         both.exchange();
     }
-    // After 1, 3, 7, 15 and 31 s.
+    // The message is sent again after 1, 3, 7, 15 and 31 s.
     assert_eq!(both.ends[A].stats().resent, 5);
     for _ in 0..3 {
         both.received(B);

@@ -1,4 +1,4 @@
-//! What goes into which packet, and what becomes of it.
+//! What goes into which packet, and what becomes of the packet.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 mod blocks;

@@ -66,7 +66,7 @@ fn a_message_is_received_once_however_often_it_comes() {
     assert_eq!(both.ends[B].stats().duplicates, 3);
 }
 
-/// A list of bytes: as long as one likes.
+/// A message of 40 bytes.
 type Text = [u8; 40];
 
 #[test]
@@ -83,7 +83,7 @@ fn older_messages_go_first_and_one_that_fits_goes_instead_of_one_that_does_not()
     assert_eq!(both.received(B), [Some([1; 40]), Some([2; 40])]);
     let second = both.write(A).unwrap();
     both.read(&second);
-    // The last one came in the first packet.
+    // The last message came in the first packet.
     assert_eq!(both.received(B), [Some([3; 40]), None]);
     assert_eq!(both.ends[B].stats().duplicates, 0);
 }
@@ -97,7 +97,7 @@ fn nothing_is_sent_that_the_receiver_cannot_buffer() {
     let first = both.write(A).unwrap();
     both.read(&first);
     both.ack(&first);
-    // Four are there, and acknowledged, but the application has not received them.
+    // Four messages are there, and acknowledged, but the application has not received them.
     both.wait(100);
     assert_eq!(both.write(A), None);
     assert_eq!(both.received(B), [0, 1, 2, 3]);
@@ -119,7 +119,7 @@ fn what_was_in_a_lost_packet_goes_at_once_unless_it_was_in_a_later_one() {
     assert_eq!(both.write(A), None);
     both.ends[A].packet_lost(second.sequence);
     assert!(both.write(A).is_some());
-    // It was only late.
+    // The packet was only late.
     both.ack(&second);
     both.wait(100);
     assert_eq!(both.write(A), None);
@@ -174,7 +174,7 @@ fn an_acknowledgement_that_comes_after_a_turn_of_the_ids_is_of_the_old_message()
         both.received(B);
         both.exchange();
     }
-    // Has the id of the first one.
+    // The new message has the id of the first one.
     both.ends[A].send(0, number).unwrap();
     assert!(both.write(A).is_some(), "it is lost");
     both.ack(&late);
@@ -183,7 +183,7 @@ fn an_acknowledgement_that_comes_after_a_turn_of_the_ids_is_of_the_old_message()
     assert_eq!(both.received(B), [65_536]);
 }
 
-/// Messages with these numbers arrive, all but those of packets that are held back.
+/// Messages with these numbers arrive, except those of packets that are held back.
 fn pass(both: &mut Both<u32>, numbers: core::ops::Range<u32>) {
     let mut number = numbers.start;
     while number < numbers.end {
@@ -197,7 +197,8 @@ fn pass(both: &mut Both<u32>, numbers: core::ops::Range<u32>) {
     }
 }
 
-/// 260 packets later, its id is that of the next message but for those bits that nobody wrote once.
+/// 260 packets later, an id differs from that of the next message only in bits that an older version
+/// did not write.
 #[test]
 fn a_packet_that_was_held_back_for_65_536_messages_brings_nothing_new() {
     let mut both = Both::new(&[RELIABLE]);
@@ -230,7 +231,7 @@ fn a_confirmation_that_was_held_back_for_65_536_messages_confirms_nothing() {
     assert_eq!(both.received(B), [65_539]);
 }
 
-/// An engine of its own numbers all its packets, most of which have nothing of the endpoint.
+/// An engine of its own numbers all its packets, most of which have no content of the endpoint.
 #[test]
 fn after_any_number_of_packets_without_content_acknowledgements_count() {
     for empty in [32_000, 32_768, 40_000, 65_535, 65_536, 200_000] {
@@ -253,7 +254,7 @@ fn after_any_number_of_packets_without_content_acknowledgements_count() {
     }
 }
 
-/// Its number is that of one a turn before, which was lost.
+/// The packet's number is that of a packet one turn before, which was lost.
 #[test]
 fn the_acknowledgement_of_a_packet_without_content_is_of_no_other() {
     let mut both = Both::new(&[RELIABLE]);
@@ -303,8 +304,8 @@ fn messages_of_a_packet_cost_two_bits_each_beside_their_own() {
         both.ends[A].send(0, 200_u8).unwrap();
     }
     let packet = both.write(A).unwrap();
-    // A bit for what is told, 32 for the first id, a bit at the end; and of each message a bit
-    // before it, one for its id but of the first, and its own eight.
+    // One bit for the confirmation, 32 for the first id, one bit at the end; and for each message one
+    // bit before it, one for its id except for the first, and its own eight.
     assert_eq!(
         packet.bytes.len(),
         (1 + 32 + 1 + 100 * (1 + 8) + 99_usize).div_ceil(8)

@@ -1,4 +1,5 @@
-//! What is no packet of the other end is refused as a whole; and what cannot be sent is given back.
+//! A datagram that is no packet of the other end is refused as a whole; a message that cannot be sent
+//! is given back.
 
 use porous_message::{
     Endpoint, Error, MessageChannel, MessageConfig, Reason, Serialize, Stream, WriteStream,
@@ -165,14 +166,14 @@ fn pieces_that_disagree_about_their_block_refuse_the_packet() {
     );
 }
 
-/// A packet with these pieces of block 0, of a channel of blocks up to 1000 bytes: the length that
-/// they say, which they are, and their bytes.
+/// A packet with these pieces of block 0, of a channel of blocks up to 1000 bytes. Each piece: the
+/// stated length of the block, the piece's index, and its length in bytes.
 fn pieces(pieces: &[(u32, u32, usize)]) -> Vec<u8> {
     let mut buffer = [0; 1000];
     let mut stream = WriteStream::new(&mut buffer);
     stream.bits(&mut 0, 3).unwrap();
     for (place, (length, index, bytes)) in pieces.iter().enumerate() {
-        // The id, or that it is the same.
+        // A whole id for the first piece; for others, that the id is the same.
         let (one, bits) = if place == 0 { (1, 33) } else { (3, 2) };
         stream.bits(&mut { one }, bits).unwrap();
         stream.ranged(&mut length.clone(), 0..=1000).unwrap();

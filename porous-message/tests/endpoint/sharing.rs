@@ -1,4 +1,4 @@
-//! What channels get of a packet.
+//! What share of a packet each channel gets.
 
 use porous_message::{
     Endpoint, Error, MessageChannel, MessageConfig, Reason, Serialize, Stream, Unsent,
@@ -88,7 +88,7 @@ fn a_message_that_no_packet_could_hold_is_refused() {
 
 #[test]
 fn the_largest_message_that_can_be_sent_fits_and_one_more_byte_is_refused() {
-    // Of a packet of 100 bytes: 34 bits for the channel, 33 before the message.
+    // In a packet of 100 bytes: 34 bits for the channel, 33 before the message.
     fn sent<const N: usize>(budget: usize) -> bool {
         let config = MessageConfig::with_packet(&[RELIABLE.budget(budget)], 100).unwrap();
         let mut both = Both::<[u8; N]>::with(config);
@@ -102,7 +102,7 @@ fn the_largest_message_that_can_be_sent_fits_and_one_more_byte_is_refused() {
     assert!(sent::<41>(50) && !sent::<42>(50));
 }
 
-/// Bytes, as many as there are.
+/// A message of all the bytes that are there.
 #[derive(Debug, PartialEq)]
 struct Sized(Vec<u8>);
 
@@ -122,8 +122,8 @@ impl Serialize for Sized {
     }
 }
 
-/// At each tick these messages are sent, on which channel and how long; after a second the large
-/// one, or a block, on the second channel. How many ticks it takes.
+/// At each tick these messages are sent, each with its channel and length; after a second the large
+/// message, or a block, on the second channel. Returns how many ticks the large one takes.
 fn ticks_of_a_large_one(
     channels: &[MessageChannel],
     each: &[(usize, usize)],
@@ -152,7 +152,7 @@ fn ticks_of_a_large_one(
     panic!("it starves");
 }
 
-/// A second has 62 ticks.
+/// Ticks in a second.
 const SECOND: usize = 62;
 
 #[test]
@@ -162,13 +162,13 @@ fn a_large_message_does_not_starve_beside_small_ones_of_the_same_priority() {
         for len in [60, 200, 400] {
             let ticks = ticks_of_a_large_one(&[first, RELIABLE], &[(0, len)], large);
             assert!(ticks < SECOND, "{ticks}");
-            // The channel has small ones, too.
+            // The channel has small messages, too.
             let each = [(0, len), (1, 40)];
             let ticks = ticks_of_a_large_one(&[first, RELIABLE], &each, large);
             assert!(ticks < SECOND, "{ticks}");
         }
     }
-    // Two that are large take turns.
+    // Two large messages take turns.
     let channels = [RELIABLE; 3];
     let two = |end: &mut Endpoint<Sized>| {
         end.send(2, Sized::new(1001)).unwrap();

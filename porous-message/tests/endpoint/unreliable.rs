@@ -20,7 +20,7 @@ fn an_unreliable_message_is_in_one_packet() {
     assert_eq!(both.received(B), [7]);
 }
 
-/// A kilobyte, so that a packet holds one.
+/// A message of a kilobyte: a packet holds one.
 fn large(number: u8) -> [u8; 1000] {
     [number; 1000]
 }

@@ -4,7 +4,7 @@ use porous_message::MessageChannel;
 
 use crate::carrier::{A, B, Both, Packet};
 
-/// What the document says of an example: its bits, and its bytes.
+/// The bits of an example in the document, and its bytes.
 fn shown(name: &str) -> (String, Vec<u8>) {
     let document = include_str!("../../../docs/message.md");
     let (_, block) = document.split_once("```packets\n").unwrap();

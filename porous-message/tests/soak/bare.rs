@@ -13,7 +13,7 @@ use crate::talk::{Numbered, Speaker, all_was_heard, talk};
 
 const TICK: Duration = Duration::from_millis(100);
 
-/// The header takes so many bytes.
+/// The length of the header in bytes.
 const HEADER: usize = 8;
 
 /// One end.
@@ -99,7 +99,7 @@ impl Both {
     }
 }
 
-/// Both talk for so many ticks, and then until all is heard.
+/// Both ends talk for `ticks` ticks, and then until all messages are heard.
 pub(crate) fn soak(seed: Seed, link: LinkConfig, config: &MessageConfig, ticks: u32) {
     let mut both = Both::new(seed, link, config);
     talk(seed, ticks, 10_000, |talks| both.tick(talks));
@@ -114,7 +114,7 @@ pub(crate) fn soak(seed: Seed, link: LinkConfig, config: &MessageConfig, ticks: 
     }
 }
 
-/// 64 messages at once, and nine of ten packets lost.
+/// 64 messages at once, while nine of ten packets are lost.
 pub(crate) fn at_90_percent(seed: Seed, config: &MessageConfig) {
     let link = LinkConfig::new()
         .delay(Duration::from_millis(50))

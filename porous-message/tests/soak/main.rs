@@ -39,7 +39,7 @@ fn over_porous_everything_arrives_in_order_and_is_sent_again_once_a_round_trip()
     porous::soak(seed, terrible(), porous::Settings::new(), 20_000);
 }
 
-/// With the controller that a host has if nobody chooses one.
+/// With the default congestion controller of a host.
 #[test]
 fn over_porous_as_it_comes_everything_arrives_in_order() {
     let seed = Seed::from_env(Seed::new(12));

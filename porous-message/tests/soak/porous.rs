@@ -14,7 +14,7 @@ const CHANNEL: ChannelId = ChannelId(0);
 /// A tick of a tenth of a second, as in the article's own soak test.
 const TICK: Duration = Duration::from_millis(100);
 
-/// When the article sends a message again.
+/// The article's time to send a message again.
 pub(crate) const ARTICLE: Resend = Resend::After(Duration::from_millis(100));
 
 /// Two hosts, each with a session and a speaker.
@@ -36,7 +36,7 @@ impl Settings {
     pub(crate) const fn new() -> Self {
         Self {
             channel: Channel::new(Priority::High).unordered(),
-            // Most of the others take such losses for a full path, and send next to nothing.
+            // Most other controllers take such losses for a full path, and send next to nothing.
             congestion: Congestion::Fixed { rate: 16_000 },
             resend: Resend::ByRoundTrip,
         }
@@ -65,7 +65,7 @@ impl Both {
         }
     }
 
-    /// One tick of both ends. Each says something if it still talks. Returns whether all is heard.
+    /// One tick of both ends. Each says something if `talks` is true. Returns whether all is heard.
     fn tick(&mut self, talks: bool) -> bool {
         for (index, address) in [Pair::A, Pair::B].into_iter().enumerate() {
             let (session, speaker) = (&mut self.sessions[index], &mut self.speakers[index]);
@@ -88,7 +88,7 @@ impl Both {
             let host = self.pair.world.host_mut(address);
             let carrier = Carrier::of(host.peer(peer).unwrap(), CHANNEL);
             for (packet, options) in session.packets(now, carrier).unwrap() {
-                // What it does not take is lost, as far as the session knows.
+                // A packet that the host does not take counts as lost for the session.
                 let _ = host.send(peer, CHANNEL, packet, options);
             }
         }
@@ -104,12 +104,12 @@ impl Both {
     }
 }
 
-/// Both talk for so many ticks, and then until all is heard.
+/// Both ends talk for `ticks` ticks, and then until all messages are heard.
 pub(crate) fn soak(seed: Seed, link: LinkConfig, settings: Settings, ticks: u32) {
     let mut both = Both::new(seed, link, settings);
     talk(seed, ticks, 10_000, |talks| both.tick(talks));
     let [a, b] = &both.speakers;
-    // Of what is unreliable, as much as of the packets.
+    // The share of unreliable messages that arrive is that of the packets.
     let heard = b.heard[2] as f32 / a.sent[2] as f32;
     assert!((0.6..0.9).contains(&heard), "{heard} {seed}");
     assert!(
@@ -122,7 +122,7 @@ pub(crate) fn soak(seed: Seed, link: LinkConfig, settings: Settings, ticks: u32)
     assert!(a.resent > 1000 && a.duplicates > 1000, "{a:?} {seed}");
 }
 
-/// 64 messages at once, and nine of ten datagrams lost.
+/// 64 messages at once, while nine of ten datagrams are lost.
 pub(crate) fn at_90_percent(seed: Seed) {
     let link = LinkConfig::new()
         .delay(Duration::from_millis(50))
@@ -140,7 +140,7 @@ pub(crate) fn at_90_percent(seed: Seed) {
     talk(seed, 0, 1000, |talks| both.tick(talks));
 }
 
-/// Packets that were overtaken are acknowledged by the host, and not given out.
+/// Packets that were overtaken are acknowledged by the host, and not given to the session.
 pub(crate) fn on_an_ordered_channel(seed: Seed, link: LinkConfig) {
     let settings = Settings {
         channel: Channel::new(Priority::High),

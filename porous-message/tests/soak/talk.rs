@@ -6,7 +6,7 @@ use porous_message::{
 use porous_sim::rand_core::Rng;
 use porous_sim::{ChaCha8Rng, Seed};
 
-/// A message that tells its number, and is as long as that says.
+/// A message that tells its number, and whose length follows from the number.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Numbered {
     pub(crate) number: u32,
@@ -38,7 +38,7 @@ fn fill(number: u32, at: u32) -> u8 {
     u8::try_from(number.wrapping_mul(31).wrapping_add(at * 7) % 101).unwrap()
 }
 
-/// The block with this number: its bytes follow from it.
+/// The block with this number: its bytes follow from the number.
 fn block(number: u32) -> Vec<u8> {
     let length = number.wrapping_mul(2_654_435_761) % MAX_BLOCK;
     (0..length).map(|at| fill(number, at)).collect()
@@ -46,7 +46,7 @@ fn block(number: u32) -> Vec<u8> {
 
 const MAX_BLOCK: u32 = 10 * 1024;
 
-/// The channels of both ends: messages, what is unreliable, and blocks.
+/// The channels of both ends: reliable messages, unreliable messages, and blocks.
 pub(crate) fn config() -> MessageConfig {
     let channels = [
         MessageChannel::reliable().budget(600),
@@ -61,9 +61,9 @@ pub(crate) struct Speaker {
     rng: ChaCha8Rng,
     /// Messages, blocks, and unreliable messages that were sent.
     pub(crate) sent: [u32; 3],
-    /// The same, of what was heard.
+    /// Messages, blocks, and unreliable messages that were heard.
     pub(crate) heard: [u32; 3],
-    /// Blocks that were heard, as they may overtake each other.
+    /// For each block: true once it was heard. Blocks may overtake each other.
     blocks: Vec<bool>,
     last_unreliable: Vec<bool>,
 }
@@ -111,7 +111,7 @@ impl Speaker {
         }
     }
 
-    /// Takes out what has come: messages in order, blocks each once, and what is unreliable at most
+    /// Takes out what has come: messages in order, each block once, and each unreliable message at most
     /// once.
     pub(crate) fn hear(&mut self, endpoint: &mut Endpoint<Numbered>) {
         while let Some(arrival) = endpoint.receive() {
@@ -145,13 +145,13 @@ fn once(seen: &mut Vec<bool>, number: u32) {
     );
 }
 
-/// All that each sent reliably was heard by the other one.
+/// True if all that each end sent reliably was heard by the other.
 pub(crate) fn all_was_heard(a: &Speaker, b: &Speaker) -> bool {
     a.sent[..2] == b.heard[..2] && b.sent[..2] == a.heard[..2]
 }
 
-/// Both talk for so many ticks, and then say nothing new until all is heard, `patience` ticks at most.
-/// A tick is told whether they talk, and tells whether all is heard.
+/// Both ends talk for `ticks` ticks, and then say nothing new until all is heard, for at most
+/// `patience` ticks. `tick` is given whether the ends talk, and returns whether all is heard.
 pub(crate) fn talk(seed: Seed, ticks: u32, patience: u32, mut tick: impl FnMut(bool) -> bool) {
     for _ in 0..ticks {
         tick(true);

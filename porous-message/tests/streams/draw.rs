@@ -1,12 +1,12 @@
-//! Shapes and values from bytes: whatever the bytes are, there is one, and a fuzzer that changes a
-//! byte changes a little of it.
+//! Shapes and values from bytes: any bytes give one, and a fuzzer that changes a byte changes a small
+//! part of it.
 
 use crate::shape::{How, Shape, Type, Value};
 
-/// Lists and the like are inside of each other no deeper than this.
+/// The most levels of lists, options and boxes inside of each other.
 const DEEPEST: u32 = 3;
 
-/// The bytes; zeros follow.
+/// The bytes that are left; zeros follow.
 #[derive(Debug)]
 pub(crate) struct Source<'b>(pub(crate) &'b [u8]);
 
@@ -19,13 +19,12 @@ impl Source<'_> {
         *first
     }
 
-    /// Less than `end`, which is not more than 256.
+    /// A number less than `end`, which is at most 256.
     fn below(&mut self, end: usize) -> usize {
         usize::from(self.byte()) % end
     }
 
-    /// A number of up to so many bits, which are whole bytes: often small, or almost as large as
-    /// can be.
+    /// A number of up to `bits` bits, from whole bytes: often small, or almost as large as possible.
     fn number(&mut self, bits: u32) -> u128 {
         let whole = u128::MAX >> (128 - bits);
         let choice = self.byte();
@@ -59,7 +58,7 @@ impl Source<'_> {
         }
     }
 
-    /// Bounds of a number of things, of which each takes a bit at least, or else there are few.
+    /// Bounds of the number of items; few if an item may take no bits (`is_free`).
     fn bounds(&mut self, is_free: bool) -> (usize, usize) {
         let min = self.below(4);
         let max = match self.byte() {
@@ -78,7 +77,7 @@ impl Source<'_> {
                 let which = Type(self.below(Type::COUNT));
                 let low = self.number(which.bits());
                 let most = which.wrap(u128::MAX) - low;
-                // The odd one may be empty.
+                // An odd range may be empty.
                 let span = match self.number(which.bits()) {
                     span if span > most && span % 2 == 0 => span % (most + 1),
                     span => span,

@@ -8,7 +8,7 @@ use porous_message::{Error, MeasureStream, ReadStream, WriteStream};
 use crate::shape::{How, Shape, Value};
 
 impl Shape {
-    /// Whether there is a value that takes no bits.
+    /// True if there is a value that takes no bits.
     pub(crate) fn is_free(&self) -> bool {
         match self {
             Self::Bits(bits) => *bits == 0,
@@ -30,7 +30,7 @@ impl Shape {
         }
     }
 
-    /// How many values there are at most for each bit, and without any.
+    /// The most values for each bit, or without any bit.
     fn values(&self) -> usize {
         let inside: usize = self.inside().iter().map(Self::values).sum();
         let times = if let Self::List(_, max, item) = self {
@@ -51,7 +51,7 @@ impl Shape {
         Ok(stream.measured().try_into().expect("not so many"))
     }
 
-    /// The bits, in a buffer of so many bytes.
+    /// The bits of the value, in a buffer of `room` bytes.
     pub(crate) fn written(
         &self,
         value: &mut Value,
@@ -64,7 +64,7 @@ impl Shape {
         Ok((stream.finish().to_vec(), bits))
     }
 
-    /// The value, and how many bits it took.
+    /// The value that is read, and the number of its bits.
     pub(crate) fn read(&self, bytes: &[u8]) -> Result<(Value, usize), Error> {
         let mut stream = ReadStream::new(bytes);
         let mut value = Value::default();
@@ -78,7 +78,7 @@ impl Shape {
         stream.finish()
     }
 
-    /// Whether this was read where that was written.
+    /// True if `read` is what should be read where `written` was written.
     fn is_same(&self, read: &Value, written: &Value) -> bool {
         match (self, read, written) {
             (Self::Quantized32(range), ..) => is_near(range.map(f64::from), read, written),
@@ -96,7 +96,7 @@ impl Shape {
     }
 }
 
-/// Within half of a step, and of what floats cannot tell.
+/// True if the two differ by no more than half a step and the rounding of floats.
 fn is_near([start, end, resolution]: [f64; 3], read: &Value, written: &Value) -> bool {
     let (read, written) = (read.float(), written.float());
     let blur = start.abs().max(end.abs()) / f64::from(1 << 22) + 2e-38;
@@ -104,7 +104,7 @@ fn is_near([start, end, resolution]: [f64; 3], read: &Value, written: &Value) ->
         && (read - written.clamp(start, end)).abs() <= resolution / 2.0 + blur
 }
 
-/// A value of this shape, written and read. Whether it could be written.
+/// Writes and reads a value of this shape. True if the value could be written.
 pub(crate) fn value(shape: &Shape, value: &Value) -> bool {
     let mut same = value.clone();
     let measured = shape.measured(&mut same);
@@ -150,8 +150,8 @@ pub(crate) fn value(shape: &Shape, value: &Value) -> bool {
     true
 }
 
-/// Any bytes, read as this shape: what is read is written with the same bits, and takes no more
-/// memory than there are bits. Whether it could be read.
+/// Reads any bytes as this shape: the value is written with the same bits, and takes no more memory
+/// than there are bits. True if the bytes could be read.
 pub(crate) fn bytes(shape: &Shape, bytes: &[u8]) -> bool {
     let mut read = Err(Error::End);
     let memory = memory(|| read = shape.read(bytes));

@@ -49,7 +49,7 @@ fn hex(text: &str) -> Vec<u8> {
         .collect()
 }
 
-/// An integer as in a [`Value`].
+/// An integer as the number that it is in a [`Value`].
 fn number(which: Type, text: &str) -> u128 {
     which.wrap(match text.starts_with('-') {
         true => parse::<i128>(text).above(0),
@@ -111,7 +111,7 @@ fn step(text: &str) -> (Shape, Value) {
     }
 }
 
-/// An integer.
+/// A step with an integer near another one.
 fn near(name: &str, rest: &str) -> (Shape, Value) {
     if let Some(which) = integer(name) {
         let how = How::Ranged(0, which.wrap(u128::MAX));
@@ -157,7 +157,7 @@ fn quantized(text: &str) -> (Shape, Value) {
     (shape, Value::Number(parse::<f64>(value).to_bits().into()))
 }
 
-/// The items are of one shape.
+/// A list, whose items are of one shape.
 fn list(text: &str) -> (Shape, Value) {
     let (bounds, items) = two(text.strip_prefix("of ").expect(text), " [");
     let (start, end) = range(bounds).into_inner();
@@ -173,7 +173,7 @@ fn list(text: &str) -> (Shape, Value) {
     )
 }
 
-/// Steps one after the other.
+/// A program: steps one after the other.
 fn program(text: &str) -> (Shape, Value) {
     let (shapes, values) = text.split(" + ").map(step).unzip();
     (Shape::All(shapes), Value::Many(values))

@@ -1,5 +1,5 @@
-//! Streams as a whole: anything that they can be told to do, with any value and any bytes; and the
-//! examples of the document.
+//! Streams as a whole: any operation of a stream, with any value and any bytes; and the examples of the
+//! document.
 
 mod draw;
 mod examine;

@@ -48,7 +48,7 @@ proptest! {
     }
 }
 
-/// What is drawn must do something: else nothing is tested.
+/// Most of what is drawn must do something: otherwise nothing is tested.
 #[test]
 fn most_of_what_is_drawn_is_written_and_some_is_read() {
     let mut runner = TestRunner::deterministic();

@@ -1,5 +1,4 @@
-//! Anything that a stream can be told to do, as a value: what one random program does in all three
-//! streams.
+//! Any operation of a stream, as a value: one random program runs in all three streams.
 
 use porous_message::{Error, Float, Integer, Serialize, Stream};
 
@@ -28,7 +27,7 @@ impl Type {
         INTEGERS[self.0].0
     }
 
-    /// The least value, as the number that it is in a [`Value`].
+    /// The least value of the type, as the number that it is in a [`Value`].
     pub(crate) fn least(self) -> u128 {
         let (bits, is_signed) = INTEGERS[self.0];
         u128::from(is_signed) << (bits - 1)
@@ -43,14 +42,15 @@ impl Type {
 /// What is done with an integer. Numbers are distances above 0, modulo the width.
 #[derive(Clone, Debug)]
 pub(crate) enum How {
-    /// From so far above the least value on, and so many more.
+    /// A range: the distance of its start above the least value, and the distance of its end above its
+    /// start.
     Ranged(u128, u128),
     Varint,
     Relative(u128),
     Delta(u128),
 }
 
-/// What is done.
+/// An operation of a stream.
 #[derive(Clone, Debug)]
 pub(crate) enum Shape {
     Bool,
@@ -72,20 +72,20 @@ pub(crate) enum Shape {
     Check(u32),
 }
 
-/// What it is done with.
+/// The value that the operation is done with.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum Value {
     #[default]
     Nothing,
-    /// Also `bool`, and the bits of floats: of those in steps, the bits of an `f64`.
+    /// An integer, a `bool`, or the bits of a float: of a float in steps, the bits of an `f64`.
     Number(u128),
     Bytes(Vec<u8>),
     Text(String),
-    /// Also options.
+    /// A list, or an option.
     Many(Vec<Self>),
 }
 
-/// Only for lists: what an item is, its shape says.
+/// Needed for lists only: the shape says what an item is.
 impl Serialize for Value {
     fn blank() -> Self {
         Self::Nothing
@@ -114,7 +114,7 @@ fn low(number: u128) -> u64 {
 }
 
 impl Shape {
-    /// Does it. Only a stream that reads changes the value, whatever it was before.
+    /// Runs the operation. Only a stream that reads changes the value, whatever the value was before.
     pub(crate) fn run<S: Stream>(&self, value: &mut Value, stream: &mut S) -> Result<(), Error> {
         match self {
             Self::Bytes(len) => with_bytes(value, *len, |bytes| stream.bytes(bytes)),
@@ -198,7 +198,7 @@ impl Shape {
     }
 }
 
-/// Sets the number if it is read.
+/// Calls `step` with the number of a value, and sets the number if it is read.
 fn with_number<S: Stream>(
     value: &mut Value,
     step: impl FnOnce(u128) -> Result<u128, Error>,

@@ -2,19 +2,20 @@
 
 use super::LinkConfig;
 
-/// What becomes of datagrams that are ECN-capable.
+/// What becomes of ECN-capable datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EcnPath {
-    /// They pass as they are.
+    /// The datagrams pass as they are.
     Clean,
-    /// They lose that, and marks with it, as on paths whose routers clear what they do not know.
+    /// The datagrams lose their ECN field, and marks with it, as on paths whose routers clear bits that
+    /// they do not know.
     Bleached,
-    /// They vanish.
+    /// The datagrams vanish.
     Blocked,
 }
 
 impl LinkConfig {
-    /// Whether a queue with [`CoDel`](crate::Queue::CoDel) marks ECN-capable datagrams instead of
+    /// True if a queue with [`CoDel`](crate::Queue::CoDel) marks ECN-capable datagrams instead of
     /// dropping them (RFC 8290 §5.2). Default: no.
     ///
     /// ```

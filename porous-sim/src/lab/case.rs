@@ -10,38 +10,37 @@ use super::tcp::Tcp;
 use super::work::Work;
 use crate::{LinkConfig, Queue, Seed, Service};
 
-/// What is run.
+/// A controller in a row, at full length or as a first look.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Case {
     pub(super) controller: Controller,
-    /// Shorter, for a first look.
+    /// True for a first look, which is shorter.
     pub(super) quick: bool,
     pub(super) seed: Seed,
 }
 
 impl Case {
-    /// So many seconds, or fewer for a first look.
+    /// The length of a run in seconds: `all`, or `quick` for a first look.
     pub(super) const fn seconds(&self, all: u64, quick: u64) -> Duration {
         Duration::from_secs(if self.quick { quick } else { all })
     }
 
-    /// So many tries, or two for a first look.
+    /// The number of tries: `all`, or two for a first look.
     pub(super) const fn tries(&self, all: u64) -> u64 {
         if self.quick { 2 } else { all }
     }
 
-    /// A gate for all controllers that have any.
+    /// A gate for all controllers that have gates.
     pub(super) fn gate(&self, gate: Gate) -> Option<Gate> {
         self.by_class(gate, gate)
     }
 
-    /// A gate for those that keep the queue short.
+    /// A gate for controllers that keep the queue short.
     pub(super) fn of_delay(&self, gate: Gate) -> Option<Gate> {
         (self.controller.class == Class::Delay).then_some(gate)
     }
 
-    /// A gate for controllers that go on until something is lost, and one for those that keep the
-    /// queue short.
+    /// A gate for controllers that go on until a loss, and one for those that keep the queue short.
     pub(super) fn by_class(&self, loss: Gate, delay: Gate) -> Option<Gate> {
         match self.controller.class {
             Class::Report => None,
@@ -51,40 +50,41 @@ impl Case {
     }
 }
 
-/// No path is so even that drop-tail queues always meet the same flow (Floyd and Jacobson, "On
+/// Jitter: no path is so even that drop-tail queues always meet the same flow (Floyd and Jacobson, "On
 /// Traffic Phase Effects in Packet-Switched Gateways", 1991).
 const UNEVEN: Duration = Duration::from_micros(200);
 
-/// Both ends are served as things happen.
+/// Both ends are served whenever something happens.
 const EVENTS: [Service; 2] = [Service::Event; 2];
 
-/// What a path is like.
+/// The conditions of a path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Path {
-    /// Of the bottleneck, in bits a second; 0 is no bottleneck.
+    /// The rate of the bottleneck in bits a second; 0 is no bottleneck.
     pub(super) rate: u64,
     pub(super) rtt: Duration,
     queue: Queue,
     policer: Option<Policer>,
-    /// Of data behind the bottleneck, in per cent.
+    /// The loss of data behind the bottleneck, in percent.
     loss: f64,
     jitter: Duration,
     reorders: bool,
     service: [Service; 2],
 }
 
-/// Milliseconds.
+/// A duration in milliseconds.
 pub(super) const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// Seconds.
+/// A duration in seconds.
 pub(super) const fn s(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
 impl Path {
-    /// Of so many kbit/s and milliseconds, with one BDP of drop-tail queue.
+    /// A path with this rate in kbit/s and this round trip in milliseconds, with one BDP of drop-tail
+    /// queue.
     pub(super) fn new(kbits: u64, rtt: u64) -> Self {
         let path = Self {
             rate: kbits * 1000,
@@ -99,7 +99,7 @@ impl Path {
         path.bdp(100)
     }
 
-    /// A drop-tail queue of so many per cent of the product of bandwidth and round trip.
+    /// With a drop-tail queue of this percentage of the product of bandwidth and round trip.
     pub(super) fn bdp(self, percent: u64) -> Self {
         let rtt = u64::try_from(self.rtt.as_millis()).unwrap_or(u64::MAX);
         self.queue(Queue::Bytes(self.rate / 8 * rtt * percent / 100_000))
@@ -115,13 +115,14 @@ impl Path {
         self
     }
 
-    /// No queue, but a policer that lets pass what the rate says, and `depth` bytes at once.
+    /// No queue, but a policer that passes the rate, and `depth` bytes at once.
     pub(super) const fn policed(mut self, depth: u64) -> Self {
         self.policer = Some(Policer::new(self.rate / 8, depth));
         self
     }
 
-    /// Each datagram is under way up to so much shorter or longer, in order or not.
+    /// Each datagram is under way up to `jitter` shorter or longer; `reorders` is true if datagrams may
+    /// overtake.
     pub(super) const fn jitter(mut self, jitter: Duration, reorders: bool) -> Self {
         self.jitter = jitter;
         self.reorders = reorders;

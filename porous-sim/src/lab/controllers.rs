@@ -1,4 +1,4 @@
-//! Who is measured.
+//! The controllers that are measured.
 
 use alloc::boxed::Box;
 
@@ -10,12 +10,12 @@ use super::tcp::{Tcp, TcpFlow};
 use super::work::Work;
 use crate::Seed;
 
-/// One of those that are measured.
+/// A controller that is measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Controller {
-    /// In tables and on the command line.
+    /// Its name in tables and on the command line.
     pub name: &'static str,
-    /// Whether it is worth a picture.
+    /// True if its runs are drawn.
     pub plot: bool,
     pub(super) subject: Subject,
     pub(super) class: Class,
@@ -27,18 +27,18 @@ pub(super) enum Subject {
     Tcp(Tcp),
 }
 
-/// Which gates are meant for a controller.
+/// Which gates apply to a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
-    /// None.
+    /// No gates.
     Report,
-    /// It goes on until something is lost.
+    /// The controller goes on until a datagram is lost.
     Loss,
-    /// It keeps the queue short.
+    /// The controller keeps the queue short.
     Delay,
 }
 
-/// All that are measured.
+/// All controllers that are measured.
 pub const CONTROLLERS: &[Controller] = &[
     porous("lean", Congestion::Lean, Class::Delay),
     porous("reno", Congestion::Reno, Class::Loss),
@@ -65,7 +65,7 @@ const fn porous(name: &'static str, congestion: Congestion, class: Class) -> Con
     }
 }
 
-/// One that is told its rate, and looks for nothing: a straight line.
+/// A controller that is told its rate, and measures nothing: a straight line.
 const fn told(name: &'static str, congestion: Congestion) -> Controller {
     Controller {
         plot: false,
@@ -84,7 +84,7 @@ const fn tcp(name: &'static str, tcp: Tcp) -> Controller {
 }
 
 impl Controller {
-    /// Whether there are gates for it.
+    /// True if there are gates for this controller.
     ///
     /// ```
     /// use porous_sim::lab::CONTROLLERS;
@@ -99,7 +99,7 @@ impl Controller {
 }
 
 impl Subject {
-    /// The two ends of a flow. TCP does nothing else than bulk.
+    /// The two ends of a flow. TCP sends bulk data only.
     pub(super) fn ends(self, work: Work, seed: Seed) -> Box<dyn Ends> {
         match self {
             Self::Porous(congestion) => Box::new(Porous::new(congestion, work, seed)),

@@ -1,4 +1,4 @@
-//! What the two ends of a flow have to do, whatever protocol they speak.
+//! The interface of the two ends of a flow, for any protocol.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -7,7 +7,7 @@ use porous_proto::Instant;
 
 /// Both ends of a flow. End 0 sends data to end 1.
 pub(super) trait Ends {
-    /// End 0 begins.
+    /// End 0 begins to connect or send.
     fn begin(&mut self, now: Instant);
 
     /// A datagram has come to an end.
@@ -22,28 +22,29 @@ pub(super) trait Ends {
     /// When an end wants to be served, if nothing comes before.
     fn deadline(&self, end: usize) -> Option<Instant>;
 
-    /// What can be seen of it now.
+    /// The measured state of the flow now.
     fn seen(&self) -> Seen;
 
-    /// The small packets that have arrived: when each was sent and when it came, in microseconds.
+    /// The small packets that have arrived: the times when each was sent and when it came, in
+    /// microseconds.
     fn small(&self) -> &[(u64, u64)] {
         &[]
     }
 }
 
-/// A flow at one moment.
+/// The state of a flow at one moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Seen {
-    /// Bytes of the application that have arrived.
+    /// Bytes of application data that have arrived.
     pub(super) delivered: u64,
-    /// Bytes of the application that were to be sent so far; 0 for as many as possible.
+    /// Bytes of application data that were to be sent so far; 0 for as many as possible.
     pub(super) offered: u64,
-    /// Bytes that may be in flight.
+    /// The congestion window in bytes.
     pub(super) window: f64,
     /// The smoothed round trip.
     pub(super) rtt: Duration,
     /// Datagrams that the sender took for lost.
     pub(super) lost: u64,
-    /// Of those, the ones that were not.
+    /// The part of `lost` that did arrive.
     pub(super) spurious: u64,
 }

@@ -1,4 +1,4 @@
-//! What comes out of a row: numbers, and what they should be.
+//! The results of a row: numbers, and what they should be.
 
 use core::fmt;
 
@@ -7,22 +7,22 @@ use core::fmt;
 pub struct Measure {
     /// What was measured.
     pub what: &'static str,
-    /// How much it is; infinite if it never came to that.
+    /// The number; infinite if the awaited state never came.
     pub value: f64,
-    /// In what, such as `"ms"`; empty for a ratio.
+    /// The unit, such as `"ms"`; empty for a ratio.
     pub unit: &'static str,
-    /// What it should be, if this controller is meant to keep to it.
+    /// What the number should be, if the gate applies to this controller.
     pub gate: Option<Gate>,
 }
 
 /// What a number should be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Gate {
-    /// So much or more.
+    /// This or more.
     AtLeast(f64),
-    /// So much or less.
+    /// This or less.
     AtMost(f64),
-    /// From, and to.
+    /// From the first to the second.
     Within(f64, f64),
 }
 
@@ -41,7 +41,7 @@ impl Measure {
         self
     }
 
-    /// Whether it is as it should be; `None` if nothing is asked of it.
+    /// `Some(true)` if the number is as it should be; `None` if there is no gate.
     ///
     /// ```
     /// use porous_sim::lab::{Gate, Measure};

@@ -1,8 +1,8 @@
-//! The congestion laboratory: controllers on shared bottlenecks, alone, among their like, and beside
-//! TCP, in virtual time. Behind the feature `lab`; `porous sim lab` runs it.
+//! The congestion laboratory: controllers on shared bottlenecks, alone, among flows of their own kind,
+//! and beside TCP, in virtual time. Behind the feature `lab`; `porous sim lab` runs it.
 //!
-//! Each of the [`ROWS`] is a situation; [`run`] puts one of the [`CONTROLLERS`] into it and says what
-//! came of it, and what should have.
+//! Each of the [`ROWS`] is a situation; [`run`] puts one of the [`CONTROLLERS`] into it and returns
+//! what was measured, and what should have been.
 
 mod case;
 mod controllers;
@@ -30,20 +30,20 @@ use controllers::Subject;
 
 use crate::Seed;
 
-/// All chance of the laboratory follows from this.
+/// The seed of all chance in the laboratory.
 const SEED: Seed = Seed::new(2018);
 
-/// What came of a row for a controller.
+/// The result of a row for a controller.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The numbers.
     pub measures: Vec<Measure>,
-    /// How it went: a line for each flow, the controller's first.
+    /// The run over time: a line for each flow, the controller's first.
     pub lines: Vec<Line>,
 }
 
-/// Puts a controller into the situation of a row; `None` if it has nothing to do there, as TCP with
-/// the packets of games. `quick` is shorter where that says much the same.
+/// Puts a controller into the situation of a row; `None` if the controller does not apply there, as TCP
+/// with the packets of games. `quick` shortens the run where a short one says much the same.
 ///
 /// # Panics
 ///

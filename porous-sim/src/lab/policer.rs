@@ -1,11 +1,11 @@
-//! A policer: it drops what is above a rate, and lets nothing wait.
+//! A policer: it drops traffic above a rate, and has no queue.
 
 use porous_proto::Instant;
 
 /// A token bucket without a queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Policer {
-    /// Bytes a second.
+    /// The rate in bytes a second.
     rate: u64,
     /// The most that may pass at once, in millionths of a byte.
     depth: u64,
@@ -24,7 +24,7 @@ impl Policer {
         }
     }
 
-    /// Whether a datagram passes.
+    /// True if a datagram of this length passes.
     pub(super) fn takes(&mut self, now: Instant, bytes: u64) -> bool {
         let passed = now.as_micros().saturating_sub(self.at.as_micros());
         self.at = self.at.max(now);

@@ -18,7 +18,7 @@ pub(super) struct Porous {
     work: Work,
     working: Option<Working>,
     delivered: u64,
-    /// For each small packet that came, when it was sent and when it came, in microseconds.
+    /// The times when each small packet was sent and when it came, in microseconds.
     small: Vec<(u64, u64)>,
     buffer: Vec<u8>,
 }

@@ -1,4 +1,4 @@
-//! What was seen of a run, a hundred times a second, and what follows from it.
+//! The samples of a run, a hundred a second, and what follows from them.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -8,18 +8,18 @@ use porous_proto::Instant;
 use super::ends::Seen;
 use super::road::Counts;
 
-/// How often things are noted.
+/// The time between samples.
 pub(super) const SAMPLE: Duration = Duration::from_millis(10);
 
-/// From, and until.
+/// A span of time: start and end.
 pub(super) type Span = [Duration; 2];
 
-/// All that was noted of one run.
+/// All samples of one run.
 #[derive(Debug, Default)]
 pub(super) struct Record {
-    /// How long a datagram would have waited for the bottleneck.
+    /// The time that a datagram would have waited for the bottleneck, for each sample.
     queue: Vec<Duration>,
-    /// For each flow.
+    /// The samples of each flow.
     flows: Vec<Vec<(Seen, Counts)>>,
 }
 
@@ -44,7 +44,7 @@ impl Record {
         self.flows.len()
     }
 
-    /// The number of the last sample at this time or before.
+    /// The index of the last sample at this time or before.
     fn index(&self, time: Duration) -> usize {
         let index = time.as_micros() / SAMPLE.as_micros();
         usize::try_from(index)
@@ -52,36 +52,36 @@ impl Record {
             .min(self.queue.len().saturating_sub(1))
     }
 
-    /// How a flow was at this time.
+    /// The state of a flow at this time.
     pub(super) fn at(&self, flow: usize, time: Duration) -> (Seen, Counts) {
         let samples = &self.flows[flow];
         samples.get(self.index(time)).copied().unwrap_or_default()
     }
 
-    /// The bytes that arrived for the application in a second.
+    /// The application data that arrived, in bytes a second.
     pub(super) fn goodput(&self, flow: usize, [from, to]: Span) -> f64 {
         let arrived = |time| self.at(flow, time).0.delivered;
         (arrived(to) - arrived(from)) as f64 / (to - from).as_secs_f64()
     }
 
-    /// The bytes that the bottleneck took in a second.
+    /// The data that the bottleneck took, in bytes a second.
     pub(super) fn rate(&self, flow: usize, [from, to]: Span) -> f64 {
         let carried = |time| self.at(flow, time).1.carried;
         (carried(to) - carried(from)) as f64 / (to - from).as_secs_f64()
     }
 
-    /// What of a bottleneck of so many bits a second was used, in per cent.
+    /// The share of a bottleneck of `rate` bits a second that was used, in percent.
     pub(super) fn utilisation(&self, rate: u64, [from, to]: Span) -> f64 {
         let flows = 0..self.flows();
         let sum: f64 = flows.map(|flow| self.rate(flow, [from, to])).sum();
-        // What waits at the end was taken, but has not passed.
+        // Data that waits at the end was taken, but has not passed.
         let waits = |at| self.queue_at(at).as_secs_f64();
         let longer = (waits(to) - waits(from)) / (to - from).as_secs_f64();
         100.0 * (8.0 * sum / rate as f64 - longer)
     }
 
-    /// What a flow sent beyond what arrived for its application, in per cent of that: with the
-    /// headers of IP and UDP, or without.
+    /// The bytes that a flow sent beyond the application data that arrived, in percent of the latter.
+    /// `headers`: the bytes of IP and UDP to count for each datagram.
     pub(super) fn overhead(&self, flow: usize, [from, to]: Span, headers: u64) -> f64 {
         let [(before, sent_before), (after, sent_after)] = [from, to].map(|at| self.at(flow, at));
         let datagrams = sent_after.datagrams - sent_before.datagrams;
@@ -91,7 +91,7 @@ impl Record {
         100.0 * (bytes as f64 / arrived as f64 - 1.0)
     }
 
-    /// The share of what a flow sent that the bottleneck did not take, in per cent.
+    /// The share of a flow's datagrams that the bottleneck did not take, in percent.
     pub(super) fn dropped(&self, flow: usize, [from, to]: Span) -> f64 {
         let [before, after] = [from, to].map(|at| self.at(flow, at).1);
         let datagrams = (after.datagrams - before.datagrams).max(1);
@@ -113,13 +113,13 @@ impl Record {
         1000.0 * sum.as_secs_f64() / all.len().max(1) as f64
     }
 
-    /// The 95th percentile, in milliseconds.
+    /// The 95th percentile of the waiting time, in milliseconds.
     pub(super) fn p95_queue(&self, span: Span) -> f64 {
         1000.0 * percentile(&self.queues(span), 95).as_secs_f64()
     }
 
-    /// When the waiting time, once it is above `most`, is not any more; and when it is below for
-    /// `lasting`, in seconds after `from`.
+    /// Two times in seconds after `from`: when the waiting time, once above `most`, is first below it;
+    /// and when it begins to stay below for `lasting`.
     pub(super) fn queue_back(&self, most: Duration, from: Duration, lasting: Duration) -> [f64; 2] {
         let above = self.first(from, |at| self.queue_at(at) > most);
         if above.is_infinite() {
@@ -131,7 +131,7 @@ impl Record {
         [below + passed, self.queue_below(most, from, lasting)]
     }
 
-    /// The first time from which on the waiting time stays below `most` for `lasting`.
+    /// The first time since which the waiting time stays below `most` for `lasting`.
     fn queue_below(&self, most: Duration, from: Duration, lasting: Duration) -> f64 {
         let needed = self.index(lasting);
         let (mut since, mut length) = (self.index(from), 0);
@@ -160,7 +160,7 @@ impl Record {
         })
     }
 
-    /// How many seconds after `from` something is first so.
+    /// The seconds after `from` until `is_so` is first true.
     pub(super) fn first(&self, from: Duration, is_so: impl Fn(Duration) -> bool) -> f64 {
         let mut at = from;
         while at < self.length() {
@@ -172,7 +172,7 @@ impl Record {
         f64::INFINITY
     }
 
-    /// How often the window of a flow fell by a tenth or more as something was taken for lost.
+    /// How often the window of a flow fell by a tenth or more as a datagram was considered lost.
     pub(super) fn cuts(&self, flow: usize, [from, to]: Span) -> usize {
         let span = self.index(from)..=self.index(to);
         let samples = self.flows[flow].get(span).unwrap_or_default();
@@ -190,19 +190,19 @@ impl Record {
             .unwrap_or_default()
     }
 
-    /// How long it was.
+    /// The length of the run.
     pub(super) fn length(&self) -> Duration {
         SAMPLE * u32::try_from(self.queue.len()).unwrap_or(u32::MAX)
     }
 }
 
-/// Of values in order: the least that so many per cent do not exceed.
+/// The least of these sorted values that `percent` percent of them do not exceed.
 pub(super) fn percentile<T: Copy + Default>(values: &[T], percent: usize) -> T {
     let rank = (values.len() * percent).div_ceil(100).saturating_sub(1);
     values.get(rank).copied().unwrap_or_default()
 }
 
-/// How fair shares are: 1 if all are equal, 1/n if one has all.
+/// Jain's index of fairness: 1 if all shares are equal, 1/n if one has all.
 pub(super) fn jain(shares: &[f64]) -> f64 {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|share| share * share).sum();

@@ -1,4 +1,4 @@
-//! The road that all flows of a run share: one bottleneck, and behind it each flow's own way.
+//! The road that all flows of a run share: one bottleneck, and behind it each flow's own path.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -13,14 +13,14 @@ use crate::{Fate, Link, LinkConfig, Seed};
 pub(super) const HEADERS: u64 = 28;
 
 /// Datagrams of end 0 of every flow go through `shared`, then each through the `there` of its flow;
-/// what end 1 answers goes through `back` alone.
+/// datagrams of end 1 go through `back` alone.
 #[derive(Debug)]
 pub(super) struct Road {
     shared: Link,
     policer: Option<Policer>,
-    /// Whose the datagrams in `shared` are, in their order.
+    /// The flows of the datagrams in `shared`, in order.
     owners: VecDeque<usize>,
-    /// When the last bit of what waits has left.
+    /// When the last bit of the queue has left.
     free_at: Instant,
     seed: Seed,
     ways: Vec<Way>,
@@ -33,15 +33,15 @@ struct Way {
     count: Counts,
 }
 
-/// What the bottleneck has seen of a flow, in bytes with the headers of IP and UDP.
+/// Counts of a flow at the bottleneck, in bytes with the headers of IP and UDP.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
-    /// All that was sent.
+    /// All bytes that were sent.
     pub(super) offered: u64,
     pub(super) datagrams: u64,
-    /// What the bottleneck took.
+    /// Bytes that the bottleneck took.
     pub(super) carried: u64,
-    /// Datagrams that it did not take.
+    /// Datagrams that the bottleneck did not take.
     pub(super) dropped: u64,
 }
 
@@ -57,7 +57,7 @@ impl Road {
         }
     }
 
-    /// Another flow, with its own conditions there and back.
+    /// Adds a flow, with its own conditions there and back.
     pub(super) fn add(&mut self, there: LinkConfig, back: LinkConfig) {
         let index = self.ways.len() as u64;
         self.ways.push(Way {
@@ -67,19 +67,19 @@ impl Road {
         });
     }
 
-    /// Changes the bottleneck.
+    /// Changes the conditions of the bottleneck.
     pub(super) fn change(&mut self, change: impl FnOnce(LinkConfig) -> LinkConfig) {
         self.shared.set_config(change(*self.shared.config()));
     }
 
-    /// Changes how long all ways behind the bottleneck take.
+    /// Changes the delay of all paths behind the bottleneck.
     pub(super) fn delay(&mut self, delay: Duration) {
         for way in &mut self.ways {
             way.there.set_config(way.there.config().delay(delay));
         }
     }
 
-    /// Cuts all ways back.
+    /// Cuts all paths back.
     pub(super) fn cut_back(&mut self) {
         for way in &mut self.ways {
             way.back.set_config(way.back.config().down(true));
@@ -110,7 +110,7 @@ impl Road {
         }
     }
 
-    /// Moves what has left the bottleneck to the ways behind it.
+    /// Moves datagrams that have left the bottleneck to the paths behind it.
     pub(super) fn advance(&mut self, now: Instant) {
         while let Some(left) = self.shared.next_delivery().filter(|&left| left <= now) {
             let Some(datagram) = self.shared.receive(left) else {
@@ -133,14 +133,14 @@ impl Road {
         link.receive(now)
     }
 
-    /// When anything leaves the bottleneck or arrives.
+    /// When the next datagram leaves the bottleneck or arrives.
     pub(super) fn next(&self) -> Option<Instant> {
         let ways = self.ways.iter();
         let ends = ways.flat_map(|way| [way.there.next_delivery(), way.back.next_delivery()]);
         ends.chain([self.shared.next_delivery()]).flatten().min()
     }
 
-    /// How long a datagram would wait now.
+    /// How long a datagram that is sent now would wait.
     pub(super) fn queue_delay(&self, now: Instant) -> Duration {
         self.free_at.saturating_duration_since(now)
     }

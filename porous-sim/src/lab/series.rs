@@ -1,20 +1,20 @@
-//! How a run went, as lines to draw.
+//! A run over time, as lines to draw.
 
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::record::Record;
 
-/// How far apart points are: so that a line has some 120.
+/// The number of points of a line, about.
 const POINTS: u32 = 120;
 
-/// The least that they are apart.
+/// The least time between points.
 const CLOSEST: Duration = Duration::from_millis(50);
 
 /// A flow over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// In the order of time, some 120.
+    /// The points in the order of time, about 120.
     pub points: Vec<Point>,
 }
 

@@ -1,4 +1,4 @@
-//! A run: flows on one road, from one happening to the next.
+//! A run: flows on one road, from one event to the next.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -12,19 +12,19 @@ use super::record::Record;
 use super::road::Road;
 use crate::{LinkConfig, Seed, Service};
 
-/// So many rounds without time passing are a bug: something would never end.
+/// The most rounds without time passing; more are a bug: the run would never end.
 const AT_ONCE: u32 = 100_000;
 
-/// Something that changes while a run goes on.
+/// A change while a run goes on.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Change {
-    /// The bottleneck carries so many bits a second.
+    /// The rate of the bottleneck becomes this, in bits a second.
     Rate(u64),
-    /// The bottleneck carries nothing, or something again.
+    /// True: the bottleneck carries nothing from now on; false: it carries again.
     Down(bool),
-    /// Datagrams take so long from the bottleneck on.
+    /// The delay from the bottleneck on becomes this.
     Delay(Duration),
-    /// Nothing comes back any more.
+    /// No datagram comes back any more.
     NoFeedback,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Stage {
     now: Instant,
     road: Road,
     flows: Vec<Flow>,
-    /// By time.
+    /// The changes in the order of time.
     changes: Vec<(Instant, Change)>,
     record: Record,
     rounds: u32,
@@ -46,7 +46,7 @@ pub(super) struct Flow {
     service: [Service; 2],
     resting: [Instant; 2],
     inbox: [Vec<Vec<u8>>; 2],
-    /// Bytes that end 0 sent at one instant, and the most that it ever did.
+    /// The bytes that end 0 sent at the latest instant, and the most that it ever sent at one.
     burst: (Instant, u64),
     largest_burst: u64,
 }
@@ -54,7 +54,7 @@ pub(super) struct Flow {
 /// A flow to come.
 pub(super) struct Entry {
     pub(super) ends: Box<dyn Ends>,
-    /// What happens to its datagrams behind the bottleneck, and on the way back.
+    /// The conditions of its datagrams behind the bottleneck, and on the way back.
     pub(super) there: LinkConfig,
     pub(super) back: LinkConfig,
     pub(super) start: Duration,
@@ -88,12 +88,12 @@ impl Stage {
         });
     }
 
-    /// Lets something change; in the order of time.
+    /// Schedules a change; to be called in the order of time.
     pub(super) fn at(&mut self, time: Duration, change: Change) {
         self.changes.push((Instant::ZERO + time, change));
     }
 
-    /// Forgets the bursts so far.
+    /// Forgets the largest bursts so far.
     pub(super) fn forget_bursts(&mut self) {
         for flow in &mut self.flows {
             flow.largest_burst = 0;
@@ -105,17 +105,17 @@ impl Stage {
         self.flows[flow].largest_burst
     }
 
-    /// A flow as it is now.
+    /// The state of a flow now.
     pub(super) fn seen(&self, flow: usize) -> Seen {
         self.flows[flow].ends.seen()
     }
 
-    /// What was noted so far.
+    /// The samples so far.
     pub(super) const fn record(&self) -> &Record {
         &self.record
     }
 
-    /// The small packets of a flow that have arrived: when each was sent and when it came, in
+    /// The small packets of a flow that have arrived: the times when each was sent and when it came, in
     /// microseconds.
     pub(super) fn small(&self, flow: usize) -> &[(u64, u64)] {
         self.flows[flow].ends.small()
@@ -146,7 +146,7 @@ impl Stage {
         ends.chain([self.road.next(), change]).flatten().min()
     }
 
-    /// Notes how things are at each moment before this time that is one to do so.
+    /// Takes all samples that are due before this time.
     fn sample_before(&mut self, next: Instant) {
         while self.record.next_sample() < next {
             let at = self.record.next_sample();

@@ -11,13 +11,14 @@ use crate::ChaCha8Rng;
 pub(super) const SMALL: ChannelId = ChannelId(0);
 pub(super) const BULK: ChannelId = ChannelId(1);
 
-/// A file goes in packets of so many bytes.
+/// A file goes in packets of this length in bytes.
 static PIECE: [u8; 16 << 10] = [0; 16 << 10];
 
-/// So much of it is queued or under way at once; the rest of the send budget is for small packets.
+/// The most bytes of a file that are queued or under way at once; the rest of the send budget is for
+/// small packets.
 const MOST_QUEUED: usize = 3 << 20;
 
-/// What is sent, counted from when the connection is there.
+/// The application's traffic; times count from when the connection is established.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Work {
     steady: Option<Steady>,
@@ -25,16 +26,16 @@ pub(super) struct Work {
     push: Option<Push>,
 }
 
-/// A packet again and again.
+/// One packet again and again.
 #[derive(Clone, Copy, Debug)]
 struct Steady {
-    /// So many a second.
+    /// Packets a second.
     rate: u64,
     bytes: usize,
     mode: Mode,
 }
 
-/// Suddenly so many bytes.
+/// A burst of bytes.
 #[derive(Clone, Copy, Debug)]
 struct Push {
     after: Duration,
@@ -42,7 +43,7 @@ struct Push {
 }
 
 impl Work {
-    /// As much as the network takes.
+    /// Bulk data: as much as the network takes.
     pub(super) const fn bulk() -> Self {
         Self {
             steady: None,
@@ -51,12 +52,12 @@ impl Work {
         }
     }
 
-    /// A game's states: 60 a second of 100 bytes, unreliable.
+    /// A game's states: 60 unreliable packets of 100 bytes a second.
     pub(super) const fn game() -> Self {
         Self::steady(60, 100, Mode::Unreliable)
     }
 
-    /// So many packets a second.
+    /// `rate` packets a second.
     pub(super) const fn steady(rate: u64, bytes: usize, mode: Mode) -> Self {
         Self {
             steady: Some(Steady { rate, bytes, mode }),
@@ -65,13 +66,13 @@ impl Work {
         }
     }
 
-    /// And a file at low priority.
+    /// Adds a file at low priority.
     pub(super) const fn and_bulk(mut self) -> Self {
         self.bulk = true;
         self
     }
 
-    /// And suddenly so many bytes.
+    /// Adds a burst of `bytes` bytes.
     pub(super) const fn and_push(mut self, after: Duration, bytes: usize) -> Self {
         self.push = Some(Push { after, bytes });
         self
@@ -83,9 +84,9 @@ impl Work {
 pub(super) struct Working {
     work: Work,
     since: Instant,
-    /// Steady packets that were sent.
+    /// The number of steady packets that were sent.
     count: u64,
-    /// Bytes of steady packets and of the push.
+    /// Bytes of steady packets and of the burst.
     pub(super) offered: u64,
 }
 
@@ -99,7 +100,7 @@ impl Working {
         }
     }
 
-    /// When the next packet is to be sent that is not bulk.
+    /// When the next packet is due, bulk data aside.
     pub(super) fn next(&self) -> Option<Instant> {
         let steady = self
             .work

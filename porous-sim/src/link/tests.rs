@@ -1,4 +1,4 @@
-//! Each effect, and that they do not disturb each other.
+//! Each effect alone, and that effects do not disturb each other.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -26,7 +26,7 @@ fn send(link: &mut Link, count: u32, gap: u64) -> Vec<Fate> {
         .collect()
 }
 
-/// Takes out everything, each at its time: (microseconds, number).
+/// Takes out all datagrams, each at its time: (microseconds, number).
 fn drain(link: &mut Link) -> Vec<(u64, u32)> {
     let mut got = Vec::new();
     while let Some(due) = link.next_delivery() {
@@ -45,7 +45,7 @@ fn run(config: LinkConfig, count: u32, gap: u64) -> Vec<(u64, u32)> {
     drain(&mut link)
 }
 
-/// Busy with everything at once.
+/// A link with all effects at once.
 fn rough() -> LinkConfig {
     LinkConfig::new()
         .delay(millis(30))
@@ -82,7 +82,7 @@ fn losses_are_independent() {
         .windows(2)
         .filter(|w| *w == [Fate::Lost, Fate::Lost])
         .count();
-    // 4 % of 100,000; sigma is a little above that of a binomial, 62.
+    // 4 % of 100,000; sigma is a little above the 62 of a binomial.
     assert!(pairs.abs_diff(4000) < 4 * 75, "{pairs}");
 }
 
@@ -197,14 +197,14 @@ fn reordering_holds_some_back_and_the_rest_in_order() {
             .all(|&(t, n)| t == u64::from(n) * 1000 + 20_000)
     );
     let late = got.windows(2).filter(|w| w[0].1 > w[1].1).count();
-    // Held back by up to 30 ms where one comes each millisecond: nearly all are overtaken.
+    // Held back by up to 30 ms while one is sent each millisecond: nearly all are overtaken.
     assert!(late > 800, "{late}");
     assert_eq!(got.len(), 10_000);
 }
 
 #[test]
 fn a_megabit_is_a_megabit() {
-    // 1222 + 28 bytes are 10 ms of it. Offered: twice as much, for ten seconds.
+    // 1222 + 28 bytes take 10 ms. Offered: twice the rate, for ten seconds.
     let mut link = Link::new(LinkConfig::new().rate(1_000_000), SEED);
     for n in 0..2000 {
         link.send(at(n * 5000), vec![0; 1222]);
@@ -288,7 +288,7 @@ fn what_jitter_reordered_is_not_overtaken_afterwards() {
 
 #[test]
 fn time_does_not_run_backwards() {
-    // The limit on order would hide it.
+    // The limit on order would hide the effect.
     let mut link = Link::new(
         LinkConfig::new().delay(millis(1)).jitter_reorders(true),
         SEED,

@@ -1,4 +1,4 @@
-//! Datagrams on their way, with what their IP headers say of congestion.
+//! Datagrams on their way, with the ECN fields of their IP headers.
 
 use alloc::vec::Vec;
 

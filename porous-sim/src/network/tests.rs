@@ -1,4 +1,4 @@
-//! One order for everything, and one seed for every run.
+//! One order for all deliveries, and one seed for every run.
 
 use alloc::vec;
 use core::time::Duration;
@@ -42,7 +42,7 @@ fn chatter(seed: Seed, hosts: u64, count: u64) -> Network<u64> {
     network
 }
 
-/// What is due next, by asking every link.
+/// The time of the next delivery, found by asking every link.
 fn naive_next(network: &Network<u64>) -> Option<Instant> {
     network.links.values().filter_map(Link::next_delivery).min()
 }
@@ -62,7 +62,7 @@ fn a_run_stays_the_same() {
     assert_eq!(chatter(SEED, 20, 5000).trace().digest(), GOLDEN);
 }
 
-/// Noted down once: it changes only if the network behaves differently.
+/// A digest that was noted once: it changes only if the network behaves differently.
 const GOLDEN: u64 = 894_793_395_345_612_335;
 
 #[test]
@@ -72,7 +72,7 @@ fn arrivals_are_in_order_and_the_index_agrees_with_the_links() {
     while let Some(due) = network.next_delivery() {
         assert_eq!(Some(due), naive_next(&network));
         assert!(due >= last);
-        // Late on purpose: the order is that of arrival all the same.
+        // Late on purpose: datagrams come in the order of arrival all the same.
         let (from, to, _) = network.receive(at(10_000_000)).expect("something is due");
         assert!(from < 30 && to < 30);
         (last, got) = (due, got + 1);

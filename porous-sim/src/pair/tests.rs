@@ -1,4 +1,4 @@
-//! Two hosts connect over all sorts of lines, however they are served.
+//! Two hosts connect over lines of many kinds, under each kind of service.
 
 use alloc::vec;
 use core::time::Duration;

@@ -10,25 +10,25 @@ use super::draw::Draw;
 /// What the application knows of a peer beside the contract.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meta {
-    /// The host that it is.
+    /// The index of the peer's host.
     pub(super) remote: usize,
-    /// Since when it is connected.
+    /// When the peer was connected, if it is.
     pub(super) since: Option<Instant>,
-    /// The application has disconnected it, or refused it.
+    /// True once the application has disconnected or refused the peer.
     pub(super) left: bool,
 }
 
-/// What is sent for a while.
+/// The traffic of an application for a while.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pattern {
     pub(super) until: Instant,
-    /// From one look of the application to the next.
+    /// The time from one look of the application to the next.
     pub(super) every: Duration,
-    /// Packets at a time, to each peer. None in quiet times.
+    /// Packets at a time, to each peer. 0 in quiet times.
     pub(super) count: u64,
-    /// The only mode, if there is but one.
+    /// The mode of all packets, if they share one.
     pub(super) mode: Option<Mode>,
-    /// In so many of a hundred, the largest packet is as large as possible.
+    /// The percentage of cases in which the largest packet is as large as possible.
     pub(super) large: u64,
 }
 
@@ -36,35 +36,35 @@ pub(super) struct Pattern {
 #[derive(Debug)]
 pub(super) struct Actor {
     pub(super) address: u32,
-    /// The address that others see.
+    /// The address under which others see the host.
     pub(super) public: u32,
-    /// Its number in the contract.
+    /// The number of its side in the contract.
     pub(super) side: usize,
     pub(super) alive: bool,
-    /// The application reads from this time on.
+    /// The application does not read before this.
     pub(super) reads_at: Instant,
-    /// How often it has begun to connect.
+    /// The number of attempts to connect so far.
     pub(super) attempts: usize,
-    /// It does not connect before this.
+    /// The host does not connect before this.
     pub(super) dials_at: Instant,
     pub(super) peers: BTreeMap<PeerId, Meta>,
     pub(super) pattern: Pattern,
-    /// A packet that it will cancel, by its peer, channel and token.
+    /// A packet that the application will cancel: its peer, channel and token.
     pub(super) regretted: Option<((PeerId, u8), u64)>,
-    /// What it sends.
+    /// Decides what the application sends.
     pub(super) draw: Draw,
-    /// Its rates.
+    /// Decides about changes of rates.
     pub(super) rates: Draw,
     /// The cap of its data to all peers, in bytes a second.
     pub(super) cap: u32,
-    /// When and how much it had sent, for the check of its cap.
+    /// When the cap was last checked, and the host's stats then.
     pub(super) meter: Option<(Instant, HostStats)>,
-    /// The latest time that its clock has shown when it was put back or forward.
+    /// The latest time that the clock has shown when it was put back or forward.
     pub(super) latest: Instant,
 }
 
 impl Pattern {
-    /// Nothing is sent.
+    /// A pattern without packets.
     pub(super) const fn quiet(until: Instant, every: Duration) -> Self {
         Self {
             until,
@@ -75,7 +75,7 @@ impl Pattern {
         }
     }
 
-    /// What comes next.
+    /// Draws the next pattern.
     pub(super) fn draw(draw: &mut Draw, now: Instant, heavy: bool) -> Self {
         if draw.often(if heavy { 30 } else { 65 }) {
             let until = now + draw.millis(3000, 60_000);

@@ -7,10 +7,10 @@ use porous_proto::{ChannelId, DisconnectReason, Instant, Peer, PeerId};
 use super::spoof;
 use super::stage::Stage;
 
-/// Events are told when applications look, and the remote host's may be told later than ours.
+/// Events are told when applications look, and the remote host's may come later than ours.
 const PROCEEDINGS: Duration = Duration::from_secs(3);
 
-/// A step of a host, and the drift of its clock.
+/// The time that a step of a host and the drift of its clock may add.
 const LATE: Duration = Duration::from_millis(200);
 
 /// The end of a connection that has to be explained.
@@ -21,12 +21,12 @@ pub(super) struct Trial {
     pub(super) peer: PeerId,
     pub(super) remote: usize,
     pub(super) at: Instant,
-    /// Our application ended it.
+    /// True if our application ended the connection.
     pub(super) left: bool,
 }
 
 impl Stage {
-    /// The books of a host, and its limits.
+    /// Checks the accounts of a host, and its limits.
     pub(super) fn check(&mut self, index: usize) {
         let (actor, role) = (&self.actors[index], &self.plan.roles[index]);
         let host = self.world.host(actor.address);
@@ -44,8 +44,8 @@ impl Stage {
         self.report.checks += 1;
     }
 
-    /// A host keeps to its cap. What is outside of it is not told apart here: acknowledgements are
-    /// short, and probes repeat once what was sent under the cap, or are few.
+    /// Checks that a host keeps to its cap. Frames outside of the cap are not told apart here:
+    /// acknowledgements are short, and probes repeat once what was sent under the cap, or are few.
     fn check_cap(&mut self, index: usize) {
         const FEW: u64 = 20;
         const SHORT: u64 = 120;
@@ -72,7 +72,7 @@ impl Stage {
         );
     }
 
-    /// No stranger was ever taken for a peer.
+    /// Checks that no stranger was ever taken for a peer.
     pub(super) fn check_strangers(&self) {
         for actor in self.actors.iter().filter(|actor| actor.alive) {
             for stranger in spoof::NOBODY {
@@ -86,7 +86,7 @@ impl Stage {
         }
     }
 
-    /// Every connection has ended for a reason.
+    /// Checks that every connection has ended for a reason.
     pub(super) fn judge(&mut self) {
         let now = self.world.now();
         while let Some(trial) = self.trials.first().copied() {
@@ -133,7 +133,7 @@ impl Stage {
             let reader = self.contract.peers[side].get(&peer);
             current && reader.is_some_and(|life| life.ended.is_some() && life.judged)
         });
-        // What is acknowledged has arrived, and its application has read all that has arrived.
+        // An acknowledged packet has arrived, and the remote application has read all that has arrived.
         if heard && undelivered == 0 {
             assert!(
                 life.sent.is_complete(),
@@ -144,7 +144,7 @@ impl Stage {
     }
 }
 
-/// What a host says of a connection is in range, and fits together.
+/// Checks that the figures of a connection are in range, and fit together.
 fn check_figures(peer: &Peer) {
     let stats = peer.stats();
     assert!(stats.frames_spurious <= stats.frames_lost, "{stats:?}");
@@ -156,7 +156,7 @@ fn check_figures(peer: &Peer) {
     assert!(stats.quality <= 100, "{stats:?}");
     let waiting = |id| u64::from(peer.channel_stats(ChannelId(id)).waiting);
     let waiting: u64 = (0..peer.channels()).map(waiting).sum();
-    // Each counts 64 bytes at least, but for what is the next to be sent of its priority.
+    // Each packet counts 64 bytes at least, but for the next one to be sent of its priority.
     let counted = 64 * waiting.saturating_sub(2);
     let queued = peer.queued_bytes() as u64;
     assert!(counted <= queued, "{waiting} packets of {stats:?}");

@@ -12,40 +12,40 @@ use porous_proto::{DisconnectReason, Event, Mode, Outcome, PeerId, Received, Sen
 
 use crate::{Model, SimAddress};
 
-/// Packets of at least so many bytes begin with their number, and tell whose they are. Shorter ones
-/// are sent when others have told which peers of two hosts are the ends of one connection.
+/// Packets of at least this many bytes begin with their number, which tells sender and receiver.
+/// Shorter ones are sent once others have told which peers of two hosts are the ends of one connection.
 pub(super) const NAMED: usize = 4;
 
 /// A peer as its application knows it.
 #[derive(Debug)]
 pub struct Life {
-    /// It waits to be let in: `Request` was told.
+    /// True while the peer waits to be let in: `Request` was told.
     pub asking: bool,
-    /// `Connected` was told.
+    /// True once `Connected` was told.
     pub connected: bool,
-    /// `Disconnected` was told, with so many packets undelivered.
+    /// Set once `Disconnected` was told: the reason, and the number of undelivered packets.
     pub ended: Option<(DisconnectReason, u32)>,
-    /// `Readable` was told, and the peer was not read empty since.
+    /// True if `Readable` was told, and the peer was not read empty since.
     pub readable: bool,
-    /// `send` failed with `Full`, and `Writable` was not told since.
+    /// True if `send` failed with `Full`, and `Writable` was not told since.
     pub full: bool,
-    /// What was sent to it, and what of that was delivered.
+    /// The packets sent to the peer, and those of them that were delivered.
     pub sent: Model,
-    /// Whether what it sends and receives is held against the model.
+    /// True if packets to and from the peer are held against the model.
     pub judged: bool,
-    /// What was told of the packets with a receipt, by their tokens.
+    /// The outcomes of packets with a receipt, by their tokens.
     pub receipts: BTreeMap<u64, Option<Outcome>>,
-    /// Those of them that tell their number, which is the token: whether they were delivered.
+    /// Packets with a receipt whose number is the token: true once they were delivered.
     pub delivered: BTreeMap<u64, bool>,
     /// The side and the peer at the other end of this connection, once a packet has told.
     pub other: Option<(usize, PeerId)>,
-    /// What was said to it with the request to connect.
+    /// The greeting to the peer, with the request to connect.
     pub greets: Vec<u8>,
-    /// What it has said with its own, once it is known.
+    /// The peer's own greeting, once it is known.
     pub greeted: Option<Vec<u8>>,
 }
 
-/// What a packet is sent with.
+/// The options of a packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Wishes {
     /// Its mode.
@@ -54,12 +54,12 @@ pub struct Wishes {
     pub ttl: Option<Duration>,
     /// The token of its receipt, if it has one.
     pub receipt: Option<u64>,
-    /// It may be cancelled.
+    /// True if the packet may be cancelled.
     pub fickle: bool,
 }
 
 impl Wishes {
-    /// As the host is told.
+    /// The options as the host takes them.
     #[doc(hidden)]
     #[must_use]
     pub fn options(&self) -> SendOptions {
@@ -80,20 +80,20 @@ impl From<Mode> for Wishes {
     }
 }
 
-/// What happened at all sides. A side is a host from its start to its end: one that was killed and
-/// started again is another.
+/// What happened at all sides. A side is a host from its start to its end: a host that was killed and
+/// started again is another side.
 #[derive(Debug)]
 pub struct Contract {
     /// All peers of each side.
     pub peers: Vec<BTreeMap<PeerId, Life>>,
-    /// Who sent each packet to whom, by its number.
+    /// The side that sent each packet, and its peer that the packet went to, by the packet's number.
     named: Vec<(usize, PeerId)>,
     /// The sides and channels that are read without an order.
     unordered: BTreeSet<(usize, u8)>,
 }
 
 impl Contract {
-    /// So many sides.
+    /// A contract with this many sides.
     #[doc(hidden)]
     #[must_use]
     pub fn new(sides: usize) -> Self {
@@ -106,14 +106,14 @@ impl Contract {
         contract
     }
 
-    /// Another side.
+    /// Adds a side. Returns its number.
     #[doc(hidden)]
     pub fn add_side(&mut self) -> usize {
         self.peers.push(BTreeMap::new());
         self.peers.len() - 1
     }
 
-    /// A side has no order on this channel.
+    /// A side reads this channel without an order.
     #[doc(hidden)]
     pub fn has_no_order(&mut self, side: usize, channel: u8) {
         self.unordered.insert((side, channel));
@@ -145,8 +145,8 @@ impl Contract {
         life
     }
 
-    /// At most one `Request`, at most one `Connected`, then exactly one `Disconnected`, and nothing
-    /// after it.
+    /// Takes an event: at most one `Request`, at most one `Connected`, then exactly one `Disconnected`,
+    /// and nothing after it.
     #[doc(hidden)]
     pub fn told<A: SimAddress>(&mut self, side: usize, event: Event<A>) {
         let (Event::Request { peer, .. }
@@ -205,8 +205,8 @@ impl Contract {
         }
     }
 
-    /// Whether the last word of each receipt is right, where both ends live and nothing is under way. What
-    /// `made_room` there may be told of with a later packet, which has not come.
+    /// Checks the last outcome of each receipt, where both ends live and nothing is under way. A peer
+    /// that `made_room` may be told of a packet with a later one, which has not come.
     pub(super) fn check_receipts(
         &self,
         (side, peer): (usize, PeerId),
@@ -236,7 +236,7 @@ impl Contract {
         }
     }
 
-    /// The two peers are the ends of one connection: each has read what the other has said.
+    /// Compares the greetings of the two ends of a connection: each has read what the other has said.
     fn compare_greetings(&self, one: (usize, PeerId), other: (usize, PeerId)) {
         let life = |(side, peer): (usize, PeerId)| &self.peers[side][&peer];
         let (one, other) = (life(one), life(other));
@@ -262,7 +262,7 @@ impl Contract {
         packet
     }
 
-    /// `send` has accepted it.
+    /// `send` has accepted the packet.
     #[doc(hidden)]
     pub fn sent(
         &mut self,
@@ -295,7 +295,7 @@ impl Contract {
         self.named.len() as u64
     }
 
-    /// `receive` has given it out: in order, once, as it was sent, to one peer only.
+    /// `receive` has given out the packet: in order, once, as it was sent, to one peer only.
     #[doc(hidden)]
     pub fn received(&mut self, side: usize, peer: PeerId, packet: &Received) {
         let life = self.peers[side]

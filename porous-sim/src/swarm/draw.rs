@@ -8,7 +8,7 @@ use chacha20::rand_core::Rng;
 
 use crate::{Seed, below};
 
-/// One stream, by name: what is drawn from it changes nothing that is drawn from others.
+/// One stream, by name: drawing from it changes nothing that is drawn from others.
 #[derive(Debug)]
 pub(super) struct Draw(ChaCha8Rng);
 
@@ -34,28 +34,28 @@ impl Draw {
         self.between(low, (2 * low).min(high).max(low)).min(high)
     }
 
-    /// True in so many of a hundred.
+    /// True in `percent` of a hundred cases.
     pub(super) fn often(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }
 
-    /// One of them.
+    /// One of the values.
     pub(super) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         let index = usize::try_from(self.below(from.len() as u64));
         from[index.unwrap_or(0)]
     }
 
-    /// An index of so many.
+    /// An index less than `len`.
     pub(super) fn index(&mut self, len: usize) -> usize {
         usize::try_from(self.below(len as u64)).unwrap_or(0)
     }
 
-    /// So many milliseconds, drawn as [`log`](Self::log) does.
+    /// A duration from `low` to `high` milliseconds, drawn as [`log`](Self::log) does.
     pub(super) fn millis(&mut self, low: u64, high: u64) -> Duration {
         Duration::from_millis(self.log(low, high))
     }
 
-    /// Up to so many tenths of a per cent, in per cent.
+    /// Up to `tenths` tenths of a percent, in percent.
     pub(super) fn percent(&mut self, tenths: u64) -> f64 {
         let tenths = self.log(1, tenths);
         u32::try_from(tenths).map_or(0.0, |tenths| f64::from(tenths) / 10.0)

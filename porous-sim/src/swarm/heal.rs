@@ -1,5 +1,5 @@
 //! The faults are over: the network is good, clocks are steady, applications read and connect. Now
-//! all that was promised has to come true, within bounds.
+//! every promise has to be kept, within bounds.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -14,17 +14,17 @@ use crate::Intercept;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What was sent before must be out of the network before a connection without a checksum begins.
+/// Datagrams sent before must be out of the network before a connection without a checksum begins.
 const DRAIN: Duration = Duration::from_secs(8);
 
-/// Half a connection times out after 20 s at most, an attempt in vain after 10 s, and what waits to
-/// be sent leaves within a minute.
+/// In seconds: half a connection times out after at most 20 s, a fruitless attempt after 10 s, and what
+/// waits to be sent leaves within a minute.
 const PATIENCE: u32 = 120;
 
-/// Whoever has ended is remembered for 30 s, by clocks that were 5 % wrong.
+/// A peer that has ended is remembered for 30 s, by clocks that were 5 % wrong.
 const LINGER: Duration = Duration::from_secs(34);
 
-/// Unreliable packets that came in part are given up after 2 s, those that wait after 5 s.
+/// In seconds: unreliable packets that came in part are given up after 2 s, those that wait after 5 s.
 const REST: u32 = 30;
 
 /// Datagrams a second, one way, on a connection that has nothing to send: ten pings, ten answers,
@@ -32,11 +32,11 @@ const REST: u32 = 30;
 const IDLE: u64 = 34;
 
 impl Stage {
-    /// From the end of the faults to the end of all.
+    /// From the end of the faults to the end of the run.
     pub(super) fn heal(&mut self) {
         self.recover();
         self.wait(PATIENCE, "deliver", Self::settled);
-        // Whatever was delivered, all connections work, and both ends are of the same.
+        // Whatever was delivered, all connections work, and their two ends belong together.
         for index in 0..self.actors.len() {
             self.hear(index);
             let peers: Vec<PeerId> = self.live(index).collect();
@@ -54,7 +54,7 @@ impl Stage {
         self.check_strangers();
     }
 
-    /// Everything is as it should be.
+    /// Waits until every host is connected and every packet delivered.
     fn recover(&mut self) {
         let calm = self.journal.calm_at().max(self.world.now() + DRAIN);
         self.heal_links();
@@ -66,18 +66,18 @@ impl Stage {
             self.world.set_socket_buffer(address, 1 << 20);
             self.listen(index);
             self.drop_doubtful(index);
-            // Nothing is sent any more, and read in time.
+            // Nothing is sent from now on, and applications read in time.
             let quiet = super::actor::Pattern::quiet(Instant::from_micros(u64::MAX), SECOND / 10);
             self.actors[index].pattern = quiet;
             self.actors[index].dials_at = calm;
         }
         self.run_until(Instant::from_micros(calm.as_micros() - 1));
-        // What was changed on its way has arrived by now, or never will.
+        // Datagrams that were changed on their way have arrived by now, or never will.
         self.tainted.clear();
         (0..self.actors.len()).for_each(|index| self.drop_doubtful(index));
     }
 
-    /// What was not judged, and what begins with what was perhaps changed, is over.
+    /// Ends connections that were not judged, and those that may have begun with changed bytes.
     fn drop_doubtful(&mut self, index: usize) {
         let lives = &self.contract.peers[self.actors[index].side];
         let all = !self.plan.judged;
@@ -92,7 +92,7 @@ impl Stage {
         }
     }
 
-    /// Waits until something holds, for so many seconds at most.
+    /// Waits until `holds` is true, for at most `seconds` seconds.
     fn wait(&mut self, seconds: u32, what: &str, holds: fn(&Self) -> Result<(), String>) {
         let mut lack = Ok(());
         for _ in 0..seconds {
@@ -107,7 +107,7 @@ impl Stage {
         }
     }
 
-    /// Whether everybody is connected as wanted, and all has been delivered.
+    /// Checks that all hosts are connected as wanted, and all packets have been delivered.
     fn settled(&self) -> Result<(), String> {
         for (index, actor) in self.actors.iter().enumerate() {
             for &target in &self.plan.roles[index].dials {
@@ -143,7 +143,7 @@ impl Stage {
         if known.state() != PeerState::Connected {
             return lack("is not connected");
         }
-        // The model does not hear what comes on a connection that may have begun with changed bytes.
+        // The model is not told of packets on a connection that may have begun with changed bytes.
         if life.judged && !life.sent.is_complete() {
             return lack("has sent what was not delivered");
         }
@@ -163,7 +163,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Whether a host has thrown out what came from another one.
+    /// True if a host has thrown out packets that came from another host.
     fn made_room(&self, index: usize, from: usize) -> bool {
         let actor = &self.actors[index];
         let mut ways = actor.peers.iter().filter(|(_, meta)| meta.remote == from);
@@ -174,7 +174,7 @@ impl Stage {
         })
     }
 
-    /// Whether nothing is under way, in nor out.
+    /// Checks that nothing is under way, in or out.
     fn rests(&self) -> Result<(), String> {
         self.settled()?;
         for (index, actor) in self.actors.iter().enumerate() {
@@ -191,7 +191,7 @@ impl Stage {
         Ok(())
     }
 
-    /// It stays like this, and costs no more than pings.
+    /// Checks that the hosts stay connected, and that this costs no more than pings.
     fn stay_quiet(&mut self) {
         const FOR: u64 = 25;
         let before = self.sent();
@@ -205,7 +205,7 @@ impl Stage {
             sent <= most,
             "{ends} peers with nothing to say sent {sent} datagrams in {FOR} s"
         );
-        // Who has nothing to say says so four times in its timeout, which is 20 s at most.
+        // A host with nothing to say pings four times in its timeout, which is at most 20 s.
         let least = 3 * ends as u64;
         assert!(
             sent >= least,
@@ -217,7 +217,7 @@ impl Stage {
         self.world.network().stats().sent
     }
 
-    /// Everybody leaves, in good order, and nothing stays.
+    /// All hosts leave, in good order, and nothing stays.
     fn part(&mut self) {
         self.lose_first_goodbyes();
         let mut last = Vec::new();
@@ -227,7 +227,7 @@ impl Stage {
             for peer in peers {
                 self.send(index, peer, Mode::Reliable, 100, false);
                 last.push((self.actors[index].side, peer));
-                // Who is told first need not say goodbye.
+                // A host that is told first need not say goodbye.
                 let flush = Disconnect::Flush {
                     reason: 1,
                     deadline: 20 * SECOND,
@@ -260,7 +260,7 @@ impl Stage {
         }
     }
 
-    /// The first goodbye from each host to each other gets lost: it has to be said again.
+    /// The first goodbye from each host to each other gets lost, and has to be repeated.
     fn lose_first_goodbyes(&mut self) {
         const GOODBYE: u8 = 0xF0;
         let mut lost = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! What was done to whom, and when: the excuses that the end of a connection may have.
+//! The disturbances of each host, with their times: the excuses that the end of a connection may have.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -8,14 +8,14 @@ use core::time::Duration;
 
 use porous_proto::Instant;
 
-/// What suffers.
+/// The connections that a disturbance concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Whom {
     /// All connections of a host.
     Host(usize),
-    /// Those between two hosts.
+    /// The connections between two hosts.
     Between(usize, usize),
-    /// The same, until the weather changes.
+    /// The connections between two hosts, until the weather changes.
     Weather(usize, usize),
 }
 
@@ -28,14 +28,15 @@ impl Whom {
     }
 }
 
-/// How long after a command, or after the remote host's end of a connection, its own may end. The
-/// remote host says so in vain for up to 5 s, and then this one has to notice.
+/// How long after a command, or after the remote host's end of a connection, a host's own end may come.
+/// The remote host repeats its goodbye for up to 5 s, perhaps unheard, and then this host has to time
+/// out.
 const AFTERMATH: Duration = Duration::from_secs(30);
 
-/// The most that a datagram is late.
+/// The longest time that a datagram is late.
 pub(super) const LATENESS: Duration = Duration::from_secs(60);
 
-/// What is not counted in a timeout: a round trip, and that applications look now and then.
+/// Time that a timeout does not count: a round trip, and the wait until applications look.
 const SLACK: Duration = Duration::from_secs(4);
 
 #[derive(Clone, Copy, Debug)]
@@ -56,16 +57,16 @@ struct End {
 /// All that may end a connection.
 #[derive(Debug, Default)]
 pub(super) struct Journal {
-    /// What keeps datagrams away, or makes a host forget.
+    /// Disturbances that keep datagrams away, or make a host forget.
     disturbances: Vec<Disturbance>,
     ends: Vec<End>,
-    /// Until when datagrams between two hosts may come that are late by up to a minute.
+    /// For two hosts, until when datagrams between them may come that are late by up to a minute.
     late_until: BTreeMap<(usize, usize), Instant>,
 }
 
 impl Journal {
-    /// From now until `end` datagrams between two hosts may be held back for [`LATENESS`]: to a connection
-    /// that is being cut off each is a sign of life, when it comes.
+    /// From now until `end` datagrams between two hosts may be held back for [`LATENESS`]: to a
+    /// connection that is being cut off, each is a sign of life when it comes.
     pub(super) fn late(&mut self, a: usize, b: usize, end: Instant) {
         let until = end + LATENESS;
         let entry = self.late_until.entry((a.min(b), a.max(b)));
@@ -74,7 +75,7 @@ impl Journal {
             .or_insert(until);
     }
 
-    /// By how much signs of life of what was over at this time may be late.
+    /// How late signs of life may be on a connection that was over at this time.
     fn lateness(&self, [a, b]: [usize; 2], over: Instant) -> Duration {
         let until = self.late_until.get(&(a.min(b), a.max(b)));
         match until {
@@ -83,12 +84,12 @@ impl Journal {
         }
     }
 
-    /// Something may keep datagrams away for a while.
+    /// Datagrams may be kept away from `from` to `until`.
     pub(super) fn disturb(&mut self, whom: Whom, from: Instant, until: Instant) {
         self.disturbances.push(Disturbance { whom, from, until });
     }
 
-    /// What disturbed is no longer there.
+    /// A disturbance is over.
     pub(super) fn calm(&mut self, whom: Whom, now: Instant) {
         for entry in &mut self.disturbances {
             if entry.whom == whom {
@@ -97,8 +98,8 @@ impl Journal {
         }
     }
 
-    /// Somebody repeats a datagram that one of the two may not have had before: to a connection that
-    /// is being cut off it is a last sign of life, and its end comes later.
+    /// A stranger repeats a datagram that one of the two may not have had before: to a connection that
+    /// is being cut off the copy is a last sign of life, and its end comes later.
     pub(super) fn prolong(&mut self, a: usize, b: usize, now: Instant) {
         let recent = |entry: &Disturbance| {
             entry.whom.touches(a, b) && entry.from <= now && entry.until + AFTERMATH >= now
@@ -119,7 +120,7 @@ impl Journal {
         until.max().unwrap_or(Instant::ZERO)
     }
 
-    /// What happened to a connection of the two in the minute before.
+    /// The events of a connection between the two in the minute before, as text.
     pub(super) fn history(&self, [own, remote]: [usize; 2], at: Instant) -> String {
         let recent = |then: Instant| then <= at && then + Duration::from_secs(60) >= at;
         let disturbances = self.disturbances.iter();
@@ -129,7 +130,7 @@ impl Journal {
         format!("{disturbances:?} {ends:?}")
     }
 
-    /// Whether there is a reason why a connection with `remote` was over at `own` at this time.
+    /// True if there is a reason why a connection with `remote` was over at `own` at this time.
     pub(super) fn explains(
         &self,
         [own, remote]: [usize; 2],

@@ -8,7 +8,7 @@ use porous_proto::{Disconnect, Listen, Mode, PeerId};
 use super::stage::{Job, Stage, micros};
 
 impl Stage {
-    /// Something goes wrong.
+    /// Disturbs a host in one of several ways.
     pub(super) fn mischief(&mut self) {
         let index = self.chance.index(self.actors.len());
         if !self.actors[index].alive {
@@ -44,7 +44,7 @@ impl Stage {
         self.report.fault("clock drifts", 1);
     }
 
-    /// A clock that was put back stands still for a host until it shows the latest time again that it
+    /// A clock that was put back stands still for a host until it shows again the latest time that it
     /// had shown before: for longer, if it was put back before.
     fn jump(&mut self, index: usize) {
         let (now, address) = (self.world.now(), self.actors[index].address);
@@ -56,7 +56,7 @@ impl Stage {
         self.actors[index].latest = latest;
         self.world
             .jump_clock(address, if back { -signed } else { signed });
-        // At five per cent more or less the clock goes at most.
+        // The clock runs at most five percent too fast or too slow.
         let stands = latest.saturating_duration_since(self.world.time_at(address));
         let stands = stands + stands / 10;
         self.disturb_host(index, now, now + stands);
@@ -68,7 +68,7 @@ impl Stage {
         self.report.fault(kind, 1);
     }
 
-    /// The program is gone without a word, and comes back.
+    /// The program ends without a word, and starts again later.
     fn kill(&mut self, index: usize) {
         let now = self.world.now();
         self.hear(index);
@@ -85,7 +85,7 @@ impl Stage {
         } else {
             self.chance.millis(1, 30_000)
         };
-        // It is back when the faults are over.
+        // The program is back when the faults are over.
         let back = (now + pause).min(self.end);
         self.disturb_host(index, now, back);
         self.at(back, Job::Revive(index));
@@ -115,8 +115,8 @@ impl Stage {
         self.report.fault("routers that forgot", 1);
     }
 
-    /// Whether all connections of a host are established, with hosts that follow it: then another
-    /// address does not excuse that one of them ends.
+    /// True if all connections of a host are established, with hosts that follow it: then another
+    /// address is no excuse for the end of one of them.
     fn is_followed(&self, index: usize) -> bool {
         const SETTLED: Duration = Duration::from_secs(2);
         let (now, actor) = (self.world.now(), &self.actors[index]);
@@ -154,14 +154,14 @@ impl Stage {
     }
 
     pub(super) fn disconnect(&mut self, index: usize, peer: PeerId, how: Disconnect) {
-        // Its end may be known already, and not told yet.
+        // The end may be known already, and not told yet.
         let address = self.actors[index].address;
         if self.world.disconnect(address, peer, how).is_ok() {
             self.leave(index, peer);
         }
     }
 
-    /// Sends until there is no more room, if that can be delivered in time.
+    /// Sends until there is no more room, if all of it can be delivered in time.
     fn fill(&mut self, index: usize) {
         let Some(peer) = self.some_peer(index) else {
             return;

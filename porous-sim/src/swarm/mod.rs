@@ -1,10 +1,9 @@
 //! Thousands of worlds that are worse than real ones, and what has to hold in each of them. Behind
 //! the feature `swarm`; `porous sim swarm` runs it.
 //!
-//! A seed draws who there is, what is sent, and what goes wrong (`plan`, `work`, `weather`,
-//! `mischief`, `spoof`). Then the network heals, and everything that was promised has to come true
-//! (`heal`). What is checked meanwhile stands in `checks` and in the [`Contract`].
-//! `docs/testing.md` tells more.
+//! A seed draws the hosts, their traffic, and the faults (`plan`, `work`, `weather`, `mischief`,
+//! `spoof`). Then the network heals, and every promise has to be kept (`heal`). The checks meanwhile
+//! are in `checks` and in the [`Contract`]. `docs/testing.md` tells more.
 
 mod actor;
 mod checks;
@@ -35,8 +34,9 @@ use porous_proto::Policy;
 use crate::Seed;
 use stage::Stage;
 
-/// Runs the world of one seed, and tells how it went. All hosts follow this policy, or each the one
-/// that the seed draws for it. With `text`, all that happened is kept as lines.
+/// Runs the world of one seed, and returns its outcome. All hosts follow `policy`; if it is `None`,
+/// each follows the one that the seed draws for it. If `text` is true, all that happened is kept as
+/// lines.
 ///
 /// A failure is a panic inside, which is caught: the hook of the process is called as always.
 ///
@@ -62,7 +62,7 @@ pub fn run(seed: u64, policy: Option<Policy>, text: bool) -> Outcome {
     }
 }
 
-/// What a panic said.
+/// The message of a panic.
 fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<String>().cloned();
     let text = text.or_else(|| payload.downcast_ref::<&str>().map(ToString::to_string));

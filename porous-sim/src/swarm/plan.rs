@@ -1,4 +1,4 @@
-//! What a seed draws before anything runs: who there is, how each is configured, how long it lasts.
+//! What a seed draws before anything runs: the hosts, their configurations, and the length of the run.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -13,26 +13,26 @@ use crate::Seed;
 #[derive(Clone, Debug)]
 pub(super) struct Role {
     pub(super) config: Config,
-    /// The channels that it reads without an order.
+    /// The channels that the host reads without an order.
     pub(super) unordered: Vec<u8>,
-    /// Whether it lets others in, and whether its application is asked first.
+    /// Whether the host lets others in, and whether its application is asked first.
     pub(super) listens: bool,
     pub(super) asks: bool,
-    /// To whom it connects, again and again.
+    /// The hosts that it connects to, again and again.
     pub(super) dials: Vec<usize>,
-    /// For how long its router remembers, if it is behind one.
+    /// How long its router remembers, if it is behind one.
     pub(super) nat: Option<Duration>,
-    /// Whether it follows peers whose routers forget.
+    /// True if the host follows peers whose routers forget.
     pub(super) roams: bool,
-    /// Its program has ticks of this length.
+    /// The length of its program's ticks, if it has any.
     pub(super) tick: Option<Duration>,
     pub(super) timeout: Duration,
     pub(super) send_budget: u64,
-    /// So many bytes leave within a minute over a good line.
+    /// The bytes that leave within a minute over a good line.
     pub(super) backlog: u64,
     /// The cap of its data to all peers at first, in bytes a second.
     pub(super) cap: u32,
-    /// What its attempts to connect say, in turn.
+    /// The greetings of its attempts to connect, in turn.
     pub(super) greetings: Vec<Vec<u8>>,
 }
 
@@ -42,11 +42,11 @@ pub(super) struct Plan {
     pub(super) roles: Vec<Role>,
     /// How long faults happen.
     pub(super) faults: Duration,
-    /// Whether links and strangers change bits.
+    /// True if links and strangers change bits.
     pub(super) corrupts: bool,
-    /// Whether packets are held against the model while bits change: a checksum guards them.
+    /// True if packets are held against the model while bits change, as a checksum guards them.
     pub(super) judged: bool,
-    /// Many large packets, at high rates.
+    /// True if hosts send many large packets, at high rates.
     pub(super) heavy: bool,
 }
 
@@ -62,7 +62,7 @@ impl Plan {
         let shape = draw.below(10);
         let heavy = draw.often(8);
         let minutes = draw.between(60, 120);
-        // So that a seed has some six minutes of connections.
+        // Such that the connections of a seed together last some six minutes.
         let connections = if shape < 2 {
             hosts * (hosts - 1) / 2
         } else {
@@ -84,12 +84,14 @@ impl Plan {
         let mut roles = Vec::new();
         for index in 0..usize::try_from(hosts).unwrap_or(2) {
             let mut draw = Draw::new(seed, "host", index);
-            // One that asks for the checksum is enough, and the first has a part in nearly all.
+            // One host that asks for the checksum is enough, and the first has a part in nearly all
+            // connections.
             let config = memory(common.clone(), Draw::new(seed, "memory", index));
             let config = config.integrity(integrity(
                 checksum && (shape < 2 || index == 0 || draw.often(50)),
             ));
-            // Either all are peers of each other, and listen, or the first is everybody's server.
+            // Either all hosts are peers of each other, and listen, or the first is the server of all
+            // others.
             let (listens, dials) = match shape {
                 0 | 1 => (index > 0 || shape == 0, (0..index).collect()),
                 _ if index == 0 => (true, Vec::new()),
@@ -100,8 +102,8 @@ impl Plan {
             control(&mut role, policy, hosts, |name| {
                 Draw::new(seed, name, index)
             });
-            // A stream of its own, too. Without a checksum a datagram to who was there before is
-            // taken by who is there now.
+            // A stream of its own, too. Without a checksum a datagram to the host that was at an
+            // address before would be taken by the one that is there now.
             role.roams = listens && checksum && Draw::new(seed, "roaming", index).often(50);
             role.config = role.config.roaming(role.roams);
             if shape == 1 {
@@ -126,7 +128,7 @@ impl Plan {
     }
 }
 
-/// What all peers of a host may make it keep: little, of some hosts.
+/// Sets what all peers of a host together may make it keep: for some hosts, little.
 fn memory(config: Config, mut draw: Draw) -> Config {
     if draw.often(30) {
         config.host_receive_budget(draw.log(100_000, 20_000_000))
@@ -135,8 +137,8 @@ fn memory(config: Config, mut draw: Draw) -> Config {
     }
 }
 
-/// What controls congestion, and the least that it lets go, in bytes a second. Those without any
-/// control are for lines on which there is room: whose weather does not kill.
+/// The congestion controller, and the least rate that it allows, in bytes a second. Those without any
+/// control are for lines that have room: whose weather does not kill.
 fn congestion(policy: Option<Policy>, draw: &mut Draw) -> (Congestion, u32) {
     if policy == Some(Policy::Paper) {
         return (Congestion::Paper, u32::MAX);
@@ -153,8 +155,8 @@ fn congestion(policy: Option<Policy>, draw: &mut Draw) -> (Congestion, u32) {
     (any, u32::MAX)
 }
 
-/// The policy, what controls congestion, and how much a host may send. Each has a stream of its own,
-/// as it came later: the worlds of old seeds stayed what they were.
+/// The policy, the congestion controller, and the cap of a host. Each has a stream of its own, as it
+/// came later: the worlds of old seeds stayed what they were.
 fn control(
     role: &mut Role,
     policy: Option<Policy>,
@@ -172,8 +174,8 @@ fn control(
     }
 }
 
-/// A cap of all that a host sends, under which there is room for acknowledgements and twenty seconds'
-/// worth of data.
+/// A cap of a host's data, under which there is room for acknowledgements and twenty seconds' worth of
+/// data.
 fn cap(role: &mut Role, hosts: u64, draw: &mut Draw) {
     let cap = draw.log(5000 * hosts, 10_000_000);
     role.cap = u32::try_from(cap).unwrap_or(u32::MAX);
@@ -226,8 +228,8 @@ fn role(
         .disconnect_timeout(draw.millis(1000, 5000))?
         .unreliable_age(draw.millis(50, 5000))?
         .max_peers(number(draw.between(6, 64)));
-    // A round trip and the readers' leisure are a second together: what the budget and the window
-    // allow then, and twenty seconds at the limit of bandwidth.
+    // A round trip and the readers' delay are a second together: the bytes that the budget and the
+    // window allow in that time, and twenty seconds at the rate limit.
     let rounds = 20 * u64::from(max_packet.saturating_add(spare));
     let mut backlog = rounds
         .min(30 * 64 * windows[1])
@@ -262,8 +264,7 @@ fn role(
     })
 }
 
-/// What a host says when it connects: as often nothing as something of any length. A stream of its own,
-/// as it came later.
+/// The greetings of a host: as often empty as of any length. A stream of its own, as it came later.
 fn greetings(mut draw: Draw) -> Vec<Vec<u8>> {
     let each = (0..4).map(|_| {
         let len = if draw.often(50) { draw.log(1, 255) } else { 0 };
@@ -272,8 +273,8 @@ fn greetings(mut draw: Draw) -> Vec<Vec<u8>> {
     each.collect()
 }
 
-/// Settings of channels: half of all hosts have weights, and caps of some; some channels are read
-/// without an order. And the lowest cap.
+/// Settings of channels: half of all hosts have weights, and caps of some channels; some channels are
+/// read without an order. Also returns the lowest cap.
 fn settings(priorities: &[Priority], draw: &mut Draw) -> (Vec<Channel>, u64) {
     let mut slowest = u64::from(u32::MAX);
     let shares = draw.often(50);

@@ -1,4 +1,4 @@
-//! What a world, or many, came to.
+//! The result of a world, or of many.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -78,12 +78,12 @@ impl fmt::Display for Report {
 pub struct Outcome {
     /// The number of its seed.
     pub seed: u64,
-    /// What went wrong, if anything did.
+    /// What went wrong, if anything.
     pub failure: Option<String>,
     /// What happened, up to the failure if there was one.
     pub report: Report,
     /// The digest of all datagrams and events.
     pub digest: u64,
-    /// All of them as lines, if asked for.
+    /// All datagrams and events as lines, if text was asked for.
     pub text: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Strangers, who see all datagrams and send whatever they like in anybody's name.
+//! Strangers, which see all datagrams and send any bytes in the name of any host.
 
 use alloc::rc::Rc;
 use alloc::vec::Vec;
@@ -8,10 +8,10 @@ use super::journal::Whom;
 use super::stage::Stage;
 use crate::Intercept;
 
-/// Addresses that nobody has.
+/// Addresses that no host has.
 pub(super) const NOBODY: Range<u32> = 5_000_000..5_000_020;
 
-/// So many datagrams are kept.
+/// The number of datagrams that are kept.
 const KEPT: usize = 128;
 
 /// Datagrams that went over the wire, with sender and receiver.
@@ -23,12 +23,12 @@ pub(super) struct Tapped {
 
 impl Tapped {
     fn note(&mut self, from: u32, to: u32, datagram: &[u8]) {
-        // Who reads what is sent to an address has proved that it is there.
+        // A stranger that reads datagrams to an address has proved that it is there.
         if NOBODY.contains(&to) {
             return;
         }
         self.seen += 1;
-        // All of handshakes, and some of the others; some stay for long.
+        // All datagrams of handshakes, and some of the others; some stay for long.
         if is_short(datagram) && self.seen % 16 != 0 {
             return;
         }
@@ -58,7 +58,7 @@ impl Stage {
         });
     }
 
-    /// Sends something.
+    /// A stranger sends a datagram.
     pub(super) fn spoof(&mut self) {
         let victim = self.stranger.index(self.actors.len());
         let victim = self.actors[victim].public;
@@ -83,8 +83,8 @@ impl Stage {
         };
         let to = if self.stranger.often(60) { to } else { victim };
         let changed = self.stranger.often(40) && !datagram.is_empty();
-        // What is repeated is known by its check at any time. What is changed may not be, where that
-        // covers the head alone.
+        // The check tells a repeated datagram at any time. It may not tell a changed one, if it covers
+        // the head alone.
         let long = !is_short(&datagram);
         let in_its_name = self.stranger.often(60) && (self.plan.corrupts || !changed);
         let is_reset = datagram.first() == Some(&0xF2);
@@ -105,7 +105,7 @@ impl Stage {
                 self.taint(a, b);
             }
             if is_reset {
-                // It makes a host less patient.
+                // The datagram makes a host less patient.
                 self.journal.disturb(Whom::Between(a, b), now, now);
             } else if !changed {
                 self.journal.prolong(a, b, now);
@@ -115,8 +115,9 @@ impl Stage {
         self.world.inject(from, to, datagram);
     }
 
-    /// A forger sends a short form in a host's name. It knows everything but the nonces: both addresses,
-    /// the connection id, about which frame is next, and how a message looks. It guesses the check.
+    /// A forger sends a short form in a host's name. The forger knows everything but the nonces: both
+    /// addresses, the connection id, about which frame is next, and the form of a message. It guesses
+    /// the check.
     pub(super) fn forge(&mut self) {
         let tapped = {
             let all = &self.tapped.borrow().datagrams;
@@ -128,7 +129,8 @@ impl Stage {
         let Some((from, to, mut datagram)) = tapped.filter(|_| self.forger.often(50)) else {
             return;
         };
-        // The id is somewhere in the first bytes: some of it is changed, and all that follows is new.
+        // The id is somewhere in the first bytes: some of these are changed, and all bytes after them
+        // are new.
         let kept = self.forger.index(datagram.len().min(24)) + 1;
         datagram.truncate(kept);
         for byte in datagram.iter_mut().skip(1).rev().take(3) {

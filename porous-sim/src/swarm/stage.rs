@@ -1,4 +1,4 @@
-//! The world of a seed, and the order in which things are done to it.
+//! The world of a seed, and the schedule of what is done to it.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::rc::Rc;
@@ -23,10 +23,10 @@ use crate::{LinkConfig, Seed, Service, World};
 /// that it moves.
 const ROUTERS: u32 = 10_000;
 
-/// Something to be done at a time.
+/// A job that is due at some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Job {
-    /// An application looks at its host. It is void if the host was restarted since.
+    /// An application looks at its host. Void if the host was restarted since.
     Look {
         actor: usize,
         side: usize,
@@ -40,7 +40,7 @@ pub(super) enum Job {
     Revive(usize),
 }
 
-/// Everything.
+/// The world, its hosts, and all that is noted of them.
 #[derive(Debug)]
 pub(super) struct Stage {
     pub(super) seed: Seed,
@@ -50,14 +50,14 @@ pub(super) struct Stage {
     pub(super) actors: Vec<Actor>,
     pub(super) weather: BTreeMap<(usize, usize), Weather>,
     pub(super) journal: Journal,
-    /// Who has, or had, an address.
+    /// The host that has, or had, an address.
     pub(super) who: BTreeMap<u32, usize>,
     agenda: BTreeSet<(Instant, Job)>,
     /// Decides about faults.
     pub(super) chance: Draw,
-    /// Decides what comes very late: worlds of old seeds stayed what they were but for that.
+    /// Decides which datagrams come very late: worlds of old seeds stayed what they were but for these.
     pub(super) lateness: Draw,
-    /// Where else a host is looked for.
+    /// Decides at which other addresses a host is looked for.
     pub(super) elsewhere: Draw,
     /// Decides about strangers.
     pub(super) stranger: Draw,
@@ -67,15 +67,15 @@ pub(super) struct Stage {
     /// When the fault phase ends.
     pub(super) end: Instant,
     pub(super) healed: bool,
-    /// Nobody sends or connects any more unless told to.
+    /// True if no host sends or connects any more unless told to.
     pub(super) still: bool,
-    /// Until when long forms that may have been changed touch the connections between two hosts.
+    /// For two hosts, until when long forms that may have been changed touch their connections.
     pub(super) tainted: BTreeMap<(usize, usize), Instant>,
-    /// Ends that are to be judged.
+    /// The ends of connections that are to be judged.
     pub(super) trials: Vec<Trial>,
     /// When peers have ended, by side.
     pub(super) ended: BTreeMap<(usize, PeerId), Instant>,
-    /// From one mischief, and one stranger's datagram, to the next.
+    /// The time from one mischief to the next, and from one stranger's datagram to the next.
     pub(super) pace: [u64; 2],
     moved: u32,
     pub(super) report: Report,
@@ -209,7 +209,7 @@ impl Stage {
         self.at(now, Job::Look { actor: index, side });
     }
 
-    /// A host that listens, listens.
+    /// Makes a host listen, if its role does.
     pub(super) fn listen(&mut self, index: usize) {
         let role = &self.plan.roles[index];
         if role.listens {
@@ -229,12 +229,12 @@ impl Stage {
         (a, (a + 1 + self.chance.index(count - 1)) % count)
     }
 
-    /// To be done at this time.
+    /// Schedules a job for this time.
     pub(super) fn at(&mut self, time: Instant, job: Job) {
         self.agenda.insert((time, job));
     }
 
-    /// Everything, from the first datagram to the last peer's end.
+    /// Runs the world, from the first datagram to the last peer's end.
     pub(super) fn play(&mut self) {
         self.run_until(self.end);
         self.heal();
@@ -288,7 +288,7 @@ impl Stage {
         }
     }
 
-    /// Long forms that were changed on their way have changed what the handshake agreed on.
+    /// Notes that long forms which were changed on their way have changed what the handshake agreed on.
     pub(super) fn note_damage(&mut self) {
         for (from, to) in core::mem::take(&mut self.world.network_mut().damaged) {
             let ends = [from, to].map(|end| self.who.get(&end).copied());
@@ -304,12 +304,12 @@ impl Stage {
         }
     }
 
-    /// Something ails all connections of a host.
+    /// Notes that all connections of a host are disturbed.
     pub(super) fn disturb_host(&mut self, index: usize, from: Instant, until: Instant) {
         self.journal.disturb(Whom::Host(index), from, until);
     }
 
-    /// What came of it.
+    /// Completes the report.
     pub(super) fn sum_up(&mut self) {
         let now = self.world.now();
         for actor in &self.actors {
@@ -345,7 +345,7 @@ impl Stage {
     }
 }
 
-/// As a count.
+/// A duration in microseconds.
 pub(super) fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }

@@ -10,9 +10,9 @@ use porous_proto::Policy;
 
 use super::{Outcome, run};
 
-/// [Runs](run) these seeds on so many threads, and hands out how each went in the order
-/// of the seeds, so that what is handed out does not depend on the number of threads. No seed is
-/// begun any more when `stop` says so; it is asked before each.
+/// [Runs](run) these seeds on `threads` threads, and hands out the outcomes in the order of the seeds,
+/// so that they do not depend on the number of threads. No seed is begun once `stop` returns true; it
+/// is asked before each.
 ///
 /// ```
 /// let mut seeds = Vec::new();

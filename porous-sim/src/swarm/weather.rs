@@ -1,4 +1,4 @@
-//! What the links do in the fault phase, and what they are when it is over.
+//! The conditions of the links in the fault phase, and after it.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -15,9 +15,9 @@ use crate::{LinkConfig, Queue};
 pub(super) struct Weather {
     /// The line as it should be.
     pub(super) good: LinkConfig,
-    /// What it is now.
+    /// The present conditions.
     pub(super) now: LinkConfig,
-    /// Whether a connection may die of it.
+    /// True if a connection may die of the present conditions.
     pub(super) harsh: bool,
     /// No datagram passes before this.
     pub(super) cut_until: Instant,
@@ -36,7 +36,7 @@ impl Weather {
     }
 }
 
-/// Conditions, and whether they are so bad that a connection may die of them.
+/// Draws conditions, and whether they are so bad that a connection may die of them.
 fn draw(draw: &mut Draw, good: LinkConfig, corrupts: bool) -> (LinkConfig, bool) {
     let (mut link, mut harsh) = (good, false);
     if draw.often(50) {
@@ -127,7 +127,7 @@ impl Stage {
         }
     }
 
-    /// The same for all links.
+    /// Applies the conditions of all links.
     pub(super) fn apply_all(&mut self) {
         let pairs: Vec<_> = self.weather.keys().copied().collect();
         for pair in pairs {
@@ -135,7 +135,7 @@ impl Stage {
         }
     }
 
-    /// Nothing passes between two hosts, one way or both, for a while.
+    /// Cuts two hosts off from each other, one way or both, for a while.
     pub(super) fn cut(&mut self) {
         let (a, b) = self.two_hosts();
         let now = self.world.now();
@@ -152,7 +152,7 @@ impl Stage {
         self.report.fault("partitions", 1);
     }
 
-    /// All is well from now on.
+    /// All links are good from now on.
     pub(super) fn heal_links(&mut self) {
         let now = self.world.now();
         for weather in self.weather.values_mut() {

@@ -1,4 +1,4 @@
-//! What the applications do: they read, answer, connect and send.
+//! The applications: they read, answer, connect and send.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -12,10 +12,10 @@ use super::draw::Draw;
 use super::journal::Whom;
 use super::stage::{Stage, micros};
 
-/// Addresses where nobody ever is, and which no stranger uses.
+/// Addresses where there is never a host, and which no stranger uses.
 const UNUSED: u32 = 6_000_000;
 
-/// After a long form was changed, so long may a handshake take.
+/// The longest time that a handshake may take after a long form was changed.
 const HANDSHAKE: Duration = Duration::from_secs(25);
 
 impl Stage {
@@ -63,7 +63,7 @@ impl Stage {
         }
     }
 
-    /// Who it is.
+    /// The notes on a peer, with the host at this address.
     fn meet(&mut self, index: usize, peer: PeerId, address: u32) -> &mut Meta {
         let remote = self.who.get(&address).copied();
         let remote = remote.unwrap_or_else(|| panic!("a peer at {address}, where nobody is"));
@@ -80,7 +80,7 @@ impl Stage {
         let remote = self.who.get(&address).copied();
         let meta = self.meet(index, peer, address);
         meta.since = Some(now);
-        // It may have been looked for at several addresses.
+        // The peer may have been looked for at several addresses.
         meta.remote = remote.unwrap_or(meta.remote);
         let remote = meta.remote;
         let pair = (index.min(remote), index.max(remote));
@@ -94,12 +94,12 @@ impl Stage {
         self.report.established += 1;
     }
 
-    /// What the other host has said of itself. Its greeting is known when the application is asked, or
-    /// told of the connection, and stays what it is.
+    /// Takes the greeting of the other host. The greeting is known when the application is asked, or
+    /// told of the connection, and does not change.
     fn read_greeting(&mut self, index: usize, peer: PeerId) {
         let actor = &self.actors[index];
         let Some(there) = self.world.host(actor.address).peer(peer) else {
-            return; // it has ended meanwhile
+            return; // the peer has ended meanwhile
         };
         let (said, patience) = (there.greeting().to_vec(), there.remote_timeout());
         let role = actor
@@ -118,7 +118,7 @@ impl Stage {
 
     fn ended(&mut self, index: usize, peer: PeerId) {
         let (now, side) = (self.world.now(), self.actors[index].side);
-        // What has come is read as long as it is remembered.
+        // Packets that have come are read as long as the peer is remembered.
         self.read(index, |other| other == peer);
         let Some(meta) = self.actors[index].peers.remove(&peer) else {
             return;
@@ -139,8 +139,8 @@ impl Stage {
         });
     }
 
-    /// Long forms between two hosts were changed: what they agree on may be something else than
-    /// they said, and nothing is certain about connections that begin then.
+    /// Long forms between two hosts were changed: they may agree on other values than they said, and
+    /// nothing is certain about connections that begin then.
     pub(super) fn taint(&mut self, a: usize, b: usize) {
         let now = self.world.now();
         self.tainted.insert((a.min(b), a.max(b)), now + HANDSHAKE);
@@ -158,7 +158,7 @@ impl Stage {
     fn answer(&mut self, index: usize, peer: PeerId) {
         let address = self.actors[index].address;
         let yes = self.healed || self.actors[index].draw.often(85);
-        // Whoever asked may have given up meanwhile: then there is nobody to answer.
+        // The peer that asked may have given up meanwhile: then there is none to answer.
         if yes {
             let _ = self.world.accept(address, peer);
         } else {
@@ -177,7 +177,7 @@ impl Stage {
         }
     }
 
-    /// Reads some of the peers that have something.
+    /// Reads some of the peers that have packets.
     pub(super) fn read(&mut self, index: usize, which: impl Fn(PeerId) -> bool) {
         let (address, side) = (self.actors[index].address, self.actors[index].side);
         let lives = &self.contract.peers[side];
@@ -196,7 +196,7 @@ impl Stage {
         }
     }
 
-    /// Connects to whom it should be connected to and is not.
+    /// Connects to each host of its role to which it is not connected.
     fn dial(&mut self, index: usize) {
         let now = self.world.now();
         if self.actors[index].dials_at > now {
@@ -225,8 +225,8 @@ impl Stage {
         }
     }
 
-    /// Where a host is looked for: at its address, and perhaps where nobody is, or at that of another host, with
-    /// which it may then be connected instead.
+    /// The addresses where a host is looked for: its own, and perhaps an unused one, or that of another
+    /// host, with which a connection may then come about instead.
     fn places(&mut self, index: usize, target: usize) -> Vec<u32> {
         let mut places = alloc::vec![self.actors[target].public];
         if self.healed || !self.elsewhere.often(40) {
@@ -243,7 +243,7 @@ impl Stage {
             let now = self.world.now();
             places.push(self.actors[other].public);
             for met in [target, other] {
-                // One of the two is told that nothing comes of it.
+                // One of the two is told that its attempt has failed.
                 let pair = Whom::Between(index, met);
                 self.journal.disturb(pair, now, now + HANDSHAKE);
             }
@@ -251,7 +251,7 @@ impl Stage {
         places
     }
 
-    /// Sends what the pattern says to all peers.
+    /// Sends packets to all peers, as the pattern says.
     fn talk(&mut self, index: usize) {
         let pattern = self.actors[index].pattern;
         let peers: Vec<PeerId> = self.live(index).collect();
@@ -277,7 +277,7 @@ impl Stage {
         }
     }
 
-    /// Caps a channel anew, so that what waits still leaves soon.
+    /// Changes the cap of a channel, so that what waits still leaves soon.
     fn cap(&mut self, index: usize, peer: PeerId) {
         let slowest = self.plan.roles[index].backlog / 20 + 1;
         let address = self.actors[index].address;
@@ -291,7 +291,8 @@ impl Stage {
         self.change_rates(index, peer);
     }
 
-    /// Changes what is sent to a peer, wanted from it, or sent to all, likewise.
+    /// Changes the rate to a peer, the rate from it, or the host's cap, so that what waits still leaves
+    /// soon.
     fn change_rates(&mut self, index: usize, peer: PeerId) {
         let hosts = self.actors.len() as u64;
         let slowest = (self.plan.roles[index].backlog / 20).max(5000);
@@ -328,7 +329,7 @@ impl Stage {
         connected.map(|(&peer, _)| peer)
     }
 
-    /// Sends a packet of this size, or of the largest that there is. With `bounded`, only if what
+    /// Sends a packet of this size, or of the largest possible. If `bounded` is true, only if what
     /// waits is delivered soon once the network heals. False if there is no room.
     pub(super) fn send(
         &mut self,
@@ -338,7 +339,7 @@ impl Stage {
         size: u64,
         bounded: bool,
     ) -> bool {
-        // That there was room must not be told after it was used up again.
+        // `Writable` must not be told after the room was used up again.
         self.hear(index);
         let (address, side) = (self.actors[index].address, self.actors[index].side);
         let Some(known) = self.world.host(address).peer(peer) else {
@@ -360,7 +361,7 @@ impl Stage {
             .saturating_sub(2);
         let wishes = wishes(&mut actor.draw, mode, self.contract.token());
         let fickle = wishes.fickle.then(|| actor.draw.often(50));
-        // What may not come must differ from what has to.
+        // A packet that may not come must differ from one that has to.
         let given_up = wishes.ttl.is_some() || wishes.fickle;
         let len = if given_up { len.max(NAMED) } else { len };
         let packet = self.contract.packet(side, peer, len);
@@ -416,7 +417,7 @@ impl Stage {
         }
     }
 
-    /// How many bytes may wait, so that they can leave within a minute over a good line.
+    /// The bytes that may wait, so that they can leave within a minute over a good line.
     pub(super) fn backlog(&self, index: usize, peer: PeerId) -> usize {
         let remote = self.actors[index]
             .peers
@@ -432,7 +433,7 @@ impl Stage {
     }
 }
 
-/// What a packet of this mode is sent with.
+/// The options of a packet of this mode.
 fn wishes(draw: &mut Draw, mode: Mode, token: u64) -> Wishes {
     let receipt = draw.often(30).then_some(token);
     Wishes {

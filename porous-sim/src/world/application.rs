@@ -10,7 +10,7 @@ impl<A: SimAddress> World<A> {
     ///
     /// # Panics
     ///
-    /// If there is none.
+    /// If there is no host at `address`.
     ///
     /// ```
     /// use porous_proto::Config;
@@ -30,7 +30,7 @@ impl<A: SimAddress> World<A> {
     ///
     /// # Panics
     ///
-    /// If there is none.
+    /// If there is no host at `address`.
     ///
     /// ```
     /// use porous_proto::{Config, Listen};
@@ -162,7 +162,7 @@ impl<A: SimAddress> World<A> {
         self.host_mut(address).disconnect(now, peer, how)
     }
 
-    /// The application at `address` lets a peer in that asked.
+    /// The application at `address` lets in a peer that has asked.
     ///
     /// # Errors
     ///
@@ -192,7 +192,7 @@ impl<A: SimAddress> World<A> {
         self.host_mut(address).accept(now, peer)
     }
 
-    /// The application at `address` turns a peer away that asked.
+    /// The application at `address` turns away a peer that has asked.
     ///
     /// # Errors
     ///
@@ -235,9 +235,9 @@ impl<A: SimAddress> World<A> {
         self.station_mut(address).poll_event()
     }
 
-    /// Sends what the host at `address` has to say, if it is served by events; one that ticks
-    /// waits for its tick. The world does so before time passes anyway: this is for what happens
-    /// afterwards in the same instant, such as a link that breaks.
+    /// Sends the datagrams of the host at `address`, if the host is served by events; one that ticks
+    /// waits for its tick. The world does so before time passes anyway: call this before another change
+    /// in the same instant, such as a link that breaks.
     ///
     /// # Panics
     ///

@@ -1,4 +1,4 @@
-//! How time passes in a world: from one happening to the next.
+//! How time passes in a world: from one event to the next.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -11,13 +11,13 @@ use super::World;
 use crate::SimAddress;
 use crate::station::Station;
 
-/// So many rounds without time passing, or datagrams from one host at once, are a bug: something
+/// The most rounds without time passing, and datagrams from one host at once. More are a bug: the run
 /// would never end.
 const AT_ONCE: u32 = 10_000_000;
 
 impl<A: SimAddress> World<A> {
-    /// When anything happens next, now at the earliest; `None` if nothing ever will unless an
-    /// application acts. What the hosts have to say by now is sent first.
+    /// When the next thing happens, now at the earliest; `None` if nothing ever will unless an
+    /// application acts. Datagrams that hosts want to send by now are sent first.
     ///
     /// ```
     /// use core::time::Duration;
@@ -41,9 +41,9 @@ impl<A: SimAddress> World<A> {
         Some(next.max(self.now))
     }
 
-    /// Goes to the next happening, and returns its time; `None` if nothing will ever happen
-    /// unless an application acts. A round that takes no time, such as a datagram over a link
-    /// without delay, is a step as well.
+    /// Goes to the next time at which something happens, and returns it; `None` if nothing ever will
+    /// unless an application acts. A round that takes no time, such as a datagram over a link without
+    /// delay, is a step as well.
     ///
     /// # Panics
     ///
@@ -80,8 +80,8 @@ impl<A: SimAddress> World<A> {
         Some(next)
     }
 
-    /// Lets everything happen up to and including `time`, and makes it that late. Does nothing if
-    /// it is later already.
+    /// Lets everything happen up to and including `time`, and sets the world's time to it. Does nothing
+    /// if the world's time is later already.
     ///
     /// # Panics
     ///
@@ -99,7 +99,7 @@ impl<A: SimAddress> World<A> {
         let _: Option<()> = self.drive(time, |_| ControlFlow::Continue(()));
     }
 
-    /// Lets everything happen for so long.
+    /// Lets everything happen for this duration.
     ///
     /// # Panics
     ///
@@ -123,8 +123,8 @@ impl<A: SimAddress> World<A> {
         self.run_until(self.now + duration);
     }
 
-    /// Lets everything happen until nothing more would unless an application acts, and returns
-    /// whether that is reached before `limit`. It then is as late as the last happening was.
+    /// Lets everything happen until nothing more would unless an application acts. True if that state
+    /// is reached before `limit`. The world's time then is that of the last event.
     ///
     /// # Panics
     ///
@@ -149,9 +149,9 @@ impl<A: SimAddress> World<A> {
         self.next_happening().is_none()
     }
 
-    /// Lets everything happen up to and including `limit`, and calls `application` once at first
-    /// and after every step, until it breaks off: what it breaks with is returned. Returns `None`
-    /// if it does not; then it is as late as `limit`.
+    /// Lets everything happen up to and including `limit`, and calls `application` once at first and
+    /// after every step, until it breaks off with a value, which is returned. Returns `None` if it does
+    /// not break off; then the world's time is `limit`.
     ///
     /// # Panics
     ///
@@ -198,7 +198,7 @@ impl<A: SimAddress> World<A> {
         self.network.wait_until(self.now);
     }
 
-    /// Sends what hosts have to say that an application has called.
+    /// Sends the datagrams of hosts that an application has called.
     fn settle(&mut self) {
         while let Some(address) = self.touched.pop_first() {
             if self.stations.contains_key(&address) {
@@ -207,7 +207,7 @@ impl<A: SimAddress> World<A> {
         }
     }
 
-    /// Brings what has arrived to the sockets.
+    /// Brings datagrams that have arrived to the sockets.
     fn deliver(&mut self) {
         self.gate.release(self.now, &mut self.network);
         while let Some(((from, to), ecn, datagram)) = self.network.receive_marked(self.now) {
@@ -226,7 +226,7 @@ impl<A: SimAddress> World<A> {
         }
     }
 
-    /// Calls a host and sends what it has to say.
+    /// Calls a host and sends its datagrams.
     pub(super) fn serve(&mut self, address: A) {
         let now = self.now;
         self.station_mut(address).wake(now);
@@ -251,7 +251,7 @@ impl<A: SimAddress> World<A> {
         self.stations.get_mut(&address)?.transmit(now, buffer)
     }
 
-    /// Notes the new events of a host and keeps them for its application.
+    /// Records the new events of a host and keeps them for its application.
     pub(super) fn collect_events(&mut self, address: A) {
         while let Some(event) = self.station_mut(address).collect() {
             self.network.note(&format!("{address:?} {event:?}"));
@@ -262,7 +262,7 @@ impl<A: SimAddress> World<A> {
         }
     }
 
-    /// Keeps the agenda true after something has changed at a host.
+    /// Updates the agenda after something has changed at a host.
     pub(super) fn schedule(&mut self, address: A) {
         let due = self.station(address).due(self.now);
         self.agenda.set(address, due);

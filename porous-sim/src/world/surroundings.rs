@@ -8,8 +8,8 @@ use super::World;
 use crate::{Router, SimAddress};
 
 impl<A: SimAddress> World<A> {
-    /// What the clock of this host shows: the time to give to the methods of
-    /// [`host_mut`](Self::host_mut) that want one. It is [`now`](Self::now), unless the clock was
+    /// The time that the clock of this host shows, which is to be given to the methods of
+    /// [`host_mut`](Self::host_mut) that take a time. It is [`now`](Self::now), unless the clock was
     /// changed.
     ///
     /// # Panics
@@ -30,8 +30,8 @@ impl<A: SimAddress> World<A> {
         self.station(address).time(self.now)
     }
 
-    /// Lets the clock of this host go too fast from now on, by so many millionths, or too slow if
-    /// negative (more than -1,000,000). A good quartz is 20 off, a bad one 200.
+    /// Lets the clock of this host go too fast from now on, by `ppm` millionths, or too slow if `ppm`
+    /// is negative (more than -1,000,000). A good quartz is off by 20, a bad one by 200.
     ///
     /// # Panics
     ///
@@ -54,7 +54,7 @@ impl<A: SimAddress> World<A> {
         self.schedule(address);
     }
 
-    /// Puts the clock of this host forward by so many microseconds, or back if negative, as broken
+    /// Puts the clock of this host forward by `by_micros` microseconds, or back if negative, as broken
     /// system clocks do; not below zero.
     ///
     /// # Panics
@@ -78,8 +78,9 @@ impl<A: SimAddress> World<A> {
         self.schedule(address);
     }
 
-    /// Does not call this host for so long, whatever comes: its machine is busy, or loads a level.
-    /// What arrives waits in the socket, and what the application sends in the host.
+    /// Does not call this host for this duration, whatever comes: its machine is busy, or loads a
+    /// level. Datagrams that arrive wait in the socket, and packets that the application sends in the
+    /// host.
     ///
     /// # Panics
     ///
@@ -106,9 +107,9 @@ impl<A: SimAddress> World<A> {
     }
 
     /// Puts the host at the address `inside` behind a router, which shows it to all others as
-    /// `outside`. In comes only a datagram from whom the host has written to within `timeout`;
-    /// routers have 30 s and more (RFC 4787 asks for 2 min). There need not be a host yet, and it
-    /// stays behind the router when it is replaced. The links are those of the outside address.
+    /// `outside`. A datagram gets in only from an address that the host has sent to within `timeout`;
+    /// routers have 30 s and more (RFC 4787 asks for 2 min). There need not be a host yet, and a host
+    /// that replaces it is behind the router, too. The links are those of the outside address.
     ///
     /// ```
     /// use core::time::Duration;
@@ -147,8 +148,8 @@ impl<A: SimAddress> World<A> {
         self.nats.set(inside, router);
     }
 
-    /// Puts hosts into one local network: they reach each other by their inside addresses, past
-    /// their routers. A host is in one network at most.
+    /// Puts hosts into one local network: they reach each other by their inside addresses, past their
+    /// routers. A host is in at most one network.
     ///
     /// ```
     /// use porous_sim::{LinkConfig, Router, Seed, World};
@@ -163,8 +164,8 @@ impl<A: SimAddress> World<A> {
         self.nats.join(hosts);
     }
 
-    /// Gives the host behind a router another outside address, as if the router was restarted, or
-    /// had forgotten: the old address is nobody's, and all ways in are shut until the host writes
+    /// Gives the host behind a router another outside address, as if the router was restarted, or had
+    /// forgotten: the old address belongs to no host, and all ways in are shut until the host sends
     /// again. The links of the new address get the conditions of those of the old one.
     ///
     /// # Panics
@@ -191,7 +192,7 @@ impl<A: SimAddress> World<A> {
 
 #[cfg(feature = "swarm")]
 impl<A: SimAddress> World<A> {
-    /// What was seen while this host was called.
+    /// The observer of the calls of this host.
     pub(crate) fn watch(&self, address: A) -> &crate::watch::Watch<A> {
         &self.station(address).watch
     }

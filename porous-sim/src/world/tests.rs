@@ -1,4 +1,4 @@
-//! Hosts in virtual time: who is called when, and that a seed decides everything.
+//! Hosts in virtual time: when each is called, and that a seed decides everything.
 
 use alloc::rc::Rc;
 use alloc::string::String;
@@ -39,7 +39,7 @@ fn world(seed: u64, links: LinkConfig, players: u32) -> World {
     world
 }
 
-/// Runs until this host is connected, and says to whom.
+/// Runs until this host is connected, and returns its peer.
 fn connected(world: &mut World, address: u32) -> PeerId {
     let seed = world.seed();
     let peer = world.drive(world.now() + Duration::from_secs(30), |world| {
@@ -125,7 +125,7 @@ fn events_are_in_the_trace_and_stay_for_the_application() {
     }
 }
 
-/// When this host has sent.
+/// The times when this host has sent, in microseconds.
 fn sending_times(world: &mut World, address: u32) -> Rc<RefCell<Vec<u64>>> {
     let times = Rc::new(RefCell::new(Vec::new()));
     let hand = Rc::clone(&times);
@@ -206,7 +206,7 @@ fn a_socket_has_an_end() {
     assert_eq!(world.host(SERVER).stats().datagrams_received, 0);
     world.run_until(at(50));
     assert_eq!(world.host(SERVER).stats().datagrams_received, 2);
-    // It was emptied: there is room again.
+    // The socket buffer was emptied: there is room again.
     world.inject(9, SERVER, vec![0xff; 100]);
     world.run_until(at(100));
     assert_eq!(world.host(SERVER).stats().datagrams_received, 3);

@@ -7,7 +7,7 @@ use super::World;
 use crate::{Intercept, Network, Passing, SimAddress, Trace};
 
 impl<A: SimAddress> World<A> {
-    /// Puts a datagram on the way that no host has sent. It is not offered to
+    /// Puts a datagram on its way that no host has sent. The datagram is not offered to
     /// [`intercept`](Self::intercept).
     ///
     /// ```
@@ -24,8 +24,8 @@ impl<A: SimAddress> World<A> {
         self.network.send(self.now, from, to, datagram);
     }
 
-    /// Lets `hook` decide about every datagram that a host sends from now on, in the order they
-    /// are sent, before the link does. It replaces the hook before it and counts from zero.
+    /// Lets `hook` decide about every datagram that a host sends from now on, in the order in which
+    /// they are sent, before the link does. Replaces the hook before it; counts begin at zero.
     ///
     /// ```
     /// use porous_proto::Config;
@@ -47,8 +47,8 @@ impl<A: SimAddress> World<A> {
         self.gate.set(Some(Box::new(hook)));
     }
 
-    /// Lets everything pass again. What is delayed still goes on at its time, what is held with
-    /// the next datagram of its direction.
+    /// Lets every datagram pass again. A delayed one still goes on at its time, a held one with the
+    /// next datagram of its direction.
     ///
     /// ```
     /// use porous_sim::{Intercept, LinkConfig, Seed, World};
@@ -86,7 +86,7 @@ impl<A: SimAddress> World<A> {
         &mut self.network
     }
 
-    /// Every datagram and every event, to compare with another run of the same seed.
+    /// The trace of every datagram and event, to compare with another run of the same seed.
     ///
     /// ```
     /// use porous_sim::{LinkConfig, Seed, Trace, World};

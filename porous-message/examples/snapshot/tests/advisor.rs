@@ -6,14 +6,14 @@ use porous_sim::{LinkConfig, Pair};
 use super::{milliseconds, settings};
 use crate::game::{Game, Settings, TICKS};
 
-/// 120 and 300 ms there and back.
+/// One-way delays in ms, for round trips of 120 and 300 ms.
 const SHORT: u64 = 60;
 const LONG: u64 = 150;
 
 /// A game on a network whose round trips are forced up and down.
 struct Forced {
     game: Game,
-    /// Since when, in ticks, the round trip has not been too long.
+    /// The tick since which the round trip has not been too long.
     calm_since: u32,
     ticks: u32,
 }
@@ -50,7 +50,7 @@ impl Forced {
         self.ticks += 1;
     }
 
-    /// Snapshots in so many seconds.
+    /// The number of snapshots in this many seconds.
     fn snapshots(&mut self, seconds: u32) -> u64 {
         let before = self.game.figures().snapshots;
         for _ in 0..seconds * TICKS {
@@ -70,13 +70,14 @@ impl Forced {
         assert_eq!(self.game.mode, BinaryMode::Bad, "at once");
     }
 
-    /// It gets short again: for how many seconds it was, until good mode begins.
+    /// The round trip gets short again. Returns for how many seconds it was short until good mode
+    /// began.
     fn force_down(&mut self) -> u32 {
         self.set_delay(SHORT);
         while self.game.mode == BinaryMode::Bad {
             self.tick();
         }
-        // The last tick has seen that so many others were good.
+        // The last tick has seen that all before it were good.
         (self.ticks - 1 - self.calm_since).div_ceil(TICKS)
     }
 }

@@ -65,7 +65,7 @@ fn only_what_was_delivered_is_referred_to() {
     let mut ends = Ends::new();
     let first = ends.snapshot(ALL);
     let second = ends.snapshot(ALL);
-    // Nothing was delivered, so all is told in full.
+    // No part was delivered, so all groups are sent whole.
     assert!(bytes(&second) > bytes(&first) * 9 / 10);
     for (id, part) in second {
         assert!(ends.client.receive(&part).is_ok());
@@ -112,7 +112,8 @@ fn what_is_known_is_not_sent_again_but_for_once_a_second() {
     }
     let sent: Vec<usize> = (0..60).map(|_| bytes(&ends.next(ALL))).collect();
     let times = sent.iter().filter(|bytes| **bytes > 0).count();
-    // Nobody says that it was delivered, so it is said until it is too long ago to refer to.
+    // No receipt says that the group was delivered, so it is sent until the baseline is too old to
+    // refer to.
     assert_eq!(sent[..19], [0; 19]);
     assert!(times > 0, "{sent:?}");
 }
@@ -120,11 +121,11 @@ fn what_is_known_is_not_sent_again_but_for_once_a_second() {
 #[test]
 fn receipts_of_what_nobody_could_read_are_not_believed() {
     let mut ends = Ends::new();
-    // None of it is seen.
+    // The client sees none of these parts.
     for (id, _) in ends.snapshot(ALL) {
         ends.server.delivered(id);
     }
-    // A second later all of it is said again, and once more before anything is heard of it.
+    // A second later all groups are sent again, and once more before any receipt comes.
     ends.tick += 60;
     let mut in_vain = ends.snapshot(ALL);
     let refused = in_vain.len();
@@ -136,7 +137,7 @@ fn receipts_of_what_nobody_could_read_are_not_believed() {
     for (id, _) in &in_vain[..refused] {
         ends.server.refused(*id);
     }
-    // That all of it arrived is heard afterwards.
+    // The receipts of all of these parts come afterwards.
     for (id, _) in &in_vain {
         ends.server.delivered(*id);
     }
@@ -158,7 +159,7 @@ fn what_was_lost_is_said_again_with_the_next_snapshot() {
     }
     assert!(!ends.snapshot(ALL).is_empty());
     assert!(!ends.is_same());
-    // And that although nothing has changed since.
+    // The groups are sent although nothing has changed since.
     for (_, part) in ends.next(ALL) {
         assert!(ends.client.receive(&part).is_ok());
     }
@@ -219,7 +220,7 @@ impl Chaos {
         }
     }
 
-    /// Something arrives after so many delays.
+    /// Something arrives after `delays` delays.
     fn later(&mut self, delays: u32, way: Way) {
         self.count += 1;
         let due = self.ends.tick + delays * self.delay;
@@ -231,8 +232,8 @@ impl Chaos {
         self.witness.sent(self.ends.tick, &world, parts.len());
         for (id, part) in parts {
             let fate = fates.next().unwrap_or(0);
-            // 1: it is lost; 2: it is late; 3: nobody sees it; 4: nobody hears that it came; 5: nor
-            // that it was refused; else all is well.
+            // 1: the part is lost; 2: it is late; 3: the client does not see it; 4: its receipt is
+            // lost; 5: the refusal is lost; otherwise all is well.
             match fate {
                 1 | 3 => {}
                 2 => self.later(3, Way::Part(id, part, true)),
@@ -268,7 +269,7 @@ impl Chaos {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(48) })]
 
-    /// Whatever happened, when the network is good again the world is the same within seconds.
+    /// Whatever happened: once the network is good again the worlds are the same within seconds.
     #[test]
     fn the_client_sees_nothing_wrong_and_in_the_end_everything(
         fates in prop::collection::vec(0_u8..8, 1..400),

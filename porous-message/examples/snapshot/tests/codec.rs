@@ -1,4 +1,4 @@
-//! Parts as bytes: what was written is read, in one way only, and nothing else does any harm.
+//! Parts as bytes: a part is read as it was written, in one way only, and other bytes do no harm.
 
 use porous_message::{Error, ReadStream, Stream, WriteStream, measure, read, write};
 use proptest::prelude::*;
@@ -34,7 +34,7 @@ fn group() -> impl Strategy<Value = Group> {
     prop::array::uniform8(body())
 }
 
-/// What a body may become: what is expected, near it, or anything.
+/// What a body may become: the expected state, one near it, or any other.
 fn successor(before: Body, age: u8, other: Body, kind: u8, by: i16) -> Body {
     let mut body = before.later(age);
     match kind {
@@ -131,7 +131,7 @@ proptest! {
         prop_assert_eq!(read(&bytes), Ok(body));
     }
 
-    /// Nobody has to know more than where an object was.
+    /// A reader need not know more than where an object was.
     #[test]
     fn what_flies_costs_a_bit(body in body(), age in 1_u8..=LONGEST_AGE) {
         let mut group = [body.later(age); 8];
@@ -169,14 +169,14 @@ fn what_refers_to_what_is_not_there_is_told_by_its_id() {
     assert!(Part::read(&bytes, &history).is_ok());
     let unusable = Unusable::NoBaseline { id: 3 };
     assert_eq!(Part::read(&bytes, &History::new(10)), Err(unusable));
-    // It was there, and is forgotten.
+    // The baseline was there, and is forgotten.
     history.insert(TICK + 6, 7, Group::default());
     assert_eq!(Part::read(&bytes, &history), Err(unusable));
 }
 
 #[test]
 fn a_small_turn_is_not_read_as_another_rotation() {
-    // Not as expected, but where it was expected; another rotation, which is 0, 0, 0.
+    // The position is not the expected one, but the one before; another rotation, which is 0, 0, 0.
     let fields = [
         (0, 1),
         (0b111, 3),

@@ -26,7 +26,7 @@ fn settings(seed: u64, link: LinkConfig) -> Settings {
     }
 }
 
-/// Plays for so long. Both sides have to see the same world, all the time and at the end.
+/// Plays for this many seconds. Both sides have to see the same world, all the time and at the end.
 fn play(settings: Settings, seconds: u32) -> Game {
     let mut game = Game::new(settings);
     game.play(seconds);

@@ -25,8 +25,8 @@ fn both_sides_see_the_same_world_on_every_network() {
     }
 }
 
-/// Its packets wait until somebody reads them, and make room for others; but their receipts say that
-/// they arrived.
+/// Packets of the client wait until they are read, and make room for others; but their receipts say
+/// that they arrived.
 #[test]
 fn receipts_that_were_wrong_are_found_out_and_nobody_sees_another_world() {
     for (seed, unseen) in [(1, 2), (2, 3), (3, 10), (4, 50)] {
@@ -42,13 +42,14 @@ fn receipts_that_were_wrong_are_found_out_and_nobody_sees_another_world() {
     assert_eq!(play(settings(1, bad()), 5).figures().refused, 0);
 }
 
-/// While nothing moves nothing new is sent, so that nothing is refused either, until the refreshment.
+/// While nothing moves nothing new is sent, so that nothing is refused either, until groups are sent
+/// again.
 #[test]
 fn the_last_word_about_what_came_to_rest_is_said_again_if_it_was_not_heard() {
     let link = LinkConfig::new().delay(milliseconds(20));
     let mut game = Game::new(settings(1, link));
     game.play(3);
-    // All of it is new, and none of it is seen.
+    // All parts are new, and the client sees none of them.
     game.settings.unseen = 1;
     game.play(1);
     game.settings.unseen = 0;
@@ -65,7 +66,7 @@ fn differences_take_less_than_a_third_of_full_snapshots() {
         game.play(20);
         let figures = game.figures();
         assert!(figures.percent() < 33.3, "seed {seed}: {figures}");
-        // It is not for sending less of it.
+        // The saving does not come from sending less of the world.
         assert!(
             figures.whole * 10 > figures.snapshots * 9,
             "seed {seed}: {figures}"
@@ -75,7 +76,7 @@ fn differences_take_less_than_a_third_of_full_snapshots() {
     }
 }
 
-/// Unless it meets something: that is why differences are small.
+/// Unless the object meets something: this is why differences are small.
 #[test]
 fn what_flies_goes_where_it_is_expected() {
     let mut world = World::new(Seed::new(1));
@@ -88,7 +89,7 @@ fn what_flies_goes_where_it_is_expected() {
         let after = world.quantised();
         for (before, after) in before.iter().flatten().zip(after.iter().flatten()) {
             let expected = before.later(10);
-            // It does not come down meanwhile.
+            // The object does not come down meanwhile.
             if expected.velocity[2] > 0 {
                 flying += 1;
                 let axes = after.position.iter().zip(expected.position);
@@ -106,7 +107,7 @@ fn a_part_fits_a_datagram() {
     let mut game = Game::new(settings(1, LinkConfig::new()));
     game.play(5);
     let figures = game.figures();
-    // A few more for the connection itself.
+    // The connection itself takes a few datagrams more.
     let others = figures.link.sent - figures.parts;
     assert!(others < figures.link.sent / 20, "{figures}");
 }

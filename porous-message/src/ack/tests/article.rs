@@ -4,11 +4,11 @@ use alloc::collections::BTreeSet;
 
 use super::*;
 
-/// One side, as simple as it can be said.
+/// One side of a connection, as simply as it can be written.
 struct Plain {
     size: u64,
     next: u64,
-    /// What was sent and is remembered, and whether it was acknowledged.
+    /// Packets sent that are remembered; true once they are acknowledged.
     sent: BTreeMap<u64, bool>,
     received: BTreeSet<u64>,
 }
@@ -44,7 +44,7 @@ impl Plain {
         newest.is_some_and(|newest| sequence + self.size <= *newest)
     }
 
-    /// What it acknowledges that was not acknowledged before, the oldest first.
+    /// Returns the packets acknowledged by this header for the first time, the oldest first.
     fn receive(&mut self, header: &Wide) -> Vec<u64> {
         self.received.insert(header.sequence);
         let mut acked = Vec::new();
@@ -58,7 +58,7 @@ impl Plain {
     }
 }
 
-/// Both on one side of the network.
+/// The simple algorithm and ours, on the same side of the network.
 struct Both {
     ours: AckSystem,
     plain: Plain,
@@ -116,7 +116,7 @@ impl Both {
     }
 }
 
-/// Returns how many packets were new, known and too old.
+/// Returns how many packets were new, known and too old, in this order.
 fn compare(size: usize, way: Way, packets: u64) -> [u64; 3] {
     let mut sides = [Both::new(size), Both::new(size)];
     let mut lines = [Line::new(way, "there"), Line::new(way, "back")];
@@ -127,7 +127,7 @@ fn compare(size: usize, way: Way, packets: u64) -> [u64; 3] {
                 sides[side].receive(&packet);
             }
         }
-        // Of what was received long ago, only the newest numbers matter.
+        // Of the packets received long ago, only the newest numbers matter.
         for side in &mut sides {
             while side.plain.received.len() > 2 * size {
                 side.plain.received.pop_first();

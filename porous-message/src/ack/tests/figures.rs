@@ -6,13 +6,14 @@ use super::*;
 
 const MS: Duration = Duration::from_millis(1);
 
-/// A packet of `b` is received, then so many packets of `a` are lost and one comes: is it acked?
+/// A packet of `b` is received, then `losses` packets of `a` are lost and one comes: is the packet of
+/// `b` acked?
 fn acked_after_losses(losses: usize, size: usize) -> bool {
     let (mut a, mut b) = (AckSystem::new(size), AckSystem::new(size));
     let now = Instant::ZERO;
     let wanted = b.packet_sent(now);
     assert_eq!(a.packet_received(now, &wanted, |_| {}), Freshness::New);
-    // All that `a` sends has another packet of `b` before it.
+    // Before each packet that `a` sends, it receives another one of `b`.
     let mut last = a.packet_sent(now);
     for _ in 0..losses {
         let another = b.packet_sent(now);
@@ -27,7 +28,7 @@ fn acked_after_losses(losses: usize, size: usize) -> bool {
 
 #[test]
 fn an_ack_survives_the_loss_of_31_packets_in_a_row_but_not_of_32() {
-    // However little is to be remembered, it suffices for all acks of a header.
+    // However few packets are remembered, they suffice for all acks of a header.
     for size in [0, 1024] {
         assert!((0..=31).all(|losses| acked_after_losses(losses, size)));
         assert!(!acked_after_losses(32, size));
@@ -46,7 +47,7 @@ fn nothing_is_acknowledged_before_anything_has_come() {
         Freshness::New
     );
     assert_eq!((acked, a.stats().unknown_acks), (0, 0));
-    // Now the other's packet 0 has come, and it is told from none.
+    // Now packet 0 of the other side has come, and its ack is told from none.
     let header = a.packet_sent(Instant::ZERO);
     assert_eq!((header.ack, header.ack_bits), (0, 1));
 }
@@ -56,7 +57,7 @@ fn each_packet_gives_one_round_trip_however_often_it_is_acknowledged() {
     let (mut a, mut b) = (AckSystem::new(32), AckSystem::new(32));
     let mut now = Instant::ZERO;
     let mut seen = Vec::new();
-    // There and back in 100 ms, later in 200; and each time the packet before is told again.
+    // There and back in 100 ms, later in 200 ms; and each time the packet before is acknowledged again.
     for round_trip in [100, 100, 200, 200, 200] {
         let packet = a.packet_sent(now);
         assert_eq!(b.packet_received(now, &packet, |_| {}), Freshness::New);
@@ -79,7 +80,7 @@ fn packets_that_may_still_be_acknowledged_are_not_lost() {
         ack: 0,
         ack_bits: 1,
     };
-    // It came after all: a round trip of 400 ms, so packets have twice that.
+    // The packet came after all: a round trip of 400 ms, so packets are given twice that time.
     let later = Instant::ZERO + 400 * MS;
     assert_eq!(acks.packet_received(later, &header, |_| {}), Freshness::New);
     let _ = acks.packet_sent(later);
@@ -151,7 +152,7 @@ fn track_is_lost_half_a_turn_after_the_newest_packet_that_was_acknowledged() {
         let _ = acks.packet_sent(now);
     }
     assert!(acks.has_lost_track());
-    // No ack is believed any more, of whatever packet.
+    // From here on no ack of any packet is believed.
     let header = AckHeader {
         sequence: 2,
         ack: 50 + 32_768,
@@ -162,8 +163,8 @@ fn track_is_lost_half_a_turn_after_the_newest_packet_that_was_acknowledged() {
     assert_eq!((stats.received, stats.acked, stats.unknown_acks), (3, 2, 2));
 }
 
-/// The mean of the estimates of loss at 64 packets a second each way, 48 ms far, against the true
-/// share; and the furthest that one was off. In hundredths of a percent.
+/// The mean of the estimates of loss at 64 packets a second each way, with a delay of 48 ms; the true
+/// share; and the largest error of one estimate. In hundredths of a percent.
 fn loss_estimate(percent: u64) -> [u64; 3] {
     let way = Way {
         loss: percent,
@@ -177,7 +178,7 @@ fn loss_estimate(percent: u64) -> [u64; 3] {
         let now = Instant::from_micros(step * 15_625);
         for side in 0..2 {
             let packet = sides[side].packet_sent(now);
-            // Three steps on its way.
+            // The packet is on its way for three steps.
             lines[side].send(step + 2, &packet);
             for header in lines[1 - side].receive(step) {
                 assert_eq!(
@@ -203,7 +204,7 @@ fn the_estimate_of_loss_is_near_the_truth() {
     for percent in [5, 25] {
         let [mean, truth, furthest] = loss_estimate(percent);
         assert!(mean.abs_diff(truth) < 30, "{mean} {truth} {}", seed());
-        // 256 throws of a coin: four times their spread.
+        // 256 throws of a coin: an estimate may be off by four times their spread.
         let spread = (percent * (100 - percent) * 10_000 / 256).isqrt();
         assert!(furthest < 4 * spread + 30, "{furthest} {spread} {}", seed());
     }
@@ -218,7 +219,7 @@ fn every_packet_has_a_fate_and_each_once() {
         let now = Instant::ZERO + 40 * MS * u32::try_from(number).unwrap();
         let ack = acks.packet_sent(now).sequence;
         fates.push(0);
-        // Of two in five there is an ack, eight packets later.
+        // Two in five packets are acknowledged, eight packets later.
         let header = AckHeader {
             sequence: ack,
             ack: ack.wrapping_sub(8),
@@ -243,7 +244,7 @@ fn every_packet_has_a_fate_and_each_once() {
     );
 }
 
-/// Of what is remembered no more, nobody hears that it has come.
+/// An ack of a packet that is no longer remembered is not told.
 #[test]
 fn packets_that_are_forgotten_are_lost_at_once() {
     let mut acks = AckSystem::new(32);

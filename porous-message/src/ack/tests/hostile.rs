@@ -33,7 +33,7 @@ proptest! {
         steps in steps(),
     ) {
         let mut acks = AckSystem::new(size);
-        // Not acknowledged for a turn or not at all: both are met.
+        // Packets of the turn before with and without an ack: both are met.
         for _ in 0..before {
             let _ = acks.packet_sent(Instant::ZERO);
         }
@@ -106,7 +106,7 @@ fn a_jump_of_the_other_side_makes_older_packets_stale() {
     assert_eq!((header.ack, header.ack_bits), (30_000, 1));
 }
 
-/// A copy that comes late may name packets of ours that were sent a turn after those it means.
+/// A copy that comes late may name packets of ours that were sent a turn after those that it means.
 #[test]
 fn of_a_packet_that_is_not_new_no_ack_is_taken() {
     let mut acks = AckSystem::new(32);

@@ -2,10 +2,10 @@
 
 use super::*;
 
-/// One side: what it sent by true numbers, and what the other side said of it.
+/// One side: the packets it sent, by numbers that never wrap, and what the other side said of them.
 struct Side {
     acks: AckSystem,
-    /// Of each packet sent: whether the other side has accepted it, and its acks.
+    /// Of each packet sent: true once the other side has accepted it, and the number of its acks.
     sent: Vec<(bool, u32)>,
 }
 
@@ -23,7 +23,7 @@ impl Side {
         (self.sent.len() as u64 - 1, header)
     }
 
-    /// Takes note of the acks, which are of the newest packets with such numbers.
+    /// Notes the acks, each for the newest packet with that number.
     fn receive(&mut self, header: &AckHeader) -> Freshness {
         let sent = &mut self.sent;
         self.acks
@@ -49,7 +49,7 @@ struct Soak {
     sides: [Side; 2],
     lines: [Line<(u64, AckHeader)>; 2],
     step: u64,
-    /// Percentage of packets that a side cannot use.
+    /// The share of packets that a side cannot use, in percent.
     refused: u64,
 }
 
@@ -63,7 +63,7 @@ impl Soak {
         }
     }
 
-    /// Each side sends one packet every so many steps.
+    /// Each side sends one packet every `every` steps, one number for each side.
     fn run(&mut self, steps: u64, every: [u64; 2]) {
         for _ in 0..steps {
             for (side, every) in every.iter().enumerate() {
@@ -147,8 +147,8 @@ fn heavy_loss_over_three_turns_makes_no_ack_false() {
     }
 }
 
-/// Where one way is dead for long, the numbers of the other side stand still until ours have come
-/// around to them.
+/// Where one way is dead for long, the other side's numbers stand still until ours have come around to
+/// them.
 #[test]
 fn silence_of_any_length_makes_no_ack_false() {
     for silence in [

@@ -1,4 +1,4 @@
-//! Configurations that cannot work, and those that only just do.
+//! Configurations that cannot work, and some that only just do.
 
 use alloc::string::ToString as _;
 use alloc::vec;
@@ -51,7 +51,7 @@ fn what_cannot_work_is_an_error_that_names_the_field() {
     }
 }
 
-/// With the least packet that is accepted, a message and a block arrive on each channel.
+/// With the shortest packet that is accepted, a message and a block arrive on each channel.
 #[test]
 fn what_is_accepted_works() {
     let sets = [
@@ -70,7 +70,7 @@ fn what_is_accepted_works() {
             ends[0].send(position, true).unwrap();
             expected += 1;
             if channel.max_block > 0 {
-                // The message of a block takes a bit more than its first piece.
+                // The message of a block takes one bit more than its first piece has.
                 let sent = ends[0].send_block(position, true, vec![7; 1]);
                 let reason = sent.map_err(|unsent| unsent.reason);
                 assert!(

@@ -1,4 +1,4 @@
-//! Bits wherever they are in a byte, padding, and what comes before and after.
+//! Bits at any place in a byte, padding, and what comes before and after.
 
 use alloc::format;
 use alloc::vec;
@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::{both, bytes, read, text, written};
 use crate::{Error, MeasureStream, ReadStream, Serialize, Stream, WriteStream};
 
-/// Many ones, many zeros, and both in turn.
+/// Many ones, many zeros, and ones and zeros in turn.
 const PATTERNS: [u64; 5] = [
     0,
     u64::MAX,

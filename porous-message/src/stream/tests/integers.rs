@@ -14,7 +14,7 @@ fn last<T: Integer>(value: T) -> T {
     T::from_above(value, u128::MAX)
 }
 
-/// All values of an integer take all its bits.
+/// A range of all values of an integer takes all its bits.
 fn whole_range<T: Integer + Default>() {
     let range = || T::MIN..=T::MAX;
     for value in [T::MIN, next(T::MIN), T::ZERO, last(T::MAX), T::MAX] {
@@ -22,7 +22,7 @@ fn whole_range<T: Integer + Default>() {
     }
 }
 
-/// All but the two ends: those are refused, and what reads like them.
+/// A range without the two ends: the ends are refused, and bits that would read as them.
 fn ends_left_out<T: Integer + Default>() {
     let range = || next(T::MIN)..=last(T::MAX);
     both!(T, next(T::MIN), low(0, T::BITS), ranged(range()));
@@ -37,7 +37,7 @@ fn ends_left_out<T: Integer + Default>() {
     }
 }
 
-/// A range of one takes no bits, one of two takes one, and an empty one is refused.
+/// A range of one value takes no bits, a range of two takes one, and an empty one is refused.
 fn small_ranges<T: Integer + Default>() {
     for value in [T::MIN, T::ZERO, T::MAX] {
         both!(T, value, "", ranged(value..=value));
@@ -96,7 +96,7 @@ fn kinds_are_counted_from_zero() {
     assert_eq!(read!(u32, "0", kind(0)), Err(Error::Bounds));
 }
 
-/// What a number is written as, in groups of seven bits.
+/// The bits of a number, in groups of seven.
 fn groups(mut number: u128) -> String {
     let mut bits = String::new();
     while number >= 128 {
@@ -127,7 +127,7 @@ fn edges<T: Integer + Default>() {
     }
 }
 
-/// A form that is longer than it has to be, or of a number that is too large.
+/// Forms that are longer than necessary, or of a number that is too large.
 fn other_forms<T: Integer + Default>() {
     let groups_of_it = T::BITS.div_ceil(7) as usize;
     for zeros in 1..groups_of_it {

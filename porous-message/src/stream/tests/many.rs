@@ -1,4 +1,4 @@
-//! Bytes, strings, lists and options, and how deep they may be.
+//! Bytes, strings, lists and options, and how many levels deep they may be.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -52,7 +52,7 @@ fn strings_are_utf_8_of_at_most_so_many_bytes() {
     );
     assert_eq!(read!(String, "10 11111111", string(3)), Err(Error::NotUtf8));
     assert_eq!(read!(String, "10 11100111", string(3)), Err(Error::NotUtf8));
-    // A longer form of a character is none.
+    // A longer form of a character is not UTF-8.
     assert_eq!(
         read!(String, "01 00000011 00000001", string(3)),
         Err(Error::NotUtf8)
@@ -126,7 +126,7 @@ fn room_is_made_for_what_may_be_there_only() {
     let done = ReadStream::new(&data).list(&mut items, longest(), u64::serialize);
     assert_eq!(done, Err(Error::End));
     assert!(items.capacity() <= 8 * data.len());
-    // Ten bytes, and eleven wanted.
+    // Ten bytes where eleven are announced.
     let data = [&[11], &[0; 10][..]].concat();
     assert_eq!(
         ReadStream::new(&data).byte_vec(&mut read, 0..=255),
@@ -149,7 +149,7 @@ fn what_is_in_an_array_is_one_after_the_other() {
     );
 }
 
-/// A list in which lists are.
+/// A list of lists.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Tree(Vec<Self>);
 
@@ -164,7 +164,7 @@ impl Serialize for Tree {
 }
 
 impl Tree {
-    /// So many lists, one in another.
+    /// A tree with `depth` levels of lists, one in another.
     fn of(depth: u32) -> Self {
         (1..depth).fold(Self::default(), |inner, _| Self(vec![inner]))
     }
@@ -193,7 +193,7 @@ fn lists_are_as_deep_as_they_may_be_and_no_deeper() {
     );
 }
 
-/// Of so many lists.
+/// The bytes of a tree with `depth` levels of lists.
 fn bytes_of(depth: u32) -> Vec<u8> {
     bytes(0, &("1".repeat(depth as usize - 1) + "0"))
 }
@@ -206,7 +206,7 @@ fn what_claims_to_be_deeper_than_any_stack_is_refused() {
     );
 }
 
-/// A box in an option in a box: two levels for each link.
+/// A box in an option in a box: each link has two levels.
 #[derive(Debug, Default)]
 struct Chain(Option<Box<Self>>);
 

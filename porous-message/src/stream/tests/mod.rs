@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 
 use crate::Error;
 
-/// The lowest bits of a number, the lowest first.
+/// The lowest `bits` bits of a number, the lowest first.
 fn low(number: u128, bits: u32) -> String {
     let bit = |bit: u32| char::from(b'0' + u8::from(number >> bit & 1 == 1));
     (0..bits).map(bit).collect()
@@ -24,7 +24,7 @@ fn text(bytes: &[u8], bits: usize) -> String {
     (0..bits).map(bit).collect()
 }
 
-/// The inverse, from the bit `offset` on. Spaces are for the reader.
+/// The inverse of [`text`], with the bits from `offset` on. Spaces are for the reader.
 fn bytes(offset: usize, text: &str) -> Vec<u8> {
     let bits: Vec<u8> = text.bytes().filter(|bit| *bit != b' ').collect();
     let mut bytes = vec![0; (offset + bits.len()).div_ceil(8)];
@@ -34,8 +34,8 @@ fn bytes(offset: usize, text: &str) -> Vec<u8> {
     bytes
 }
 
-/// `written!(value, method(arguments))`: the bits of a value, or why there are none. Measured are as
-/// many, and the value stays what it is.
+/// `written!(value, method(arguments))`: the bits of a value, or the error. As many are measured, and
+/// the value stays as it is.
 macro_rules! written {
     ($value:expr, $method:ident($($argument:expr),*)) => {{
         let original = $value;
@@ -55,7 +55,7 @@ macro_rules! written {
     }};
 }
 
-/// `read!(type, bits, method(arguments))`: what these bits are read as, all of them.
+/// `read!(type, bits, method(arguments))`: the value that is read from all of these bits.
 macro_rules! read {
     ($type:ty, $bits:expr, $method:ident($($argument:expr),*)) => {{
         let bits: &str = $bits;
@@ -72,8 +72,8 @@ macro_rules! read {
     }};
 }
 
-/// `both!(type, value, bits, method(arguments))`: these are its bits, and it is what they are read
-/// as; one bit less is not enough.
+/// `both!(type, value, bits, method(arguments))`: the value is written as these bits, and the bits are
+/// read as the value; one bit less is not enough.
 macro_rules! both {
     ($type:ty, $value:expr, $bits:expr, $method:ident($($argument:expr),*)) => {{
         let bits = $bits.replace(' ', "");
@@ -105,7 +105,7 @@ macro_rules! each_integer {
 
 use {both, each_integer, read, written};
 
-/// So many bits, so that they end where the data ends.
+/// Calls `read` with the offset from which `bits` bits end at the end of a byte.
 fn at_the_end<T>(bits: usize, read: impl FnOnce(usize) -> Result<T, Error>) -> Result<T, Error> {
     read(bits.wrapping_neg() % 8)
 }

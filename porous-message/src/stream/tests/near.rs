@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::{both, each_integer, low, read, written};
 use crate::{Error, Integer, Stream};
 
-/// The first number of each class and how many bits are in it, for an integer of 128 bits.
+/// The first number of each class and the width of the class in bits, for an integer of 128 bits.
 const CLASSES: [(u128, u32); 8] = [
     (0, 0),
     (1, 2),
@@ -18,11 +18,11 @@ const CLASSES: [(u128, u32); 8] = [
     (69_909, 32),
     (4_295_037_205, 64),
 ];
-/// And the first that is in none.
+/// The first number that is in no class.
 const BEYOND: u128 = 18_446_744_078_004_588_821;
 
-/// The classes that an integer has, the number after each, and how many bits it takes to say that
-/// it is of none.
+/// The classes of an integer: the zeros before the one that names the class, its first number, the
+/// number after its last, and its width in bits.
 fn classes<T: Integer>() -> impl Iterator<Item = (usize, u128, u128, u32)> {
     let ends = CLASSES.iter().skip(1).map(|class| class.0).chain([BEYOND]);
     (CLASSES.iter().zip(ends).enumerate())
@@ -30,7 +30,7 @@ fn classes<T: Integer>() -> impl Iterator<Item = (usize, u128, u128, u32)> {
         .take_while(|(.., width)| *width < T::BITS)
 }
 
-/// The bits of numbers at the ends of each class, and of the greatest.
+/// The bits of numbers at the ends of each class, and of the greatest number.
 fn expected<T: Integer>() -> Vec<(u128, String)> {
     let mut numbers = Vec::new();
     let (mut count, mut beyond) = (0, 0);
@@ -62,7 +62,7 @@ fn relative_to_all<T: Integer + Default>() {
     }
 }
 
-/// 0, -1, 1, -2 are 0, 1, 2, 3.
+/// Distances 0, -1, 1, -2 are written as 0, 1, 2, 3.
 fn near_all<T: Integer + Default>() {
     for base in bases::<T>() {
         for (number, bits) in expected::<T>() {
@@ -75,7 +75,7 @@ fn near_all<T: Integer + Default>() {
     }
 }
 
-/// Numbers of a class, written as if they were of none.
+/// Numbers of a class, written as if they were of no class.
 fn longer_forms<T: Integer + Default>() {
     let count = classes::<T>().count();
     for (_, first, end, _) in classes::<T>() {

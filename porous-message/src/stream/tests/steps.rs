@@ -5,7 +5,7 @@ use core::ops::RangeInclusive;
 use super::written;
 use crate::{Error, Float, MeasureStream, ReadStream, Stream, WriteStream};
 
-/// What becomes of a number: its step and bits, and the number that is read.
+/// The step of a number and its bits, and the number that is read.
 fn becomes<F: Float>(mut value: F, range: &RangeInclusive<F>, resolution: F) -> (u64, u64, F) {
     let mut buffer = [0; 8];
     let mut stream = WriteStream::new(&mut buffer);
@@ -21,8 +21,8 @@ fn becomes<F: Float>(mut value: F, range: &RangeInclusive<F>, resolution: F) -> 
     (u64::from_le_bytes(buffer), bits, read)
 }
 
-/// Every one of so many steps, from the number that it is read as, is the same step; those at the
-/// ends are the ends.
+/// Each `every`th of `count` steps, from the number that it is read as, is the same step; the steps at
+/// the ends are the ends.
 fn every_step<F: Float>(range: RangeInclusive<F>, resolution: F, count: u64, every: u64) {
     let bits = u64::BITS - count.leading_zeros();
     assert_eq!(
@@ -80,7 +80,7 @@ fn steps_are_as_fine_as_floats_allow_and_no_finer() {
         written!(0.0_f64, quantized(-1.0..=1.0, finer)),
         Err(Error::Bounds)
     );
-    // The least numbers that there are have fewer digits.
+    // The least numbers have fewer digits.
     let least = f32::from_bits(1);
     every_step(0.0_f32..=f32::from_bits(1000), least, 1000, 1);
     assert_eq!(
@@ -102,7 +102,7 @@ fn steps_are_as_fine_as_floats_allow_and_no_finer() {
 
 #[test]
 fn multiples_of_the_resolution_come_back() {
-    // As many steps as a coordinate has that is kept to a thousandth.
+    // As many steps as a coordinate has at a resolution of a thousandth.
     for value in [
         0.0,
         1.0,
@@ -138,9 +138,9 @@ fn a_number_becomes_the_nearest_step() {
     assert_eq!(becomes(0.5, &range, 1.0).2, 1.0);
     assert_eq!(becomes(1.49, &range, 1.0).2, 1.0);
     assert_eq!(becomes(9.5, &range, 1.0).2, 10.0);
-    // Four steps of 2.5, for four of 3 would be too many.
+    // Four steps of 2.5, as four steps of 3 would exceed the range.
     assert_eq!(becomes(2.4, &range, 3.0), (1, 3, 2.5));
-    // One step, however coarse.
+    // There is one step, however coarse the resolution.
     for resolution in [10.0, 11.0, 1e30, f32::INFINITY] {
         assert_eq!(becomes(4.9, &range, resolution), (0, 1, 0.0));
         assert_eq!(becomes(5.1, &range, resolution), (1, 1, 10.0));

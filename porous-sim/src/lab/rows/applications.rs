@@ -1,4 +1,4 @@
-//! What games do: little for long, then much; and both at once.
+//! The traffic of games: little for a long time, then much; and both at once.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -15,14 +15,14 @@ use crate::lab::work::Work;
 
 type Ran = (Stage, Vec<Measure>);
 
-/// The largest datagram of a porous flow.
+/// The longest datagram of a porous flow, in bytes.
 const MTU: f64 = 1200.0;
 
 fn road() -> Path {
     Path::new(10_000, 50)
 }
 
-/// 40 kB/s, whatever is lost.
+/// 40 kB/s, at 2 % loss.
 pub(super) fn loss_2(case: &Case) -> Ran {
     let path = road().loss(2.0);
     let end = case.seconds(60, 10);
@@ -30,7 +30,7 @@ pub(super) fn loss_2(case: &Case) -> Ran {
     let work = Work::steady(60, 667, Mode::Reliable);
     stage.add(path.flow(case, 0, work, s(0)));
     stage.run_until(end);
-    // What was offered a second ago should be there.
+    // The data that was offered a second ago should be there.
     let offered = stage.record().at(0, end - s(1)).0.offered as f64;
     let delivered = 100.0 * stage.record().at(0, end).0.delivered as f64 / offered.max(1.0);
     let delays = delays(&stage, path, s(0));
@@ -42,8 +42,8 @@ pub(super) fn loss_2(case: &Case) -> Ran {
     (stage, measures)
 }
 
-/// How long small packets took that were sent from then on, without the time that they were under
-/// way, from the shortest to the longest in milliseconds.
+/// The delays of small packets that were sent from then on, without the path's own delay, from the
+/// shortest to the longest in milliseconds.
 fn delays(stage: &Stage, path: Path, from: Duration) -> Vec<f64> {
     let own = path.rtt.as_micros() as f64 / 2.0;
     let small = stage.small(0).iter();
@@ -55,7 +55,7 @@ fn delays(stage: &Stage, path: Path, from: Duration) -> Vec<f64> {
     delays
 }
 
-/// Little for a minute gives no right to much at once.
+/// A minute of little traffic gives no right to a large burst.
 pub(super) fn push(case: &Case) -> Ran {
     let path = road();
     let after = case.seconds(60, 20);

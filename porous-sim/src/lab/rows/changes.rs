@@ -1,4 +1,4 @@
-//! The path changes, or goes.
+//! The path changes, or fails.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -48,7 +48,7 @@ pub(super) fn fall(case: &Case) -> Ran {
     (stage, measures)
 }
 
-/// Nothing gets through for five seconds.
+/// No datagram gets through for five seconds.
 pub(super) fn black_hole(case: &Case) -> Ran {
     let path = road();
     let gone = case.seconds(20, 8);
@@ -62,7 +62,7 @@ pub(super) fn black_hole(case: &Case) -> Ran {
     let before = record.rate(0, [gone - s(2), gone]);
     let sent = |at| record.at(0, at).1.offered as f64 / 1000.0;
     let window = record.at(0, gone).0.window / 1000.0;
-    // A window may have been on its way; then two windows of the beginning, by probes.
+    // A window may have been on its way; then two initial windows, by probes.
     let most = window + 2.0 * 12.0;
     let measures = vec![
         Measure::new("80 % again", record.reaches(0, 0.8 * before, back), "s")
@@ -74,7 +74,7 @@ pub(super) fn black_hole(case: &Case) -> Ran {
     (stage, measures)
 }
 
-/// Nothing comes back any more.
+/// No datagram comes back any more.
 pub(super) fn no_feedback(case: &Case) -> Ran {
     let path = road();
     let gone = s(10);
@@ -88,10 +88,10 @@ pub(super) fn no_feedback(case: &Case) -> Ran {
         (after - before) as f64
     };
     let measures = vec![
-        // One in a round trip would be 200.
+        // One datagram in a round trip would be 200.
         Measure::new("datagrams from 1 s to 11 s", sent(s(1), s(11)), "")
             .gate(case.gate(Gate::AtMost(200.0))),
-        // One in ten round trips.
+        // One datagram in ten round trips.
         Measure::new("datagrams from 11 s to 31 s", sent(s(11), s(31)), "")
             .gate(case.gate(Gate::AtMost(40.0))),
     ];

@@ -26,7 +26,7 @@ fn road() -> Path {
     Path::new(10_000, 50)
 }
 
-/// So many of a kind, which begin a little one after the other.
+/// `count` flows of one kind, which begin a little one after the other.
 fn alike(case: &Case, count: u64) -> Ran {
     let path = road();
     let (begin, end) = (case.seconds(60, 30), case.seconds(90, 60));
@@ -64,10 +64,10 @@ fn smaller(shares: &[f64]) -> f64 {
     100.0 * shares.iter().copied().fold(f64::INFINITY, f64::min) / sum.max(1.0)
 }
 
-/// When who begins decides on much: so often it is tried.
+/// The number of tries: the order of the beginnings decides much.
 const TRIES: u64 = 5;
 
-/// At a time in the first second that is different in each try.
+/// A start within the first second, different in each try.
 fn start(case: &Case, attempt: u64) -> Duration {
     let mut rng = case.seed.stream("start", attempt);
     Duration::from_micros(below(rng.next_u64(), 1_000_000))
@@ -113,7 +113,7 @@ pub(super) fn jain_rtt(case: &Case) -> Ran {
     (stage, measures)
 }
 
-/// A second begins when the first has had all.
+/// A second flow begins when the first has had the whole bottleneck.
 pub(super) fn late(case: &Case) -> Ran {
     let path = road();
     let (joins, end) = (case.seconds(20, 5), case.seconds(60, 30));
@@ -138,7 +138,7 @@ pub(super) fn late(case: &Case) -> Ran {
     (stage, measures)
 }
 
-/// The controller and TCP, which begin at about the same time; what they get in all tries.
+/// The controller and TCP, which begin at about the same time; their shares over all tries.
 fn beside(case: &Case, path: Path, tcp: Tcp, gate: Option<Gate>) -> Ran {
     let span = [case.seconds(20, 10), case.seconds(80, 40)];
     let attempt = |n| {

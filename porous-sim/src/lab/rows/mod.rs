@@ -18,13 +18,13 @@ use super::stage::Stage;
 /// A situation.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// In tables and on the command line.
+    /// Its name in tables and on the command line.
     pub name: &'static str,
     /// What happens, in a sentence or two.
     pub about: &'static str,
-    /// Whether a sender that has nothing but bulk can take part.
+    /// True if a sender of bulk data only can take part.
     pub bulk: bool,
-    /// Whether it is worth a picture.
+    /// True if the row is drawn.
     pub plot: bool,
     pub(super) run: fn(&Case) -> (Stage, Vec<Measure>),
 }

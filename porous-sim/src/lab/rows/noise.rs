@@ -1,4 +1,4 @@
-//! Lines that lose, reorder, hesitate or police although nothing is full.
+//! Paths that lose, reorder, pause or police although no queue is full.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -19,7 +19,7 @@ fn road() -> Path {
     Path::new(10_000, 50)
 }
 
-/// One flow for so long.
+/// One flow, until `end`.
 fn alone(case: &Case, path: Path, end: Duration) -> Stage {
     let mut stage = path.stage(case);
     stage.add(path.flow(case, 0, Work::bulk(), s(0)));
@@ -56,13 +56,13 @@ pub(super) fn loss_5(case: &Case) -> Ran {
     lossy(case, 5.0)
 }
 
-/// Datagrams overtake each other, and none is lost: no cut is deserved.
+/// Datagrams overtake each other, and none is lost: each cut of the window is a mistake.
 pub(super) fn reorder(case: &Case) -> Ran {
     let work = Work::steady(500, 1000, Mode::Unreliable);
     reordered(case, work, case.gate(Gate::AtMost(1.0)))
 }
 
-/// The same, in a hurry: then some is lost for good reasons.
+/// The same with bulk data: then some datagrams are lost for good reasons.
 pub(super) fn reorder_bulk(case: &Case) -> Ran {
     reordered(case, Work::bulk(), None)
 }
@@ -102,7 +102,7 @@ pub(super) fn wifi(case: &Case) -> Ran {
         at += lasts;
         bits += rate as f64 * lasts.as_secs_f64();
         if draw(0, 4) == 0 {
-            // What comes in a pause comes late, and together.
+            // Datagrams sent in a pause come late, and together.
             let pause = ms(draw(5, 60));
             stage.at(at, Change::Delay(path.rtt / 2 + pause));
             at += pause;

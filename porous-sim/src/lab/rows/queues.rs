@@ -1,4 +1,4 @@
-//! One flow alone: how much of the bottleneck it uses, and how long it lets things wait.
+//! One flow alone: how much of the bottleneck it uses, and how long a queue it makes.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -11,7 +11,7 @@ use crate::lab::work::Work;
 
 type Ran = (Stage, Vec<Measure>);
 
-/// What every flow alone is asked, after its start.
+/// The measures of every flow alone, after its start.
 fn alone(case: &Case, path: Path) -> Ran {
     let end = case.seconds(30, 20);
     let mut stage = path.stage(case);
@@ -33,14 +33,14 @@ fn alone(case: &Case, path: Path) -> Ran {
     (stage, measures)
 }
 
-/// Asks for something of what was measured.
+/// Adds a gate to one of the measures.
 fn ask(ran: &mut Ran, what: &str, gate: Option<Gate>) {
     for measure in ran.1.iter_mut().filter(|measure| measure.what == what) {
         measure.gate = gate;
     }
 }
 
-/// At 10 Mbit/s, RTT 50 ms, with so many per cent of a BDP.
+/// At 10 Mbit/s, RTT 50 ms, with a queue of this percentage of a BDP.
 fn alone_at(case: &Case, percent: u64) -> Ran {
     alone(case, Path::new(10_000, 50).bdp(percent))
 }
@@ -55,7 +55,7 @@ pub(super) fn alone_1(case: &Case) -> Ran {
 
 pub(super) fn alone_4(case: &Case) -> Ran {
     let mut ran = alone_at(case, 400);
-    // The whole queue is 200 ms, and a datagram behind it.
+    // The whole queue is 200 ms, and one datagram behind it.
     let gate = case.by_class(Gate::AtMost(202.0), Gate::AtMost(30.0));
     ask(&mut ran, "p95 queue", gate);
     ran
@@ -81,7 +81,7 @@ pub(super) fn alone_near(case: &Case) -> Ran {
     alone(case, Path::new(100_000, 10))
 }
 
-/// 64 KB.
+/// A queue of 64 kB.
 const QUEUE: Queue = Queue::Bytes(64_000);
 
 fn fast(case: &Case, path: Path) -> Ran {
@@ -115,7 +115,7 @@ pub(super) fn slow_64k_ticks(case: &Case) -> Ran {
     slow(case, Path::new(2000, 50).ticks())
 }
 
-/// The share of the bottleneck that is useful, from the first datagram on.
+/// The share of the bottleneck that carries useful data, from the first datagram on.
 fn file(case: &Case, kbits: u64, loss: f64, least: f64) -> Ran {
     let gate = case.of_delay(Gate::AtLeast(least));
     let end = s(20);

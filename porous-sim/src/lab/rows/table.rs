@@ -91,7 +91,7 @@ pub const ROWS: &[Row] = &[
         "The same with 1 % of random loss.",
         queues::file_100_loss,
     ),
-    // With others.
+    // Beside others.
     row(
         "equal-2",
         "Two begin within a tenth of a second, at 10 Mbit/s and RTT 50 ms, 1 BDP: the smaller \
@@ -162,7 +162,7 @@ pub const ROWS: &[Row] = &[
          less than a datagram in a round trip, and ever less.",
         changes::no_feedback,
     ),
-    // When it is not a good line.
+    // When the path is bad.
     row(
         "wide-loss",
         "1 % of random loss, RTT 100 ms, and no bottleneck at all.",
@@ -194,7 +194,7 @@ pub const ROWS: &[Row] = &[
         noise::policer,
     )
     .drawn(),
-    // What games do.
+    // Traffic of games.
     games(
         "reorder",
         "500 packets of 1000 bytes a second, less than the road takes, with jitter of 5 ms \

@@ -8,11 +8,11 @@ const BETA: f64 = 0.7;
 
 #[derive(Debug, Default)]
 pub(super) struct Cubic {
-    /// W_max: where something was lost.
+    /// W_max: the window at the last loss.
     most: f64,
-    /// When this congestion avoidance began.
+    /// When this congestion avoidance began, in seconds.
     since: Option<f64>,
-    /// K: so many seconds later the window is W_max again.
+    /// K: the seconds after which the window is W_max again.
     rise: f64,
     /// W_est: the window of Reno with the same losses.
     reno: f64,
@@ -30,7 +30,7 @@ impl Growth for Cubic {
                 *self.since.insert(now)
             }
         };
-        // RFC 9438 (4): as Reno, until it is where it was.
+        // RFC 9438 (4): as Reno, until the window is where it was.
         let alpha = if self.reno < self.prior {
             3.0 * (1.0 - BETA) / (1.0 + BETA)
         } else {
@@ -73,7 +73,7 @@ impl Cubic {
     }
 }
 
-/// By Newton's method, of additions and multiplications alone: they are the same on all machines.
+/// By Newton's method, with additions and multiplications alone: these are the same on all machines.
 fn cube_root(of: f64) -> f64 {
     if of <= 0.0 {
         return 0.0;

@@ -2,10 +2,10 @@
 //! a receiver, from the RFCs.
 //!
 //! Segments of 1448 bytes in packets of 1500; acknowledgements of 52 bytes and 8 more for each of at
-//! most three SACK blocks (RFC 2018), for every second segment or after 40 ms, at once if something
-//! is missing (RFC 5681 §4.2). The window grows by Reno (RFC 5681) or Cubic (RFC 9438), from ten
-//! segments (RFC 6928). What is lost is found by SACK (RFC 6675), or by a timer (RFC 6298) of at
-//! least 200 ms, as systems have it. Segments are counted, not bytes, and have no numbers that wrap.
+//! most three SACK blocks (RFC 2018), for every second segment or after 40 ms, at once if a segment is
+//! missing (RFC 5681 §4.2). The window grows by Reno (RFC 5681) or Cubic (RFC 9438), from ten segments
+//! (RFC 6928). Losses are found by SACK (RFC 6675), or by a timer (RFC 6298) of at least 200 ms, as
+//! systems have it. Segments are counted, not bytes, and have no numbers that wrap.
 
 mod cubic;
 mod receiver;
@@ -23,13 +23,13 @@ use self::receiver::Receiver;
 use self::sender::Sender;
 use super::ends::{Ends, Seen};
 
-/// The data of a segment.
+/// The data of a segment, in bytes.
 pub(super) const SEGMENT: u64 = 1448;
 
-/// A packet with a segment, without the 28 bytes that the road adds to each datagram.
+/// The length of a packet with a segment in bytes, without the 28 that the road adds to each datagram.
 const PACKET: usize = 1500 - 28;
 
-/// An acknowledgement without SACK blocks, likewise.
+/// The length of an acknowledgement without SACK blocks, also without these 28 bytes.
 const ACK: usize = 52 - 28;
 
 /// How the window grows.
@@ -41,12 +41,12 @@ pub(super) enum Tcp {
     Cubic,
 }
 
-/// What a window is like in congestion avoidance. In segments, and seconds.
+/// The growth of a window in congestion avoidance. Windows are in segments, times in seconds.
 trait Growth: core::fmt::Debug {
-    /// So many segments were acknowledged; the window from now on.
+    /// `acked` segments were acknowledged; returns the window from now on.
     fn on_ack(&mut self, now: f64, window: f64, acked: u32, rtt: f64) -> f64;
 
-    /// Something was lost; the slow-start threshold.
+    /// A segment was lost; returns the slow-start threshold.
     fn on_loss(&mut self, window: f64) -> f64;
 }
 
@@ -109,7 +109,7 @@ impl Ends for TcpFlow {
     }
 }
 
-/// A segment as bytes: its number, and when it was sent (RFC 7323).
+/// A segment as bytes: its number, and the time when it was sent (RFC 7323).
 fn segment(number: u32, now: Instant) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(PACKET);
     bytes.extend_from_slice(&number.to_le_bytes());
@@ -118,14 +118,15 @@ fn segment(number: u32, now: Instant) -> Vec<u8> {
     bytes
 }
 
-/// What an acknowledgement says.
+/// The content of an acknowledgement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Acknowledgement {
     /// All segments before this one have arrived.
     before: u32,
-    /// The time in the segment that caused it, in microseconds.
+    /// The timestamp of the segment that caused it, in microseconds.
     echo: u64,
-    /// Ranges of others that have, each with the number after its last, the newest first.
+    /// Ranges of other segments that have arrived, each with the number after its last, the newest
+    /// first.
     blocks: Vec<[u32; 2]>,
 }
 
@@ -158,7 +159,7 @@ impl Acknowledgement {
     }
 }
 
-/// A number from a packet of ours; zero if it ends before.
+/// A number from a packet of ours; 0 if the packet ends before.
 fn u32_of(bytes: &[u8], at: usize) -> u32 {
     let rest = bytes.get(at..).and_then(|rest| rest.first_chunk());
     rest.map_or(0, |bytes| u32::from_le_bytes(*bytes))

@@ -1,4 +1,4 @@
-//! The receiver of TCP: what has arrived, and when to say so.
+//! The receiver of TCP: what has arrived, and when to acknowledge.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -11,16 +11,16 @@ use super::{Acknowledgement, u32_of, u64_of};
 /// How long an acknowledgement may wait for a second segment.
 const DELAY: Duration = Duration::from_millis(40);
 
-/// The most SACK blocks beside timestamps (RFC 2018 §3).
+/// The most SACK blocks beside a timestamp (RFC 2018 §3).
 const BLOCKS: usize = 3;
 
 #[derive(Debug, Default)]
 pub(super) struct Receiver {
-    /// All before this one are there.
+    /// All segments before this one have arrived.
     next: u32,
-    /// Ranges beyond: from the first to the number after the last.
+    /// Ranges beyond `next`: from the first to the number after the last.
     ranges: BTreeMap<u32, u32>,
-    /// Where what came last is, to be told first.
+    /// The ranges that grew last, to be told first.
     recent: VecDeque<u32>,
     /// Segments in order that are not acknowledged.
     waiting: u32,
@@ -52,7 +52,7 @@ impl Receiver {
         }
     }
 
-    /// A segment that is not in order.
+    /// Inserts a segment that is not in order.
     fn insert(&mut self, number: u32) {
         let before = self.ranges.range(..=number).next_back();
         let start = match before {
@@ -91,7 +91,7 @@ impl Receiver {
         self.ack_at
     }
 
-    /// Segments that have arrived without a gap.
+    /// The number of segments that have arrived without a gap.
     pub(super) fn in_order(&self) -> u64 {
         self.next.into()
     }

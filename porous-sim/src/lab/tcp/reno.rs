@@ -6,7 +6,7 @@ use super::Growth;
 pub(super) struct Reno;
 
 impl Growth for Reno {
-    /// A segment a round trip: RFC 5681 (3).
+    /// One segment a round trip: RFC 5681 (3).
     fn on_ack(&mut self, _now: f64, window: f64, acked: u32, _rtt: f64) -> f64 {
         window + f64::from(acked) / window
     }

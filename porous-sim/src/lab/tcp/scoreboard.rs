@@ -2,7 +2,7 @@
 
 use alloc::collections::VecDeque;
 
-/// So many segments behind a missing one arrived: it is lost (DupThresh).
+/// A segment is lost when this many segments behind it have arrived (DupThresh).
 const DUP_THRESH: u32 = 3;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,15 +17,15 @@ struct Segment {
 pub(super) struct Scoreboard {
     first: u32,
     segments: VecDeque<Segment>,
-    /// Neither arrived nor lost, or sent again: `pipe`.
+    /// Segments neither arrived nor lost, or sent again: `pipe`.
     in_flight: u32,
-    /// Lost and not sent again yet.
+    /// Segments lost and not sent again yet.
     to_resend: u32,
-    /// All before this one are known to be lost or not, as far as SACK says.
+    /// Of all segments before this one it is known whether they are lost, as far as SACK tells.
     judged: u32,
     /// No segment before this one is to be sent again.
     resend_from: u32,
-    /// Those that arrived although something before them did not.
+    /// Segments that arrived although one before them did not.
     sacked: u32,
 }
 
@@ -75,7 +75,7 @@ impl Scoreboard {
         }
     }
 
-    /// All before `number` have arrived: how many of them were not known to have.
+    /// All segments before `number` have arrived. Returns how many were not known to have arrived.
     pub(super) fn acknowledge(&mut self, number: u32) -> u32 {
         let mut newly = 0;
         while self.first < number {
@@ -93,7 +93,7 @@ impl Scoreboard {
         newly
     }
 
-    /// Those from `start` on before `end` have arrived: how many were not known to have.
+    /// The segments from `start` to before `end` have arrived. Returns how many were not known to have.
     pub(super) fn sack(&mut self, [start, end]: [u32; 2]) -> u32 {
         let mut newly = 0;
         for number in start.max(self.first)..end.min(self.next()) {
@@ -109,7 +109,7 @@ impl Scoreboard {
         newly
     }
 
-    /// A segment is not missing any more.
+    /// A segment is no longer missing.
     const fn leave(&mut self, segment: Segment) {
         if !segment.lost || segment.resent {
             self.in_flight -= 1;
@@ -118,7 +118,7 @@ impl Scoreboard {
         }
     }
 
-    /// Finds what is lost: how many.
+    /// Finds lost segments. Returns how many are new.
     pub(super) fn find_lost(&mut self) -> u32 {
         if self.sacked < DUP_THRESH {
             return 0;
@@ -145,7 +145,7 @@ impl Scoreboard {
         found
     }
 
-    /// Nothing came for long: all that has not arrived is lost.
+    /// The timer has run out: all segments that have not arrived are lost. Returns how many.
     pub(super) fn lose_all(&mut self) -> u32 {
         let mut lost = 0;
         for segment in self.segments.iter_mut().filter(|segment| !segment.sacked) {

@@ -14,16 +14,16 @@ use super::{Acknowledgement, Growth, SEGMENT, Seen, Tcp, segment};
 /// The first window, in segments (RFC 6928).
 const INITIAL_WINDOW: f64 = 10.0;
 
-/// The shortest and the longest time that it waits for an acknowledgement.
+/// The shortest and the longest timeout (RTO), in seconds.
 const LEAST_RTO: f64 = 0.2;
 const LONGEST_RTO: f64 = 60.0;
 
-/// While what was lost is repaired.
+/// An episode in which lost segments are repaired.
 #[derive(Clone, Copy, Debug)]
 struct Recovery {
-    /// Until all before this one have arrived.
+    /// The episode ends when all segments before this one have arrived.
     until: u32,
-    /// After a timeout, which begins with slow start again.
+    /// True after a timeout, which begins with slow start again.
     by_timer: bool,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Sender {
     threshold: f64,
     board: Scoreboard,
     recovery: Option<Recovery>,
-    /// In seconds (RFC 6298); none before the first.
+    /// The smoothed round trip and its variation, in seconds (RFC 6298); none before the first sample.
     rtt: Option<[f64; 2]>,
     rto: f64,
     timer: Option<Instant>,
@@ -110,7 +110,7 @@ impl Sender {
         self.recovery = Some(Recovery { until, by_timer });
     }
 
-    /// RFC 5681 §3.1, by what was acknowledged but two segments at most (RFC 3465).
+    /// RFC 5681 §3.1, by the segments acknowledged, but at most two (RFC 3465).
     fn grow(&mut self, now: Instant, acked: u32) {
         if self.window < self.threshold {
             self.window += f64::from(acked.min(2));

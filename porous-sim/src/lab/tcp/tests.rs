@@ -1,4 +1,4 @@
-//! The models against what is known of TCP.
+//! The models against known results on TCP.
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -13,7 +13,7 @@ fn s(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// One flow, behind such a bottleneck and with such a loss.
+/// One flow, behind this bottleneck and with this loss in percent.
 fn stage(tcp: Tcp, shared: LinkConfig, loss: f64) -> Stage {
     let mut stage = Stage::new(shared, None, Seed::new(5));
     let line = LinkConfig::new().delay(RTT / 2);
@@ -59,7 +59,7 @@ fn cubic_is_as_fast_as_reno_where_windows_are_small() {
     assert!((0.9..1.3).contains(&ratio), "{ratio}");
 }
 
-/// Half of two BDP is one; seven tenths of 1.5 are more.
+/// Half of two BDP is one; seven tenths of 1.5 BDP are more.
 #[test]
 fn a_queue_of_a_bdp_keeps_the_bottleneck_busy() {
     for (tcp, queue) in [(Tcp::Reno, 66_000), (Tcp::Cubic, 32_000)] {
@@ -97,7 +97,7 @@ fn acknowledgements_are_read_as_they_were_written() {
     assert_eq!(ack.encode().len() + 28, 52 + 16);
 }
 
-/// RFC 5681 §4.2, RFC 2018: every second one, at once for a gap, and what came last first.
+/// RFC 5681 §4.2, RFC 2018: every second segment, at once for a gap, and the newest range first.
 #[test]
 fn the_receiver_tells_of_gaps_at_once() {
     let mut receiver = Receiver::default();

@@ -11,7 +11,7 @@ fn bursts_are_as_many_and_as_long_as_they_say() {
         .collect();
     let bursts = lost.windows(2).filter(|w| *w == [false, true]).count();
     let all = lost.iter().filter(|lost| **lost).count();
-    // One of 105 begins a burst, and a burst is 5 long.
+    // One datagram in 105 begins a burst, and a burst is 5 long.
     assert!(bursts.abs_diff(952) < 4 * 31, "{bursts}");
     assert!(all.abs_diff(4762) < 4 * 200, "{all}");
     let mut half = Link::new(LinkConfig::new().burst_loss(1.0, 20.0, 50.0), SEED);
@@ -34,7 +34,7 @@ fn damage_is_counted_and_a_copy_is_whole() {
     while let Some(datagram) = link.receive(at(0)) {
         whole += u64::from(datagram == [0; 8]);
     }
-    // Two bits of a few were the same one.
+    // Now and then two of the few flipped bits are the same one.
     assert!(whole.abs_diff(2000 - damaged) < 10, "{whole}");
 }
 

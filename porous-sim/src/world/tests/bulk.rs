@@ -1,8 +1,8 @@
-//! Much at one instant.
+//! Many events at one instant.
 
 use super::*;
 
-/// It comes to an end, and is no loop.
+/// The run comes to an end, and is no loop.
 #[test]
 fn what_takes_no_time_may_be_a_lot() {
     const DATAGRAMS: u32 = 150_000;

@@ -84,14 +84,12 @@ impl Plan {
         let mut roles = Vec::new();
         for index in 0..usize::try_from(hosts).unwrap_or(2) {
             let mut draw = Draw::new(seed, "host", index);
-            // One host that asks for the checksum is enough, and the first has a part in nearly all
-            // connections.
+            // One host that asks for the checksum is enough; most connections are with the first.
             let config = memory(common.clone(), Draw::new(seed, "memory", index));
             let config = config.integrity(integrity(
                 checksum && (shape < 2 || index == 0 || draw.often(50)),
             ));
-            // Either all hosts are peers of each other, and listen, or the first is the server of all
-            // others.
+            // All hosts are peers of each other, and listen, or the first is the server of all others.
             let (listens, dials) = match shape {
                 0 | 1 => (index > 0 || shape == 0, (0..index).collect()),
                 _ if index == 0 => (true, Vec::new()),

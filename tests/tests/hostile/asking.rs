@@ -1,5 +1,6 @@
-//! Hosts that have proved an address and are not let in yet: undecided ones, newcomers beside a peer,
-//! and how many places there are.
+//! Hosts that have proved an address and are not let in yet
+//!
+//! Undecided ones, newcomers beside a peer, and how many places there are.
 
 use core::time::Duration;
 

@@ -1,5 +1,6 @@
-//! What offers may say and need not: greetings, how long silence may last, and that the connection is
-//! to be sealed.
+//! What offers may say and need not
+//!
+//! Greetings, how long silence may last, and that the connection is to be sealed.
 
 use core::time::Duration;
 

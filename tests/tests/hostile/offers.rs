@@ -1,5 +1,6 @@
-//! Offers that are within their ranges, and as strange as that allows: the host that makes them is
-//! let in, is talked with, and harms nobody.
+//! Offers that are within their ranges, and as strange as that allows
+//!
+//! The host that makes them is let in, is talked with, and harms nobody.
 
 use core::time::Duration;
 

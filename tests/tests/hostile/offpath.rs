@@ -1,6 +1,7 @@
-//! Attackers that know which hosts talk to each other and see nothing of it: how often a guess is
-//! taken, and what it does then. Each number of hits is held against what `docs/wire.md` lets one
-//! compute.
+//! Attackers that know which hosts talk to each other and see nothing of it
+//!
+//! How often a guess is taken, and what it does then. Each number of hits is held against what
+//! `docs/wire.md` lets one compute.
 
 use porous_proto::{
     ChannelId, Config, Disposition, Ignored, Integrity, Malformed, Mode, PeerState,

@@ -1,5 +1,6 @@
-//! Acknowledgements that are meant to lead the recovery of losses astray: what is repeated, what is
-//! taken for lost, and what is believed of it.
+//! Acknowledgements that are meant to lead the recovery of losses astray
+//!
+//! What is repeated, what is taken for lost, and what is believed of it.
 
 use core::time::Duration;
 

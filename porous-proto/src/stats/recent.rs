@@ -275,7 +275,7 @@ mod tests {
             Instant::ZERO + Duration::from_secs(seconds)
         }
 
-        /// Each second, from one to the other, a hundred frames, of which so many are lost.
+        /// Each second, from one to the other, a hundred frames, of which `lost` are lost.
         fn seconds(loss: &mut Loss, from: u64, to: u64, lost: u64) {
             for second in from..to {
                 let Count { all, lost: before } = loss.now;

@@ -174,13 +174,14 @@ impl Plan {
     /// What the frame is, if it has this length.
     pub(super) fn kind(&self, bytes: u32, store: &Store) -> Kind {
         if self.has_data {
-            let asks = self.header.ack_now;
             let content = if self.is_repeat {
                 Content::Repeated
-            } else if store.has_reliable(&self.contents) {
-                Content::Reliable { asks }
-            } else {
+            } else if !store.has_reliable(&self.contents) {
                 Content::Unreliable
+            } else if self.header.ack_now {
+                Content::Asking
+            } else {
+                Content::Reliable
             };
             Kind::Data { bytes, content }
         } else if self.has_sentinel() || !self.contents.is_empty() {

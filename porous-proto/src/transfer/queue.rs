@@ -34,8 +34,10 @@ pub(crate) enum Kind {
 pub(crate) enum Content {
     /// None of them is sent again.
     Unreliable,
-    /// Some are sent until they arrive. `asks`: the frame asked to be acknowledged at once.
-    Reliable { asks: bool },
+    /// Some are sent until they arrive.
+    Reliable,
+    /// The same, in a frame that asks to be acknowledged at once.
+    Asking,
     /// Reliable messages that other frames carry as well. There is one early probe for a message: the
     /// next ones would take ever longer.
     Repeated,
@@ -91,11 +93,12 @@ impl Sent {
     /// Whether an early probe may repeat it, and if so, whether it asked to be acknowledged at once.
     pub(crate) const fn probe(&self) -> Option<bool> {
         match self.kind {
-            Kind::Data {
-                content: Content::Reliable { asks },
-                ..
-            } => Some(asks),
-            Kind::Data { .. } | Kind::Signal | Kind::Ping | Kind::Aside | Kind::Ack => None,
+            Kind::Data { content, .. } => match content {
+                Content::Reliable => Some(false),
+                Content::Asking => Some(true),
+                Content::Unreliable | Content::Repeated => None,
+            },
+            Kind::Signal | Kind::Ping | Kind::Aside | Kind::Ack => None,
         }
     }
 }
@@ -388,7 +391,7 @@ impl TransferQueue {
 mod tests {
     use super::*;
 
-    /// Sends a frame with so many bytes of data, or without.
+    /// Sends a frame with `bytes` of data, or without any.
     fn push(queue: &mut TransferQueue, bytes: u32) {
         let content = Content::Unreliable;
         let kind = match bytes {

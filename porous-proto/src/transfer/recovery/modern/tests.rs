@@ -27,7 +27,7 @@ fn acks(newest: Option<u64>) -> LaterAcks {
     acks
 }
 
-/// The frame `id` is lost, sent so many milliseconds after the start.
+/// The frame `id` is lost, which was sent at this time.
 fn lost(id: u64, sent: Instant, next: u64) -> Lost {
     Lost {
         id,

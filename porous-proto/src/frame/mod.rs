@@ -38,8 +38,6 @@ pub use message::Mode;
 pub(crate) use message::{Control, Fates, Fragment, LEAST_FRAGMENT, MAX_MESSAGES, Message, Packet};
 pub(crate) use offer::{Channels, GREETING_MAX, Offer, PACKET_CHARGE, Suites, grease};
 pub(crate) use refuse::Refuse;
-#[cfg(any(test, feature = "audit"))]
-pub(crate) use refuse::RefuseReason;
 pub use refuse::{Refusal, RefusalData};
 pub(crate) use short::{Body, FrameWriter, Header, Short};
 

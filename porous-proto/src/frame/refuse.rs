@@ -95,31 +95,14 @@ pub enum Refusal {
     Security,
 }
 
-/// Why a host refuses a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RefuseReason {
-    /// It does not speak that version.
-    Version,
-    /// The two offers do not go together: that of the refuser is of this application.
-    Incompatible { application_id: u64 },
-    /// It has no place left.
-    Full,
-    /// Its application does not want it.
-    Application,
-    /// One of the two demands a sealed connection, which the other cannot have, or not so.
-    Security,
-}
-
 /// A refusal. It names only the requester's nonce: the refuser keeps no state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refuse {
     pub(crate) nonce_peer: u64,
-    pub(crate) reason: RefuseReason,
-    /// The newest and the oldest version that the refuser speaks.
+    /// The newest and the oldest version that the refuser speaks, whatever it refuses for.
     pub(crate) newest_version: u32,
     pub(crate) oldest_version: u32,
-    /// Empty unless the reason is the application's.
-    pub(crate) data: RefusalData,
+    pub(crate) refusal: Refusal,
 }
 
 impl Refuse {
@@ -127,74 +110,39 @@ impl Refuse {
     pub(crate) const LONGEST: usize = long::HEAD + 2 + RefusalData::MAX;
 
     /// Refuses the host that has this nonce.
-    pub(crate) fn new(nonce_peer: u64, refusal: Refusal) -> Self {
-        let (mut oldest_version, mut newest_version) = (VERSION, VERSION);
-        let mut data = RefusalData::default();
-        let reason = match refusal {
-            Refusal::Version { oldest, newest } => {
-                (oldest_version, newest_version) = (oldest, newest);
-                RefuseReason::Version
-            }
-            Refusal::Incompatible { application_id } => {
-                RefuseReason::Incompatible { application_id }
-            }
-            Refusal::Full => RefuseReason::Full,
-            Refusal::Application(said) => {
-                data = said;
-                RefuseReason::Application
-            }
-            Refusal::Security => RefuseReason::Security,
-        };
+    pub(crate) const fn new(nonce_peer: u64, refusal: Refusal) -> Self {
+        let (mut newest_version, mut oldest_version) = (VERSION, VERSION);
+        if let Refusal::Version { oldest, newest } = refusal {
+            (newest_version, oldest_version) = (newest, oldest);
+        }
         Self {
             nonce_peer,
-            reason,
             newest_version,
             oldest_version,
-            data,
-        }
-    }
-
-    /// What it tells the application.
-    pub(crate) const fn refusal(&self) -> Refusal {
-        match self.reason {
-            RefuseReason::Version => Refusal::Version {
-                oldest: self.oldest_version,
-                newest: self.newest_version,
-            },
-            RefuseReason::Incompatible { application_id } => {
-                Refusal::Incompatible { application_id }
-            }
-            RefuseReason::Full => Refusal::Full,
-            RefuseReason::Application => Refusal::Application(self.data),
-            RefuseReason::Security => Refusal::Security,
+            refusal,
         }
     }
 
     pub(crate) fn encode(&self, buffer: &mut [u8]) -> Result<usize, NoRoom> {
-        let application_id;
-        let (reason, said) = match self.reason {
-            RefuseReason::Version => (0, &[][..]),
-            RefuseReason::Incompatible { application_id: id } => {
-                application_id = id.to_le_bytes();
-                (1, &application_id[..])
+        let id;
+        let (reason, said) = match &self.refusal {
+            Refusal::Version { .. } => (0, &[][..]),
+            Refusal::Incompatible { application_id } => {
+                id = application_id.to_le_bytes();
+                (1, &id[..])
             }
-            RefuseReason::Full => (2, &[][..]),
-            RefuseReason::Application => (3, self.data.as_bytes()),
-            RefuseReason::Security => (4, &[][..]),
+            Refusal::Full => (2, &[][..]),
+            Refusal::Application(data) => (3, data.as_bytes()),
+            Refusal::Security => (4, &[][..]),
         };
         let length = u8::try_from(said.len()).map_err(|_| NoRoom)?;
-        long::encode(
-            buffer,
-            REFUSE,
-            self.newest_version,
-            [0, self.nonce_peer],
-            |writer| {
-                writer.u8(reason)?;
-                writer.u32(self.oldest_version)?;
-                writer.u8(length)?;
-                writer.bytes(said)
-            },
-        )
+        let nonces = [0, self.nonce_peer];
+        long::encode(buffer, REFUSE, self.newest_version, nonces, |writer| {
+            writer.u8(reason)?;
+            writer.u32(self.oldest_version)?;
+            writer.u8(length)?;
+            writer.bytes(said)
+        })
     }
 
     pub(super) fn decode(long: &Long<'_>) -> Result<Self, Malformed> {
@@ -206,33 +154,27 @@ impl Refuse {
         }
         let mut reader = Reader::new(long.body);
         let reason = reader.u8()?;
-        let oldest_version = reader.u32()?;
+        let (newest, oldest) = (long.version, reader.u32()?);
         let length = usize::from(reader.u8()?);
         let said = reader.bytes(length)?;
         if reader.remaining() != 0 {
             return Err(Malformed::TrailingBytes);
         }
-        let mut data = RefusalData::default();
-        let reason = match (reason, said) {
-            (0, []) => RefuseReason::Version,
-            (1, &[a, b, c, d, e, f, g, h]) => RefuseReason::Incompatible {
+        let refusal = match (reason, said) {
+            (0, []) => Refusal::Version { oldest, newest },
+            (1, &[a, b, c, d, e, f, g, h]) => Refusal::Incompatible {
                 application_id: u64::from_le_bytes([a, b, c, d, e, f, g, h]),
             },
-            (2, []) => RefuseReason::Full,
-            (3, said) => {
-                data = RefusalData::new(said).ok_or(Malformed::BadValue)?;
-                RefuseReason::Application
-            }
-            (4, []) => RefuseReason::Security,
+            (2, []) => Refusal::Full,
+            (3, said) => Refusal::Application(RefusalData::new(said).ok_or(Malformed::BadValue)?),
+            (4, []) => Refusal::Security,
             _ => return Err(Malformed::BadValue),
         };
-        let newest_version = long.version;
         Ok(Self {
             nonce_peer: long.nonce_peer,
-            reason,
-            newest_version,
-            oldest_version,
-            data,
+            newest_version: newest,
+            oldest_version: oldest,
+            refusal,
         })
     }
 }

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use arrayvec::ArrayVec;
 
 use super::reencode;
-use crate::frame::{self, Context, Control, Integrity, Malformed, RefuseReason, Rest};
+use crate::frame::{self, Context, Control, Integrity, Malformed, Refusal, Rest};
 use crate::serial;
 
 pub use forms::{Ack, Connect, Form, Message, Packet, Short};
@@ -72,22 +72,18 @@ pub fn decode(datagram: &[u8], agreement: &Agreement) -> Result<Vec<Form>, Malfo
         },
         Rest::Refuse(refuse) => Form::Refuse {
             nonce_peer: refuse.nonce_peer,
-            reason: match refuse.reason {
-                RefuseReason::Version => 0,
-                RefuseReason::Incompatible { .. } => 1,
-                RefuseReason::Full => 2,
-                RefuseReason::Application => 3,
-                RefuseReason::Security => 4,
+            reason: match refuse.refusal {
+                Refusal::Version { .. } => 0,
+                Refusal::Incompatible { .. } => 1,
+                Refusal::Full => 2,
+                Refusal::Application(_) => 3,
+                Refusal::Security => 4,
             },
             versions: [refuse.newest_version, refuse.oldest_version],
-            data: match refuse.reason {
-                RefuseReason::Incompatible { application_id } => {
-                    application_id.to_le_bytes().into()
-                }
-                RefuseReason::Version
-                | RefuseReason::Full
-                | RefuseReason::Application
-                | RefuseReason::Security => refuse.data.as_bytes().to_vec(),
+            data: match refuse.refusal {
+                Refusal::Incompatible { application_id } => application_id.to_le_bytes().into(),
+                Refusal::Application(data) => data.as_bytes().into(),
+                Refusal::Version { .. } | Refusal::Full | Refusal::Security => Vec::new(),
             },
         },
         Rest::Disconnect(form) => Form::Disconnect([form.nonce_self, form.nonce_peer], form.reason),

@@ -58,7 +58,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
                 ))
             }
             Rest::Refuse(refuse) => Some(self.with_nonce(refuse.nonce_peer, |peer, way| {
-                peer.on_refused(way, refuse.refusal(), now);
+                peer.on_refused(way, refuse.refusal, now);
                 true
             })),
             Rest::Disconnect(bye) => Some(self.on_disconnect(&bye)),

@@ -80,10 +80,9 @@ fn the_target_reaches_every_form() {
     let data = RefusalData::new(b"no").unwrap();
     let refuse = Refuse {
         nonce_peer: 7,
-        reason: RefuseReason::Application,
         newest_version: 1,
         oldest_version: 1,
-        data,
+        refusal: Refusal::Application(data),
     };
     let (nonce_self, nonce_peer, reason) = (1, 2, 3);
     for form in [

@@ -3,7 +3,7 @@
 use crate::wire::{NoRoom, Reader, Writer, all_zero, varint_length};
 
 use super::layout::Context;
-use super::{Control, Fates, Malformed};
+use super::{Control, Fates, Malformed, Marker};
 
 /// T = 6, no flags: the first byte of every control message.
 pub(super) const HEAD: u8 = 0xC0;
@@ -42,9 +42,9 @@ impl Control {
             Self::Noop => 0,
             Self::Ping(_) | Self::Pong(_) => 2,
             Self::Window { .. } => 5,
-            Self::Sentinel { dependency, .. } | Self::Tombstone { dependency, .. } => {
+            Self::Sentinel(marker) | Self::Tombstone(marker) => {
                 let id = usize::from(context.id_bytes);
-                id.saturating_add(varint_length(*dependency))
+                id.saturating_add(varint_length(marker.dependency))
                     .saturating_add(1)
             }
             Self::Limits { .. } => 6,
@@ -72,24 +72,8 @@ impl Control {
                 writer.bytes(&[WINDOW, channel])?;
                 writer.u32(id)
             }
-            Self::Sentinel {
-                channel,
-                id,
-                dependency,
-            } => {
-                writer.bytes(&[SENTINEL, channel])?;
-                writer.uint(id, context.id_bytes)?;
-                writer.varint(dependency)
-            }
-            Self::Tombstone {
-                channel,
-                id,
-                dependency,
-            } => {
-                writer.bytes(&[TOMBSTONE, channel])?;
-                writer.uint(id, context.id_bytes)?;
-                writer.varint(dependency)
-            }
+            Self::Sentinel(marker) => encode_marker(writer, SENTINEL, marker, context),
+            Self::Tombstone(marker) => encode_marker(writer, TOMBSTONE, marker, context),
             Self::Limits {
                 serial,
                 receive_rate,
@@ -137,22 +121,8 @@ impl Control {
                 channel: reader.u8()?,
                 id: reader.u32()?,
             },
-            SENTINEL => {
-                let (channel, id, dependency) = decode_position(reader, context)?;
-                Self::Sentinel {
-                    channel,
-                    id,
-                    dependency,
-                }
-            }
-            TOMBSTONE => {
-                let (channel, id, dependency) = decode_position(reader, context)?;
-                Self::Tombstone {
-                    channel,
-                    id,
-                    dependency,
-                }
-            }
+            SENTINEL => Self::Sentinel(decode_marker(reader, context)?),
+            TOMBSTONE => Self::Tombstone(decode_marker(reader, context)?),
             LIMITS => decode_limits(reader)?,
             PATH_CHALLENGE => Self::PathChallenge(reader.u64()?),
             PATH_RESPONSE => Self::PathResponse(reader.u64()?),
@@ -194,17 +164,25 @@ fn decode_padding(zeros: &[u8]) -> Result<Decoded, Malformed> {
     Ok(Decoded::Padding(zeros.len().saturating_add(MIN_PADDING)))
 }
 
-fn decode_position(
-    reader: &mut Reader<'_>,
+fn encode_marker(
+    writer: &mut Writer<'_>,
+    subtype: u8,
+    marker: Marker,
     context: &Context,
-) -> Result<(u8, u32, u32), Malformed> {
-    let channel = reader.u8()?;
-    let id = reader.uint(context.id_bytes)?;
-    let dependency = reader.varint()?;
-    if dependency >= context.window {
-        return Err(Malformed::BadValue);
-    }
-    Ok((channel, id, dependency))
+) -> Result<(), NoRoom> {
+    writer.bytes(&[subtype, marker.channel])?;
+    writer.uint(marker.id, context.id_bytes)?;
+    writer.varint(marker.dependency)
+}
+
+fn decode_marker(reader: &mut Reader<'_>, context: &Context) -> Result<Marker, Malformed> {
+    let marker = Marker {
+        channel: reader.u8()?,
+        id: reader.uint(context.id_bytes)?,
+        dependency: reader.varint()?,
+    };
+    let is_near = marker.dependency < context.window;
+    is_near.then_some(marker).ok_or(Malformed::BadValue)
 }
 
 fn encode_fates(writer: &mut Writer<'_>, fates: Fates) -> Result<(), NoRoom> {

@@ -117,6 +117,15 @@ impl Fates {
     }
 }
 
+/// What stands in the order of a channel in the place of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Marker {
+    pub(crate) channel: u8,
+    /// Low 16 or 24 bits, as in [`Packet::id`].
+    pub(crate) id: u32,
+    pub(crate) dependency: u32,
+}
+
 /// Signalling messages. Packet ids are low 16 or 24 bits as in [`Packet::id`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Control {
@@ -130,17 +139,9 @@ pub(crate) enum Control {
     /// these low 32 bits.
     Window { channel: u8, id: u32 },
     /// Sentinel packet (§3.2.2).
-    Sentinel {
-        channel: u8,
-        id: u32,
-        dependency: u32,
-    },
+    Sentinel(Marker),
     /// Stands for a cancelled reliable packet: consumed as empty.
-    Tombstone {
-        channel: u8,
-        id: u32,
-        dependency: u32,
-    },
+    Tombstone(Marker),
     /// The sender's new limit for what it wants to receive, in bytes a second; the newest serial
     /// counts.
     Limits { serial: u16, receive_rate: u32 },

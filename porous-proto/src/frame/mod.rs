@@ -35,7 +35,9 @@ pub(crate) use layout::{Context, Layout};
 pub(crate) use long::VERSION;
 pub use malformed::Malformed;
 pub use message::Mode;
-pub(crate) use message::{Control, Fates, Fragment, LEAST_FRAGMENT, MAX_MESSAGES, Message, Packet};
+pub(crate) use message::{
+    Control, Fates, Fragment, LEAST_FRAGMENT, MAX_MESSAGES, Marker, Message, Packet,
+};
 pub(crate) use offer::{Channels, GREETING_MAX, Offer, PACKET_CHARGE, Suites, grease};
 pub(crate) use refuse::Refuse;
 pub use refuse::{Refusal, RefusalData};

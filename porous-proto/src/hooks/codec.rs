@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use arrayvec::ArrayVec;
 
 use super::reencode;
-use crate::frame::{self, Context, Control, Integrity, Malformed, Refusal, Rest};
+use crate::frame::{self, Context, Control, Integrity, Malformed, Marker, Refusal, Rest};
 use crate::serial;
 
 pub use forms::{Ack, Connect, Form, Message, Packet, Short};
@@ -210,16 +210,8 @@ fn fields(control: Control) -> (u8, Vec<u64>) {
         Control::Ping(id) => (1, [id.into()].into()),
         Control::Pong(id) => (2, [id.into()].into()),
         Control::Window { channel, id } => (3, [channel.into(), id.into()].into()),
-        Control::Sentinel {
-            channel,
-            id,
-            dependency,
-        } => (4, [channel.into(), id.into(), dependency.into()].into()),
-        Control::Tombstone {
-            channel,
-            id,
-            dependency,
-        } => (5, [channel.into(), id.into(), dependency.into()].into()),
+        Control::Sentinel(marker) => (4, place(marker)),
+        Control::Tombstone(marker) => (5, place(marker)),
         Control::Limits {
             serial,
             receive_rate,
@@ -237,4 +229,13 @@ fn fields(control: Control) -> (u8, Vec<u64>) {
             next,
         } => (11, [channel.into(), number.into(), next.into()].into()),
     }
+}
+
+fn place(marker: Marker) -> Vec<u64> {
+    [
+        marker.channel.into(),
+        marker.id.into(),
+        marker.dependency.into(),
+    ]
+    .into()
 }

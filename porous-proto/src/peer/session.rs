@@ -389,11 +389,11 @@ impl Session {
         let channels = self.agreement.channels;
         let is_valid = match *message {
             Message::Packet(ref packet) => return self.sequencing.check_packet(packet),
-            Message::Control(Control::Sentinel { channel, id, .. }) => {
-                return self.sequencing.check_sentinel(channel, id);
+            Message::Control(Control::Sentinel(marker)) => {
+                return self.sequencing.check_sentinel(marker);
             }
-            Message::Control(Control::Tombstone { channel, id, .. }) => {
-                return self.sequencing.check_tombstone(channel, id);
+            Message::Control(Control::Tombstone(marker)) => {
+                return self.sequencing.check_tombstone(marker);
             }
             Message::Control(
                 Control::Window { channel, id } | Control::Fates { channel, id, .. },
@@ -476,20 +476,8 @@ impl Session {
                 Control::Fates { channel, id, fates } => {
                     self.sequencing.on_fates(channel, id, fates);
                 }
-                Control::Sentinel {
-                    channel,
-                    id,
-                    dependency,
-                } => {
-                    self.sequencing.on_sentinel(channel, id, dependency);
-                }
-                Control::Tombstone {
-                    channel,
-                    id,
-                    dependency,
-                } => {
-                    self.sequencing.on_tombstone(channel, id, dependency);
-                }
+                Control::Sentinel(marker) => self.sequencing.on_sentinel(marker),
+                Control::Tombstone(marker) => self.sequencing.on_tombstone(marker),
                 Control::Limits {
                     serial,
                     receive_rate,

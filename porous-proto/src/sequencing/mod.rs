@@ -35,7 +35,7 @@ use self::scheduler::Scheduler;
 use self::send_room::Refusal;
 use self::trust::forgeable;
 use crate::config::{Channel as Settings, Policy, Priority};
-use crate::frame::{Channels, Control, Fates, Message, Mode, PACKET_CHARGE, Packet};
+use crate::frame::{Channels, Control, Fates, Marker, Message, Mode, PACKET_CHARGE, Packet};
 #[cfg(any(test, feature = "audit"))]
 use crate::hooks::audit::Audit;
 use crate::options::SendOptions;
@@ -270,7 +270,7 @@ impl Sequencing {
                     self.scheduler.unblock(&mut self.table);
                 }
             }
-            Message::Control(Control::Tombstone { channel, id, .. }) => {
+            Message::Control(Control::Tombstone(Marker { channel, id, .. })) => {
                 if let Some((made, mut shared)) = self.table.get_mut(channel) {
                     made.sender.buried(id, &mut shared);
                 }
@@ -371,9 +371,9 @@ impl Sequencing {
     }
 
     /// Checks a sentinel packet: only marked ids (18) have one.
-    pub(crate) fn check_sentinel(&self, channel: u8, id: u32) -> Verdict {
+    pub(crate) fn check_sentinel(&self, marker: Marker) -> Verdict {
         let params = &self.table.params;
-        if channel < params.channels && is_marked(u64::from(id), params.spacing) {
+        if marker.channel < params.channels && is_marked(marker.id.into(), params.spacing) {
             Verdict::Stale
         } else {
             Verdict::Violation
@@ -381,12 +381,13 @@ impl Sequencing {
     }
 
     /// Checks a tombstone.
-    pub(crate) fn check_tombstone(&self, channel: u8, id: u32) -> Verdict {
-        if channel >= self.table.params.channels {
+    pub(crate) fn check_tombstone(&self, marker: Marker) -> Verdict {
+        let params = &self.table.params;
+        if marker.channel >= params.channels {
             return Verdict::Violation;
         }
-        match self.table.get(channel) {
-            Some(made) => made.receiver.check_tombstone(id, &self.table.params),
+        match self.table.get(marker.channel) {
+            Some(made) => made.receiver.check_tombstone(marker.id, params),
             None => Verdict::Begin,
         }
     }
@@ -428,18 +429,18 @@ impl Sequencing {
     }
 
     /// Takes in a sentinel packet (§3.2.2).
-    pub(crate) fn on_sentinel(&mut self, channel: u8, id: u32, dependency: u32) {
-        if let Some((made, mut shared)) = self.table.get_mut(channel) {
-            (made.receiver).insert_sentinel((id, dependency), self.frame, &mut shared);
-            self.has_arrived(channel);
+    pub(crate) fn on_sentinel(&mut self, marker: Marker) {
+        if let Some((made, mut shared)) = self.table.get_mut(marker.channel) {
+            (made.receiver).insert_sentinel(marker, self.frame, &mut shared);
+            self.has_arrived(marker.channel);
         }
     }
 
     /// Takes in a tombstone: a reliable or passive packet that is consumed as empty.
-    pub(crate) fn on_tombstone(&mut self, channel: u8, id: u32, dependency: u32) {
-        if let Some((made, mut shared)) = self.table.get_mut(channel) {
-            (made.receiver).insert_tombstone((id, dependency), self.frame, &mut shared);
-            self.has_arrived(channel);
+    pub(crate) fn on_tombstone(&mut self, marker: Marker) {
+        if let Some((made, mut shared)) = self.table.get_mut(marker.channel) {
+            (made.receiver).insert_tombstone(marker, self.frame, &mut shared);
+            self.has_arrived(marker.channel);
         }
     }
 
@@ -506,7 +507,8 @@ const fn sent_packet(message: &Message<Bytes>) -> Option<(u8, u32)> {
     match *message {
         Message::Packet(Packet { channel, id, .. })
         | Message::Control(
-            Control::Sentinel { channel, id, .. } | Control::Tombstone { channel, id, .. },
+            Control::Sentinel(Marker { channel, id, .. })
+            | Control::Tombstone(Marker { channel, id, .. }),
         ) => Some((channel, id)),
         Message::Control(_) => None,
     }

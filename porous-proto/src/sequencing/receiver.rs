@@ -8,7 +8,7 @@ use super::entry::{Content, Entry};
 use super::trust::{Dispute, Trust};
 use super::{SequencingParams, Shared, cost};
 use crate::config::Order;
-use crate::frame::{Mode, Packet};
+use crate::frame::{Marker, Mode, Packet};
 use crate::serial;
 use crate::time::Instant;
 
@@ -172,13 +172,9 @@ impl Receiver {
     }
 
     /// A sentinel packet: an unreliable packet with this id was sent (§3.2.2).
-    pub(crate) fn insert_sentinel(
-        &mut self,
-        (id, dependency): (u32, u32),
-        frame: u64,
-        shared: &mut Shared<'_>,
-    ) {
-        let Some(id) = self.place(id, dependency, shared.params) else {
+    pub(crate) fn insert_sentinel(&mut self, marker: Marker, frame: u64, shared: &mut Shared<'_>) {
+        let dependency = marker.dependency;
+        let Some(id) = self.place(marker.id, dependency, shared.params) else {
             return;
         };
         self.trust.on_message(id, frame, shared.params.window);
@@ -191,13 +187,9 @@ impl Receiver {
     }
 
     /// A reliable or passive packet with this id was given up.
-    pub(crate) fn insert_tombstone(
-        &mut self,
-        (id, dependency): (u32, u32),
-        frame: u64,
-        shared: &mut Shared<'_>,
-    ) {
-        let Some(id) = self.place(id, dependency, shared.params) else {
+    pub(crate) fn insert_tombstone(&mut self, marker: Marker, frame: u64, shared: &mut Shared<'_>) {
+        let dependency = marker.dependency;
+        let Some(id) = self.place(marker.id, dependency, shared.params) else {
             return;
         };
         self.trust.on_message(id, frame, shared.params.window);

@@ -12,7 +12,7 @@ use super::send_room::Held;
 use super::transfer_window::{Sent, TransferWindow};
 use super::{SequencingParams, Shared, Totals, cost};
 use crate::event::Outcome;
-use crate::frame::{Control, Fates, Fragment, Message, Mode, Packet};
+use crate::frame::{Control, Fates, Fragment, Marker, Message, Mode, Packet};
 use crate::options::SendOptions;
 use crate::progress::SendProgress;
 use crate::serial;
@@ -177,11 +177,11 @@ impl Sender {
         }
         if mode == Mode::Unreliable && is_marked(id, shared.params.spacing) {
             let id = serial::truncate(id, shared.params.id_bits);
-            self.controls.push_back(Control::Sentinel {
+            self.controls.push_back(Control::Sentinel(Marker {
                 channel,
                 id,
                 dependency,
-            });
+            }));
         }
         shared.totals.charged += cost;
         self.window.begin(mode, payload.len());
@@ -399,11 +399,11 @@ impl Sender {
         };
         match sent.mode {
             Mode::Unreliable => shared.totals.charged -= sent.discharge(),
-            Mode::Reliable | Mode::Passive => self.controls.push_back(Control::Tombstone {
+            Mode::Reliable | Mode::Passive => self.controls.push_back(Control::Tombstone(Marker {
                 channel,
                 id: serial::truncate(id, shared.params.id_bits),
                 dependency,
-            }),
+            })),
         }
         self.give_back(id, shared.totals);
         match reason {

@@ -28,6 +28,14 @@ const FRAGMENT: usize = 10;
 /// No message counts more for the cap of a channel.
 const LONGEST: u64 = 1008;
 
+const fn marker(channel: u8, id: u32, dependency: u32) -> Marker {
+    Marker {
+        channel,
+        id,
+        dependency,
+    }
+}
+
 pub(super) fn params(window: u64, spacing: u64) -> SequencingParams {
     SequencingParams {
         channels: 2,
@@ -115,18 +123,9 @@ impl Wire {
                     ));
                     self.receiver.next_frame().on_packet(&packet, NOW);
                 }
-                Message::Control(Control::Sentinel {
-                    channel,
-                    id,
-                    dependency,
-                }) => {
-                    assert_ne!(
-                        self.receiver.check_sentinel(channel, id),
-                        Verdict::Violation
-                    );
-                    self.receiver
-                        .next_frame()
-                        .on_sentinel(channel, id, dependency);
+                Message::Control(Control::Sentinel(marker)) => {
+                    assert_ne!(self.receiver.check_sentinel(marker), Verdict::Violation);
+                    self.receiver.next_frame().on_sentinel(marker);
                 }
                 other => unreachable!("{other:?}"),
             }
@@ -210,7 +209,7 @@ fn borrow(packet: &Packet<Bytes>) -> Packet<&[u8]> {
 fn is_called(message: &Message<Bytes>, name: &str) -> bool {
     match message {
         Message::Packet(packet) => packet.payload == name.as_bytes(),
-        Message::Control(Control::Sentinel { id, .. }) => name == alloc::format!("s{id}"),
+        Message::Control(Control::Sentinel(Marker { id, .. })) => name == alloc::format!("s{id}"),
         Message::Control(_) => false,
     }
 }

@@ -92,16 +92,16 @@ fn control(context: Context) -> impl Strategy<Value = Owned> {
         any::<u16>().prop_map(Control::Ping),
         any::<u16>().prop_map(Control::Pong),
         any::<(u8, u32)>().prop_map(|(channel, id)| Control::Window { channel, id }),
-        position().prop_map(|(channel, id, dependency)| Control::Sentinel {
+        position().prop_map(|(channel, id, dependency)| Control::Sentinel(Marker {
             channel,
             id,
             dependency: dependency.into()
-        }),
-        position().prop_map(|(channel, id, dependency)| Control::Tombstone {
+        })),
+        position().prop_map(|(channel, id, dependency)| Control::Tombstone(Marker {
             channel,
             id,
             dependency: dependency.into()
-        }),
+        })),
         (any::<u16>(), 1..=u32::MAX).prop_map(|(serial, receive_rate)| Control::Limits {
             serial,
             receive_rate

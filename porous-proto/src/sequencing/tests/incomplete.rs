@@ -127,12 +127,12 @@ fn what_is_complete_or_passed_is_not_given_up() {
 fn the_sentinel_of_a_packet_that_is_given_up_stays() {
     let mut receiver = receiver(10_000);
     assert!(take(&mut receiver, &part(Mode::Unreliable, 7, 0), NOW));
-    receiver.next_frame().on_sentinel(0, 7, 0);
+    receiver.next_frame().on_sentinel(marker(0, 7, 0));
     receiver.handle_timeout(NOW + 2 * SECOND);
     assert_eq!((receiver.totals().kept, dropped(&receiver)), (0, (1, 0)));
     // It lets the window pass when a whole one was lost (§3.2.2).
-    receiver.next_frame().on_sentinel(0, 55, 0);
-    receiver.next_frame().on_sentinel(0, 63, 0);
+    receiver.next_frame().on_sentinel(marker(0, 55, 0));
+    receiver.next_frame().on_sentinel(marker(0, 63, 0));
     assert!(receiver.receive(NOW).is_none());
     assert_eq!(receiver.table.get(0).unwrap().receiver.base(), 8);
 }
@@ -250,7 +250,7 @@ fn a_fragment_whose_packet_made_room_for_others_does_not_exceed_the_budget() {
 #[test]
 fn a_sentinel_takes_nothing_of_the_budget() {
     let mut receiver = receiver(64 + 20);
-    receiver.next_frame().on_sentinel(0, 7, 0);
+    receiver.next_frame().on_sentinel(marker(0, 7, 0));
     assert!(take(
         &mut receiver,
         &whole(Mode::Reliable, 8, &[0; 20]),

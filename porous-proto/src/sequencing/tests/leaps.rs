@@ -35,16 +35,16 @@ fn forgeries(id: u32) -> Vec<Message<Bytes>> {
         all.push(packet(mode, None, 3));
         all.push(packet(mode, part, 300));
     }
-    all.push(Message::Control(Control::Tombstone {
+    all.push(Message::Control(Control::Tombstone(Marker {
         channel,
         id,
         dependency,
-    }));
-    all.push(Message::Control(Control::Sentinel {
+    })));
+    all.push(Message::Control(Control::Sentinel(Marker {
         channel,
         id: id / 512 * 512 + 511,
         dependency,
-    }));
+    })));
     all
 }
 
@@ -58,16 +58,8 @@ impl Wire {
                 assert_ne!(receiver.check_packet(&packet), Verdict::Violation);
                 receiver.on_packet(&packet, NOW);
             }
-            &Message::Control(Control::Sentinel {
-                channel,
-                id,
-                dependency,
-            }) => receiver.on_sentinel(channel, id, dependency),
-            &Message::Control(Control::Tombstone {
-                channel,
-                id,
-                dependency,
-            }) => receiver.on_tombstone(channel, id, dependency),
+            &Message::Control(Control::Sentinel(marker)) => receiver.on_sentinel(marker),
+            &Message::Control(Control::Tombstone(marker)) => receiver.on_tombstone(marker),
             Message::Control(_) => unreachable!("nobody forges these"),
         }
         self.receiver.audit(&mut Audit::default(), LONGEST);

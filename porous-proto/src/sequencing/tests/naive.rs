@@ -29,7 +29,9 @@ impl Naive {
                 packet.dependency.into(),
                 packet.fragment.is_none(),
             ),
-            Message::Control(Control::Sentinel { id, dependency, .. }) => (*id, *dependency, false),
+            Message::Control(Control::Sentinel(Marker { id, dependency, .. })) => {
+                (*id, *dependency, false)
+            }
             Message::Control(other) => unreachable!("{other:?}"),
         };
         if u64::from(id) < self.1 {
@@ -104,8 +106,8 @@ proptest! {
             match &message {
                 Message::Packet(packet) if is_rest(packet) => continue,
                 Message::Packet(packet) => wire.receiver.next_frame().on_packet(&borrow(packet), NOW),
-                Message::Control(Control::Sentinel { channel, id, dependency }) => {
-                    wire.receiver.next_frame().on_sentinel(*channel, *id, *dependency);
+                Message::Control(Control::Sentinel(marker)) => {
+                    wire.receiver.next_frame().on_sentinel(*marker);
                 }
                 Message::Control(other) => unreachable!("{other:?}"),
             }

@@ -6,7 +6,7 @@ use super::*;
 fn sentinels(wire: &Wire) -> Vec<u32> {
     let mut ids = Vec::new();
     for message in &wire.messages {
-        if let Message::Control(Control::Sentinel { id, .. }) = *message {
+        if let Message::Control(Control::Sentinel(Marker { id, .. })) = *message {
             ids.push(id);
         }
     }
@@ -135,8 +135,8 @@ fn a_channel_beyond_the_agreed_ones_is_a_violation() {
         };
         let verdicts = [
             wire.receiver.check_packet(&packet),
-            wire.receiver.check_sentinel(channel, 1),
-            wire.receiver.check_tombstone(channel, 1),
+            wire.receiver.check_sentinel(marker(channel, 1, 0)),
+            wire.receiver.check_tombstone(marker(channel, 1, 0)),
         ];
         let violations = verdicts.map(|verdict| verdict == Verdict::Violation);
         assert_eq!(violations, [refused; 3], "{channel}"); // C18

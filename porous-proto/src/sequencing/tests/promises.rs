@@ -43,11 +43,11 @@ const fn fates(count: u8, first: bool, skipped: u64) -> Fates {
 }
 
 fn tombstone(id: u32) -> Message<Bytes> {
-    Message::Control(Control::Tombstone {
+    Message::Control(Control::Tombstone(Marker {
         channel: 0,
         id,
         dependency: 0,
-    })
+    }))
 }
 
 #[test]
@@ -429,10 +429,7 @@ fn a_packet_that_is_being_sent_is_cancelled_at_once() {
     );
     let left = messages(&mut sender);
     let ids: Vec<_> = left.iter().filter_map(sent_packet).collect();
-    assert!(matches!(
-        left[0],
-        Message::Control(Control::Tombstone { .. })
-    ));
+    assert!(matches!(left[0], Message::Control(Control::Tombstone(_))));
     assert_eq!(ids, [(0, 1)]);
     assert_eq!(
         (sender.totals().unsent, sender.totals().undelivered),

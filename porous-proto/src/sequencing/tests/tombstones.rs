@@ -30,8 +30,10 @@ fn part(mode: Mode, index: u32) -> Packet<&'static [u8]> {
 
 /// A tombstone arrives: what was thought of it.
 fn bury(receiver: &mut Sequencing, id: u32, dependency: u32) -> Verdict {
-    let verdict = receiver.check_tombstone(0, id);
-    receiver.next_frame().on_tombstone(0, id, dependency);
+    let verdict = receiver.check_tombstone(marker(0, id, dependency));
+    receiver
+        .next_frame()
+        .on_tombstone(marker(0, id, dependency));
     receiver.audit(&mut Audit::default(), LONGEST);
     verdict
 }
@@ -128,9 +130,12 @@ fn a_tombstone_that_nobody_can_have_sent_changes_nothing() {
     let mut receiver = receiver();
     // It depends on what was before the first packet, or its channel is none.
     assert_eq!(bury(&mut receiver, 0, 1), Verdict::Begin);
-    assert_eq!(receiver.check_tombstone(2, 0), Verdict::Violation);
-    receiver.next_frame().on_tombstone(2, 0, 0);
+    assert_eq!(
+        receiver.check_tombstone(marker(2, 0, 0)),
+        Verdict::Violation
+    );
+    receiver.next_frame().on_tombstone(marker(2, 0, 0));
     assert_eq!(receiver.totals().kept, 0);
     // On a channel of which nothing has come yet.
-    assert_eq!(receiver.check_tombstone(1, 0), Verdict::Begin);
+    assert_eq!(receiver.check_tombstone(marker(1, 0, 0)), Verdict::Begin);
 }

@@ -109,9 +109,9 @@ fn a_sentinel_lets_the_window_move_when_a_whole_window_was_lost() {
 #[test]
 fn a_tombstone_is_not_delivered_and_nobody_waits_for_it() {
     let mut receiver = unordered(params(16, 2));
-    receiver.next_frame().on_tombstone(0, 1, 1);
+    receiver.next_frame().on_tombstone(marker(0, 1, 1));
     assert_eq!(receiver.receive(NOW), None);
-    receiver.next_frame().on_tombstone(0, 0, 0);
+    receiver.next_frame().on_tombstone(marker(0, 0, 0));
     assert_eq!(receiver.receive(NOW), None);
     assert_eq!(receiver.table.get(0).unwrap().receiver.base(), 2);
     receiver.audit(&mut Audit::default(), LONGEST);
@@ -141,14 +141,9 @@ fn arrive(wire: &mut Wire, index: usize) {
             assert_ne!(verdict, Verdict::Violation);
             wire.receiver.next_frame().on_packet(&borrow(&packet), NOW);
         }
-        Message::Control(Control::Sentinel {
-            channel,
-            id,
-            dependency,
-        }) => wire
-            .receiver
-            .next_frame()
-            .on_sentinel(channel, id, dependency),
+        Message::Control(Control::Sentinel(marker)) => {
+            wire.receiver.next_frame().on_sentinel(marker)
+        }
         Message::Control(other) => unreachable!("{other:?}"),
     }
 }

@@ -1,6 +1,7 @@
 //! Control messages that arrive (`docs/wire.md`, "Control").
 
 use super::*;
+use crate::frame::Marker;
 
 fn control(control: Control) -> [Message<Vec<u8>>; 1] {
     [Message::Control(control)]
@@ -11,11 +12,11 @@ fn window(channel: u8, id: u32) -> Control {
 }
 
 fn sentinel(channel: u8, id: u32) -> Control {
-    Control::Sentinel {
+    Control::Sentinel(Marker {
         channel,
         id,
         dependency: 0,
-    }
+    })
 }
 
 fn told(channel: u8) -> Control {
@@ -27,11 +28,11 @@ fn told(channel: u8) -> Control {
 }
 
 fn tombstone(channel: u8, id: u32) -> Control {
-    Control::Tombstone {
+    Control::Tombstone(Marker {
         channel,
         id,
         dependency: 0,
-    }
+    })
 }
 
 #[test]
@@ -88,11 +89,11 @@ fn tombstones_take_of_the_receive_budget() {
     let config = Config::new().receive_budget(1, 3 * 64).unwrap();
     let mut session = session(&config);
     // The first one depends on a packet that never comes.
-    let waits = Control::Tombstone {
+    let waits = Control::Tombstone(Marker {
         channel: 0,
         id: 1,
         dependency: 1,
-    };
+    });
     for (frame, message) in [(0, waits), (1, tombstone(0, 2)), (2, tombstone(0, 3))] {
         assert_eq!(deliver(&mut session, frame, &control(message)), Ok(()));
     }

@@ -123,6 +123,7 @@ mod peer;
 mod progress;
 mod sequencing;
 mod serial;
+mod source;
 mod stats;
 mod time;
 mod transfer;

@@ -28,6 +28,7 @@ const VOCABULARY: &[&str] = &[
     "event",
     "options",
     "progress",
+    "source",
     "stats",
     "time",
 ];

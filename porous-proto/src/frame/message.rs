@@ -31,6 +31,19 @@ pub(crate) enum Message<P> {
     Control(Control),
 }
 
+impl<P> Message<P> {
+    /// It is sent until it arrives. Other packets are sent once, and signalling that is lost is said anew,
+    /// as it is then.
+    pub(crate) const fn is_reliable(&self) -> bool {
+        match self {
+            Self::Packet(packet) => !matches!(packet.mode, Mode::Unreliable),
+            Self::Control(control) => {
+                matches!(control, Control::Sentinel(_) | Control::Tombstone(_))
+            }
+        }
+    }
+}
+
 /// A packet or a fragment of one. `P` is the payload: borrowed when decoded, shared when sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Packet<P> {

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use super::agreement::{self, Agreement};
 use super::effort::Effort;
 use super::settings::{Identity, Tick};
-use crate::config::{Config, Priority};
+use crate::config::Config;
 use crate::error::SendError;
 use crate::event::{Ecn, Ignored};
 use crate::frame::{
@@ -20,10 +20,7 @@ use crate::options::SendOptions;
 use crate::sequencing::{Delivered, Sequencing, Verdict, cost};
 use crate::stats::ModeCounts;
 use crate::time::Instant;
-use crate::transfer::{
-    Acked, Arrival, Delivery, Incoming, NextMessage, PathWords, Source, Transfer, TransferParams,
-    Written,
-};
+use crate::transfer::{Acked, Arrival, Incoming, PathWords, Transfer, TransferParams, Written};
 use crate::wire::NoRoom;
 
 /// Packets, and the bytes in them.
@@ -37,51 +34,6 @@ impl Counts {
     const fn count(&mut self, mode: Mode, len: usize) {
         self.packets.add(mode, 1);
         self.bytes.add(mode, len as u64);
-    }
-}
-
-/// What the transfer layer sees of the sequencing layer.
-impl Source for Sequencing {
-    fn next_signal(&mut self) -> Option<Control> {
-        Self::next_signal(self)
-    }
-
-    fn next_message(&mut self, priority: Priority, most: usize) -> Option<NextMessage> {
-        let (message, options) = Self::next_message(self, priority, most)?;
-        let delivery = if options.mode == Mode::Unreliable {
-            Delivery::Unreliable
-        } else {
-            Delivery::Reliable
-        };
-        Some(NextMessage {
-            message,
-            delivery,
-            copies: options.redundancy,
-        })
-    }
-
-    fn cut(&mut self, message: &Message<Bytes>) {
-        Self::cut(self, message);
-    }
-
-    fn is_current(&self, message: &Message<Bytes>) -> bool {
-        Self::is_current(self, message)
-    }
-
-    fn skipped(&mut self, message: &Message<Bytes>) {
-        Self::skipped(self, message);
-    }
-
-    fn sent(&mut self, message: &Message<Bytes>) {
-        Self::sent(self, message);
-    }
-
-    fn acknowledged(&mut self, message: &Message<Bytes>) {
-        Self::acknowledged(self, message);
-    }
-
-    fn lost(&mut self, message: &Message<Bytes>) -> bool {
-        Self::lost(self, message)
     }
 }
 

@@ -41,6 +41,7 @@ use crate::hooks::audit::Audit;
 use crate::options::SendOptions;
 use crate::progress::{ReceiveProgress, SendProgress};
 use crate::serial;
+use crate::source::{NextMessage, Source};
 use crate::stats::ChannelStats;
 use crate::time::Instant;
 
@@ -212,100 +213,6 @@ impl Sequencing {
     pub(crate) fn close(&mut self) -> Receipts {
         self.table.close();
         core::mem::take(&mut self.table.totals.receipts)
-    }
-
-    /// The next new message of this priority: see [`Scheduler::next_message`].
-    pub(crate) fn next_message(
-        &mut self,
-        priority: Priority,
-        most: usize,
-    ) -> Option<(Message<Bytes>, SendOptions)> {
-        self.scheduler.next_message(priority, most, &mut self.table)
-    }
-
-    /// The next signalling to be sent: a question, an answer, or a window acknowledgement.
-    pub(crate) fn next_signal(&mut self) -> Option<Control> {
-        self.signals.next(self.scheduler.now, &mut self.table)
-    }
-
-    /// Whether a message that waits is still of use: see [`Scheduler::is_current`].
-    pub(crate) fn is_current(&self, message: &Message<Bytes>) -> bool {
-        self.scheduler.is_current(message, &self.table)
-    }
-
-    /// A message that was no longer [current](Self::is_current) is not sent.
-    pub(crate) fn skipped(&mut self, message: &Message<Bytes>) {
-        self.scheduler.skipped(message, &mut self.table);
-    }
-
-    /// A message is in the next frame.
-    pub(crate) fn sent(&mut self, message: &Message<Bytes>) {
-        self.scheduler.sent(message, &mut self.table);
-    }
-
-    /// The message was cut off another one, which ends where it begins.
-    pub(crate) fn cut(&mut self, message: &Message<Bytes>) {
-        let Message::Packet(packet) = message else {
-            return;
-        };
-        if let Some((made, shared)) = self.table.get_mut(packet.channel) {
-            made.sender.cut(packet.id, packet.part().0, shared.params);
-        }
-    }
-
-    /// A message arrived at the remote host.
-    pub(crate) fn acknowledged(&mut self, message: &Message<Bytes>) {
-        match *message {
-            Message::Packet(Packet {
-                channel,
-                id,
-                mode,
-                fragment,
-                ..
-            }) => {
-                if let Some((made, mut shared)) = self.table.get_mut(channel) {
-                    made.sender.acknowledged(id, fragment, &mut shared);
-                }
-                if mode == Mode::Unreliable {
-                    self.scheduler.unblock(&mut self.table);
-                }
-            }
-            Message::Control(Control::Tombstone(Marker { channel, id, .. })) => {
-                if let Some((made, mut shared)) = self.table.get_mut(channel) {
-                    made.sender.buried(id, &mut shared);
-                }
-            }
-            Message::Control(Control::Window { channel, id }) => {
-                self.signals.is_reported(channel, id, &mut self.table);
-            }
-            Message::Control(_) => {}
-        }
-    }
-
-    /// A message that is not sent again was dropped. Whether it matters if it arrives nevertheless.
-    pub(crate) fn lost(&mut self, message: &Message<Bytes>) -> bool {
-        match *message {
-            Message::Packet(Packet { channel, id, .. }) => {
-                let made = self.table.get_mut(channel);
-                let matters =
-                    made.is_some_and(|(made, mut shared)| made.sender.lost(id, &mut shared));
-                self.scheduler.unblock(&mut self.table);
-                return matters;
-            }
-            Message::Control(Control::Window { channel, id }) => {
-                return self.signals.report_lost(channel, id, &mut self.table);
-            }
-            Message::Control(Control::Ask { channel, number }) => {
-                self.signals.ask_again(channel, number, &mut self.table);
-            }
-            Message::Control(control @ Control::Fates { .. }) => self.signals.repeat(control),
-            // Nobody has heard the answer.
-            Message::Control(Control::Told {
-                channel, number, ..
-            }) => self.signals.answer(channel, number),
-            Message::Control(_) => {}
-        }
-        false
     }
 
     /// Checks a window acknowledgement: false if it names a packet that was never sent
@@ -499,6 +406,91 @@ impl Sequencing {
             len: parts.whole(),
             received: u32::try_from(parts.len()).unwrap_or(u32::MAX),
         })
+    }
+}
+
+/// What the transfer layer sees of this one.
+impl Source for Sequencing {
+    fn next_signal(&mut self) -> Option<Control> {
+        self.signals.next(self.scheduler.now, &mut self.table)
+    }
+
+    fn next_message(&mut self, priority: Priority, most: usize) -> Option<NextMessage> {
+        self.scheduler.next_message(priority, most, &mut self.table)
+    }
+
+    fn cut(&mut self, message: &Message<Bytes>) {
+        let Message::Packet(packet) = message else {
+            return;
+        };
+        if let Some((made, shared)) = self.table.get_mut(packet.channel) {
+            made.sender.cut(packet.id, packet.part().0, shared.params);
+        }
+    }
+
+    fn is_current(&self, message: &Message<Bytes>) -> bool {
+        self.scheduler.is_current(message, &self.table)
+    }
+
+    fn skipped(&mut self, message: &Message<Bytes>) {
+        self.scheduler.skipped(message, &mut self.table);
+    }
+
+    fn sent(&mut self, message: &Message<Bytes>) {
+        self.scheduler.sent(message, &mut self.table);
+    }
+
+    fn acknowledged(&mut self, message: &Message<Bytes>) {
+        match *message {
+            Message::Packet(Packet {
+                channel,
+                id,
+                mode,
+                fragment,
+                ..
+            }) => {
+                if let Some((made, mut shared)) = self.table.get_mut(channel) {
+                    made.sender.acknowledged(id, fragment, &mut shared);
+                }
+                if mode == Mode::Unreliable {
+                    self.scheduler.unblock(&mut self.table);
+                }
+            }
+            Message::Control(Control::Tombstone(Marker { channel, id, .. })) => {
+                if let Some((made, mut shared)) = self.table.get_mut(channel) {
+                    made.sender.buried(id, &mut shared);
+                }
+            }
+            Message::Control(Control::Window { channel, id }) => {
+                self.signals.is_reported(channel, id, &mut self.table);
+            }
+            Message::Control(_) => {}
+        }
+    }
+
+    fn lost(&mut self, message: &Message<Bytes>) -> bool {
+        match *message {
+            Message::Packet(Packet { channel, id, .. }) => {
+                let made = self.table.get_mut(channel);
+                let matters =
+                    made.is_some_and(|(made, mut shared)| made.sender.lost(id, &mut shared));
+                self.scheduler.unblock(&mut self.table);
+                return matters;
+            }
+            Message::Control(Control::Window { channel, id }) => {
+                return self.signals.report_lost(channel, id, &mut self.table);
+            }
+            Message::Control(Control::Ask { channel, number }) => {
+                self.signals.ask_again(channel, number, &mut self.table);
+            }
+            Message::Control(control @ Control::Fates { .. }) => self.signals.repeat(control),
+            // Nobody has heard the answer.
+            Message::Control(Control::Told {
+                channel, number, ..
+            }) => self.signals.answer(channel, number),
+            Message::Control(_) => {}
+        }
+        false
     }
 }
 

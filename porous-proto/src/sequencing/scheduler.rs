@@ -22,7 +22,7 @@ use crate::bucket::Bucket;
 use crate::config::{Channel as Settings, Policy, Priority};
 use crate::frame::{Message, Mode};
 use crate::hooks::work;
-use crate::options::SendOptions;
+use crate::source::NextMessage;
 use crate::time::Instant;
 
 /// What a byte takes on the clock of a channel of weight 1.
@@ -268,7 +268,7 @@ impl Scheduler {
         priority: Priority,
         most: usize,
         table: &mut ChannelTable,
-    ) -> Option<(Message<Bytes>, SendOptions)> {
+    ) -> Option<NextMessage> {
         while let Some(channel) = self.lanes.pop(priority) {
             work::count(1);
             let (made, mut shared) = table.made(channel)?;
@@ -277,10 +277,10 @@ impl Scheduler {
                 continue;
             }
             let next = made.sender.next_message((channel, most), &mut shared);
-            if let Some((message, options)) = next {
-                let cost = cost(&message);
+            if let Some(next) = next {
+                let cost = cost(&next.message);
                 self.lanes.sent(priority, channel, &mut made.lane, cost);
-                return Some((message, options));
+                return Some(next);
             }
             made.in_turn = false;
             if made.sender.has_more() && !core::mem::replace(&mut made.blocked, true) {

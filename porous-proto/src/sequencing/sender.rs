@@ -16,6 +16,7 @@ use crate::frame::{Control, Fates, Fragment, Marker, Message, Mode, Packet};
 use crate::options::SendOptions;
 use crate::progress::SendProgress;
 use crate::serial;
+use crate::source::NextMessage;
 use crate::time::Instant;
 
 /// The packet whose fragments are being sent.
@@ -114,9 +115,12 @@ impl Sender {
         &mut self,
         (channel, most): (u8, usize),
         shared: &mut Shared<'_>,
-    ) -> Option<(Message<Bytes>, SendOptions)> {
+    ) -> Option<NextMessage> {
         if let Some(control) = self.controls.pop_front() {
-            return Some((Message::Control(control), Mode::Reliable.into()));
+            return Some(NextMessage {
+                message: Message::Control(control),
+                copies: 0,
+            });
         }
         if self.current.is_none() {
             self.begin(channel, shared);
@@ -138,7 +142,10 @@ impl Sender {
                 self.give_back(id, shared.totals);
             }
         }
-        Some((Message::Packet(packet), options))
+        Some(NextMessage {
+            message: Message::Packet(packet),
+            copies: options.redundancy,
+        })
     }
 
     /// Gives the next packet its id, if the transfer window (16) and the remote's budget allow

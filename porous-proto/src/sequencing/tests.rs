@@ -100,7 +100,9 @@ impl Wire {
             self.sender
                 .send(0, Bytes::copy_from_slice(name.as_bytes()), mode);
         }
-        while let Some((message, _)) = self.sender.next_message(Priority::Low, FRAGMENT) {
+        while let Some(NextMessage { message, .. }) =
+            self.sender.next_message(Priority::Low, FRAGMENT)
+        {
             self.messages.push(message);
         }
     }

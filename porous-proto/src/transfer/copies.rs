@@ -4,9 +4,9 @@
 use core::ops::Range;
 use core::time::Duration;
 
-use super::Source;
 use super::plan::Plan;
 use super::store::{List, Store};
+use crate::source::Source;
 use crate::time::Instant;
 
 /// No more messages wait for copies: those give way that have had the most chances.

@@ -6,16 +6,17 @@ use alloc::vec::Vec;
 
 use bytes::Bytes;
 
+use super::TransferParams;
 use super::copies::{Copies, Offer};
 use super::plan::Plan;
 use super::rates::Rates;
 use super::send_queue::SendQueue;
-use super::store::{Delivery, List, Outgoing, Store, Ticket};
-use super::{Source, TransferParams};
+use super::store::{List, Outgoing, Store, Ticket};
 use crate::config::{Policy, Priority};
 use crate::frame::{Fragment, LEAST_FRAGMENT, Message, Packet};
 use crate::hooks::canary::{Bug, strikes};
 use crate::hooks::work;
+use crate::source::Source;
 use crate::time::Instant;
 
 /// All of them.
@@ -64,7 +65,6 @@ impl Messages {
         };
         let outgoing = Outgoing {
             message: next.message,
-            delivery: next.delivery,
             priority,
             copies: next.copies,
             probed: false,
@@ -167,22 +167,19 @@ impl Messages {
                 carried.open.extend(ticket); // another frame carries it
                 continue;
             };
-            match outgoing.delivery {
-                Delivery::Reliable => {
-                    is_reliable = true;
-                    if strikes(Bug::ForgetsResend) {
-                        continue;
-                    }
-                    // A receiver that waits for it has waited for long (P8).
-                    outgoing.copies = outgoing.copies.max(self.copies_of_lost);
-                    let ticket = self.send_queue.push_again(&mut self.store, outgoing);
-                    carried.open.push(ticket);
+            if outgoing.message.is_reliable() {
+                is_reliable = true;
+                if strikes(Bug::ForgetsResend) {
+                    continue;
                 }
-                Delivery::Unreliable | Delivery::Latest => {
-                    let matters = self.rates.on_lost(&outgoing.message);
-                    if source.lost(&outgoing.message) || matters {
-                        carried.given_up.push(outgoing.message);
-                    }
+                // A receiver that waits for it has waited for long (P8).
+                outgoing.copies = outgoing.copies.max(self.copies_of_lost);
+                let ticket = self.send_queue.push_again(&mut self.store, outgoing);
+                carried.open.push(ticket);
+            } else {
+                let matters = self.rates.on_lost(&outgoing.message);
+                if source.lost(&outgoing.message) || matters {
+                    carried.given_up.push(outgoing.message);
                 }
             }
         }
@@ -315,7 +312,6 @@ pub(super) fn split(outgoing: &mut Outgoing, most: usize) -> Option<Outgoing> {
 mod tests {
     use alloc::vec::Vec;
 
-    use super::super::Delivery;
     use super::*;
     use crate::config::Priority;
     use crate::frame::Mode;
@@ -383,7 +379,6 @@ mod tests {
                 receipt: false,
                 payload: payload.clone().into(),
             }),
-            delivery: Delivery::Reliable,
             priority: Priority::High,
             copies: 1,
             probed: true,

@@ -23,7 +23,6 @@ mod recovery;
 mod rtt;
 mod send_queue;
 mod signals;
-mod source;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -43,13 +42,12 @@ use self::probe::Way;
 use self::queue::Sent;
 pub(crate) use self::received::{Arrival, Report};
 use self::signals::Signals;
-pub(crate) use self::source::{NextMessage, Source};
-pub(crate) use self::store::Delivery;
 use self::store::List;
 use self::width::Widths;
 use crate::config::{Policy, Priority};
 use crate::event::Ecn;
 use crate::frame::{AckBlock, ConnectionId, Control, Header, Message, Short};
+use crate::source::Source;
 use crate::time::Instant;
 use crate::wire::NoRoom;
 

@@ -1,6 +1,7 @@
 //! Our frames, and what becomes of them: acknowledged, or considered dropped, by acknowledgements or by
 //! time (§3.1.2, §3.1.5; `docs/deviations.md` T1).
 
+use super::TransferParams;
 use super::acked::{Acked, LaterAcks};
 use super::inbound::Inbound;
 use super::messages::Messages;
@@ -9,9 +10,9 @@ use super::probe::Probes;
 use super::queue::{Kind, Taken, TransferQueue};
 use super::recovery::Due;
 use super::signals::Sentinels;
-use super::{Source, TransferParams};
 use crate::config::Policy;
 use crate::event::Ecn;
+use crate::source::Source;
 use crate::stats::Loss;
 use crate::time::Instant;
 

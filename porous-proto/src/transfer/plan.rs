@@ -4,9 +4,9 @@
 use arrayvec::ArrayVec;
 use bytes::Bytes;
 
+use super::Report;
 use super::queue::{Content, Kind};
 use super::store::{List, Outgoing, Store};
-use super::{Delivery, Report};
 use crate::config::Priority;
 use crate::event::Ecn;
 use crate::frame::{
@@ -142,7 +142,6 @@ impl Plan {
         self.push_control(control);
         let outgoing = Outgoing {
             message: Message::Control(control),
-            delivery: Delivery::Latest,
             priority: Priority::High,
             copies: 0,
             probed: false,

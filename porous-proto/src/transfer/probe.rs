@@ -3,7 +3,6 @@
 
 use core::time::Duration;
 
-use super::Source;
 use super::path::Path;
 use super::ping::Pings;
 use super::plan::Plan;
@@ -11,6 +10,7 @@ use super::queue::TransferQueue;
 use super::recovery::Question;
 use super::store::{List, Store};
 use crate::frame::Control;
+use crate::source::Source;
 use crate::time::Instant;
 
 /// No more frames are looked at for one probe.

@@ -3,12 +3,13 @@
 
 use core::time::Duration;
 
+use super::TransferParams;
 use super::messages::Messages;
 use super::outbound::Outbound;
 use super::ping::Pings;
 use super::plan::Plan;
-use super::{Source, TransferParams};
 use crate::frame::Control;
+use crate::source::Source;
 use crate::time::Instant;
 
 /// The longest LIMITS, in bytes.

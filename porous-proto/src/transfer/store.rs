@@ -10,28 +10,16 @@ use alloc::vec::Vec;
 use bytes::Bytes;
 
 use crate::config::Priority;
-use crate::frame::Message;
+use crate::frame::{Message, Mode};
 use crate::hooks::work;
 use crate::time::Instant;
 
 const NIL: u32 = u32::MAX;
 
-/// What the transfer layer owes a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Delivery {
-    /// Sent once.
-    Unreliable,
-    /// Sent until it is acknowledged.
-    Reliable,
-    /// Sent once, and replaced by the newest state if it is lost (window acknowledgements).
-    Latest,
-}
-
 /// A message on its way.
 #[derive(Clone, Debug)]
 pub(crate) struct Outgoing {
     pub(crate) message: Message<Bytes>,
-    pub(crate) delivery: Delivery,
     pub(crate) priority: Priority,
     /// The number of further frames that carry it, if they have room (`docs/deviations.md` P8).
     pub(crate) copies: u8,
@@ -87,10 +75,12 @@ impl Entry {
 
     /// Forgets the payload of an unreliable message that is not sent again.
     fn release_unreliable(&mut self) {
-        if let Some(outgoing) = &mut self.outgoing {
-            if let (Delivery::Unreliable, Message::Packet(packet)) =
-                (outgoing.delivery, &mut outgoing.message)
-            {
+        if let Some(Outgoing {
+            message: Message::Packet(packet),
+            ..
+        }) = &mut self.outgoing
+        {
+            if packet.mode == Mode::Unreliable {
                 packet.payload = Bytes::new();
             }
         }
@@ -319,7 +309,7 @@ impl Store {
             index = next;
             let place = &mut self.entries[entry as usize];
             let wanted = place.outgoing.as_ref().is_some_and(|outgoing| {
-                outgoing.delivery == Delivery::Reliable && fits(&outgoing.message, place.sent)
+                outgoing.message.is_reliable() && fits(&outgoing.message, place.sent)
             });
             if wanted {
                 if let Some(outgoing) = &mut place.outgoing {
@@ -415,7 +405,7 @@ impl Store {
     /// Whether a message of `list` is sent until it arrives.
     pub(crate) fn has_reliable(&self, list: &List) -> bool {
         self.iter(list)
-            .any(|outgoing| outgoing.delivery == Delivery::Reliable)
+            .any(|outgoing| outgoing.message.is_reliable())
     }
 
     pub(crate) fn front(&self, list: &List) -> Option<&Outgoing> {

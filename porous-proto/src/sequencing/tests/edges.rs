@@ -10,7 +10,10 @@ fn channels_of_one_priority_take_turns_by_fragment() {
     wire.sender
         .send(1, Bytes::from_static(&[1; 30]), Mode::Reliable);
     let mut order = Vec::new();
-    while let Some((Message::Packet(packet), _)) = wire.sender.next_message(Priority::Low, FRAGMENT)
+    while let Some(NextMessage {
+        message: Message::Packet(packet),
+        ..
+    }) = wire.sender.next_message(Priority::Low, FRAGMENT)
     {
         order.push(packet.channel);
     }
@@ -215,7 +218,11 @@ fn a_packet_that_is_passed_while_it_is_being_sent_is_not_sent_any_further() {
         );
         assert!(sender.next_message(Priority::Low, FRAGMENT).is_none());
         sender.send(0, Bytes::from_static(&[8]), mode);
-        let Some((Message::Packet(next), _)) = sender.next_message(Priority::Low, FRAGMENT) else {
+        let Some(NextMessage {
+            message: Message::Packet(next),
+            ..
+        }) = sender.next_message(Priority::Low, FRAGMENT)
+        else {
             unreachable!()
         };
         assert_eq!((next.id, &next.payload[..]), (1, &[8][..]));
@@ -226,7 +233,10 @@ fn a_packet_that_is_passed_while_it_is_being_sent_is_not_sent_any_further() {
 fn what_becomes_of_messages_of_a_packet_that_was_passed_changes_nothing() {
     for mode in [Mode::Unreliable, Mode::Passive, Mode::Reliable] {
         let mut sender = half_sent(mode);
-        let part = sender.next_message(Priority::Low, FRAGMENT).unwrap().0;
+        let part = sender
+            .next_message(Priority::Low, FRAGMENT)
+            .unwrap()
+            .message;
         sender.on_window(0, 0);
         sender.acknowledged(&part);
         sender.lost(&part);

@@ -35,7 +35,7 @@ fn fill(sender: &mut Sequencing, channel: u8, packets: usize, len: usize) {
 
 /// The channel of the next message, and its length.
 fn next(sender: &mut Sequencing) -> Option<(u8, usize)> {
-    let (message, _) = sender.next_message(Priority::Low, 1000)?;
+    let message = sender.next_message(Priority::Low, 1000)?.message;
     let Message::Packet(packet) = message else {
         unreachable!("{message:?}")
     };

@@ -19,8 +19,8 @@ fn options(mode: Mode, token: u64) -> SendOptions {
 
 /// Takes all that is to be sent.
 fn messages(sender: &mut Sequencing) -> Vec<Message<Bytes>> {
-    let all =
-        core::iter::from_fn(|| Some(sender.next_message(Priority::Low, FRAGMENT)?.0)).collect();
+    let all = core::iter::from_fn(|| Some(sender.next_message(Priority::Low, FRAGMENT)?.message))
+        .collect();
     sender.audit(&mut Audit::default(), LONGEST);
     all
 }
@@ -280,7 +280,11 @@ fn lost_fates_are_repeated_as_they_were_and_are_not_hoarded() {
     let mut wire = Wire::new(params(16, 2));
     wire.sender
         .send(0, "abc".into(), options(Mode::Unreliable, 7));
-    let sent = wire.sender.next_message(Priority::Low, FRAGMENT).unwrap().0;
+    let sent = wire
+        .sender
+        .next_message(Priority::Low, FRAGMENT)
+        .unwrap()
+        .message;
     let Message::Packet(packet) = &sent else {
         panic!("{sent:?}");
     };

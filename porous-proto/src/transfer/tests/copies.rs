@@ -10,10 +10,10 @@ fn sides() -> [Side; 2] {
 }
 
 impl Side {
-    fn queue(&mut self, name: u8, len: usize, delivery: Delivery, copies: u8) {
+    fn queue(&mut self, name: u8, len: usize, mode: Mode, copies: u8) {
         let message = NextMessage {
             copies,
-            ..message(name, len, delivery)
+            ..message(name, len, mode)
         };
         self.script.low.push_back(message);
     }
@@ -36,16 +36,16 @@ impl Side {
 #[test]
 fn copies_ride_in_the_next_frames_behind_what_is_new() {
     for mut side in sides() {
-        for (name, delivery) in [(0, Delivery::Reliable), (1, Delivery::Unreliable)] {
-            side.queue(name, 40, delivery, 2);
+        for (name, mode) in [(0, Mode::Reliable), (1, Mode::Unreliable)] {
+            side.queue(name, 40, mode, 2);
         }
         assert_eq!(side.frame(), Some(vec![0, 1]));
         assert_eq!(side.later(), None, "no frame for a copy alone");
-        side.queue(2, 40, Delivery::Reliable, 0);
+        side.queue(2, 40, Mode::Reliable, 0);
         assert_eq!(side.later(), Some(vec![2, 0, 1]));
-        side.queue(3, 40, Delivery::Reliable, 0);
+        side.queue(3, 40, Mode::Reliable, 0);
         assert_eq!(side.later(), Some(vec![3, 0, 1]));
-        side.queue(4, 40, Delivery::Reliable, 0);
+        side.queue(4, 40, Mode::Reliable, 0);
         assert_eq!(side.later(), Some(vec![4]));
     }
 }
@@ -54,13 +54,13 @@ fn copies_ride_in_the_next_frames_behind_what_is_new() {
 #[test]
 fn no_copy_rides_in_the_same_instant() {
     for mut side in sides() {
-        side.queue(0, 50, Delivery::Unreliable, 1);
-        side.queue(1, 480, Delivery::Unreliable, 0);
-        side.queue(2, 50, Delivery::Unreliable, 0);
+        side.queue(0, 50, Mode::Unreliable, 1);
+        side.queue(1, 480, Mode::Unreliable, 0);
+        side.queue(2, 50, Mode::Unreliable, 0);
         assert_eq!(side.frame(), Some(vec![0]));
         assert_eq!(side.frame(), Some(vec![1]));
         assert_eq!(side.frame(), Some(vec![2]));
-        side.queue(3, 50, Delivery::Unreliable, 0);
+        side.queue(3, 50, Mode::Unreliable, 0);
         assert_eq!(side.later(), Some(vec![3, 0]));
     }
 }
@@ -69,15 +69,15 @@ fn no_copy_rides_in_the_same_instant() {
 #[test]
 fn an_acknowledgement_of_any_frame_cancels_copies() {
     for mut side in sides() {
-        for delivery in [Delivery::Reliable, Delivery::Unreliable] {
-            side.queue(0, 40, delivery, 3);
-            side.queue(1, 40, delivery, 3);
+        for mode in [Mode::Reliable, Mode::Unreliable] {
+            side.queue(0, 40, mode, 3);
+            side.queue(1, 40, mode, 3);
             let first = side.transfer.outbound.queue.next();
             assert_eq!(side.frame(), Some(vec![0, 1]));
-            side.queue(2, 40, delivery, 0);
+            side.queue(2, 40, mode, 0);
             assert_eq!(side.later(), Some(vec![2, 0, 1]));
             side.acknowledge(&[first + 1]);
-            side.queue(3, 40, delivery, 0);
+            side.queue(3, 40, mode, 0);
             assert_eq!(side.later(), Some(vec![3]));
             // Of the frames without them, one is lost: they are not.
             side.acknowledge(&[first + 2]);
@@ -94,13 +94,13 @@ fn an_acknowledgement_of_any_frame_cancels_copies() {
 #[test]
 fn a_message_with_copies_is_lost_when_all_frames_are_that_carried_it() {
     for mut side in sides() {
-        side.queue(0, 40, Delivery::Unreliable, 1);
-        side.queue(1, 40, Delivery::Reliable, 1);
+        side.queue(0, 40, Mode::Unreliable, 1);
+        side.queue(1, 40, Mode::Reliable, 1);
         assert_eq!(side.frame(), Some(vec![0, 1]));
-        side.queue(2, 40, Delivery::Unreliable, 0);
+        side.queue(2, 40, Mode::Unreliable, 0);
         assert_eq!(side.later(), Some(vec![2, 0, 1]));
         for name in 3..7 {
-            side.queue(name, 40, Delivery::Unreliable, 0);
+            side.queue(name, 40, Mode::Unreliable, 0);
             assert_eq!(side.later(), Some(vec![name]));
         }
         side.acknowledge(&[2, 3]);
@@ -116,13 +116,13 @@ fn a_message_with_copies_is_lost_when_all_frames_are_that_carried_it() {
 #[test]
 fn a_message_is_not_lost_while_its_copy_is_under_way() {
     for mut side in sides() {
-        side.queue(0, 40, Delivery::Reliable, 1);
+        side.queue(0, 40, Mode::Reliable, 1);
         for name in 1..4 {
             assert!(side.frame().is_some_and(|names| names.len() == 1));
-            side.queue(name, 450, Delivery::Unreliable, 0);
+            side.queue(name, 450, Mode::Unreliable, 0);
         }
         assert_eq!(side.frame(), Some(vec![3]));
-        side.queue(4, 40, Delivery::Unreliable, 0);
+        side.queue(4, 40, Mode::Unreliable, 0);
         assert_eq!(side.later(), Some(vec![4, 0]));
         side.acknowledge(&[1, 2, 3]);
         assert_eq!(
@@ -139,18 +139,18 @@ fn a_message_is_not_lost_while_its_copy_is_under_way() {
 #[test]
 fn what_was_lost_before_it_found_room_is_copied_after_it_was_sent_again() {
     for mut side in sides() {
-        side.queue(0, 40, Delivery::Reliable, 1);
+        side.queue(0, 40, Mode::Reliable, 1);
         assert_eq!(side.frame(), Some(vec![0]));
         for name in 1..4 {
-            side.queue(name, 490, Delivery::Unreliable, 0);
+            side.queue(name, 490, Mode::Unreliable, 0);
             assert_eq!(side.later(), Some(vec![name]));
         }
         side.acknowledge(&[1, 2]);
         side.acknowledge(&[3]);
         assert_eq!(side.transfer.outbound.figures.lost, 1);
-        side.queue(4, 40, Delivery::Unreliable, 0);
+        side.queue(4, 40, Mode::Unreliable, 0);
         assert_eq!(side.later(), Some(vec![0, 4]));
-        side.queue(5, 40, Delivery::Unreliable, 0);
+        side.queue(5, 40, Mode::Unreliable, 0);
         assert_eq!(side.later(), Some(vec![5, 0]));
     }
 }
@@ -160,15 +160,15 @@ fn what_was_lost_before_it_found_room_is_copied_after_it_was_sent_again() {
 fn copies_take_a_quarter_of_a_datagram_and_those_without_room_wait_for_50_ms() {
     for mut side in sides() {
         for name in 0..8 {
-            side.queue(name, 40, Delivery::Reliable, 1);
+            side.queue(name, 40, Mode::Reliable, 1);
         }
-        side.queue(8, 110, Delivery::Reliable, 1);
+        side.queue(8, 110, Mode::Reliable, 1);
         assert_eq!(side.frame(), Some((0..9).collect()));
-        side.queue(20, 40, Delivery::Unreliable, 0);
+        side.queue(20, 40, Mode::Unreliable, 0);
         assert_eq!(side.later(), Some(vec![20, 0, 1, 2]));
         assert_eq!(side.transfer.outbound.messages.copies.count(), 5);
         side.now = side.now + Duration::from_millis(50);
-        side.queue(21, 40, Delivery::Unreliable, 0);
+        side.queue(21, 40, Mode::Unreliable, 0);
         assert_eq!(side.later(), Some(vec![21, 3, 4, 5]));
         assert_eq!(side.transfer.outbound.messages.copies.count(), 0);
     }
@@ -178,15 +178,15 @@ fn copies_take_a_quarter_of_a_datagram_and_those_without_room_wait_for_50_ms() {
 #[test]
 fn first_copies_come_before_second_ones() {
     for mut side in sides() {
-        side.queue(0, 40, Delivery::Reliable, 3);
-        side.queue(1, 40, Delivery::Reliable, 3);
+        side.queue(0, 40, Mode::Reliable, 3);
+        side.queue(1, 40, Mode::Reliable, 3);
         assert_eq!(side.frame(), Some(vec![0, 1]));
-        side.queue(2, 40, Delivery::Reliable, 3);
-        side.queue(3, 40, Delivery::Reliable, 3);
+        side.queue(2, 40, Mode::Reliable, 3);
+        side.queue(3, 40, Mode::Reliable, 3);
         assert_eq!(side.later(), Some(vec![2, 3, 0, 1]));
-        side.queue(4, 40, Delivery::Reliable, 0);
+        side.queue(4, 40, Mode::Reliable, 0);
         assert_eq!(side.later(), Some(vec![4, 2, 3, 0]));
-        side.queue(5, 40, Delivery::Reliable, 0);
+        side.queue(5, 40, Mode::Reliable, 0);
         // The second copy of 1 found no room before, and is the first now.
         assert_eq!(side.later(), Some(vec![5, 1, 2, 3]));
     }
@@ -196,13 +196,13 @@ fn first_copies_come_before_second_ones() {
 #[test]
 fn copies_wait_for_a_frame_with_room() {
     for mut side in sides() {
-        side.queue(0, 40, Delivery::Reliable, 1);
+        side.queue(0, 40, Mode::Reliable, 1);
         assert_eq!(side.frame(), Some(vec![0]));
         for name in 1..5 {
-            side.queue(name, 480, Delivery::Unreliable, 0);
+            side.queue(name, 480, Mode::Unreliable, 0);
             assert_eq!(side.later(), Some(vec![name]));
         }
-        side.queue(5, 440, Delivery::Unreliable, 0);
+        side.queue(5, 440, Mode::Unreliable, 0);
         assert_eq!(side.later(), Some(vec![5, 0]));
     }
 }
@@ -216,8 +216,8 @@ fn who_has_more_to_send_sends_few_copies() {
         // Large and small in turn: frames of both have room for four small ones.
         for _ in 0..100 {
             while side.script.low.len() < 4 {
-                side.queue(1, 320, Delivery::Unreliable, 0);
-                side.queue(2, 20, Delivery::Reliable, 3);
+                side.queue(1, 320, Mode::Unreliable, 0);
+                side.queue(2, 20, Mode::Reliable, 3);
             }
             let names = side.later().expect("there is more");
             copies += names.iter().filter(|&&name| name == 2).count() - 1;
@@ -231,15 +231,15 @@ fn who_has_more_to_send_sends_few_copies() {
 #[test]
 fn copies_stay_within_the_windows() {
     for mut side in sides() {
-        side.queue(0, 40, Delivery::Reliable, 3);
+        side.queue(0, 40, Mode::Reliable, 3);
         assert_eq!(side.frame(), Some(vec![0]));
         let flight = side.transfer.outbound.queue.flight();
         side.transfer.congestion_for_test(flight + 90);
-        side.queue(1, 60, Delivery::Reliable, 0);
+        side.queue(1, 60, Mode::Reliable, 0);
         assert_eq!(side.later(), Some(vec![1]));
         assert!(side.transfer.outbound.queue.flight() <= flight + 90);
         side.transfer.congestion_for_test(2 * flight + 150);
-        side.queue(2, 20, Delivery::Reliable, 0);
+        side.queue(2, 20, Mode::Reliable, 0);
         assert_eq!(side.later(), Some(vec![2, 0]));
     }
 }
@@ -248,7 +248,7 @@ fn copies_stay_within_the_windows() {
 #[test]
 fn copies_ride_with_acknowledgements() {
     for mut side in sides() {
-        side.queue(0, 40, Delivery::Reliable, 1);
+        side.queue(0, 40, Mode::Reliable, 1);
         assert_eq!(side.frame(), Some(vec![0]));
         let flight = side.transfer.outbound.queue.flight();
         side.transfer.inbound.ack_timer.pending = true;
@@ -264,7 +264,7 @@ fn few_messages_wait_for_copies() {
     for mut side in sides() {
         side.transfer.congestion_for_test(u32::MAX / 2);
         for n in 0..2000 {
-            side.queue(7, 100, Delivery::Unreliable, 3);
+            side.queue(7, 100, Mode::Unreliable, 3);
             if n % 4 == 3 {
                 assert!(side.frame().is_some());
             }
@@ -279,7 +279,7 @@ fn few_messages_wait_for_copies() {
         });
         assert_eq!(kept.count(), 64, "other payloads are forgotten");
         let before = crate::hooks::work::done();
-        side.queue(7, 1, Delivery::Unreliable, 3);
+        side.queue(7, 1, Mode::Unreliable, 3);
         assert!(side.later().is_some());
         assert!(crate::hooks::work::done() - before < 200);
     }
@@ -289,7 +289,7 @@ fn few_messages_wait_for_copies() {
 #[test]
 fn a_probe_comes_a_round_trip_after_the_last_copy() {
     let mut side = Side::with(Policy::Modern);
-    side.queue(0, 40, Delivery::Reliable, 1);
+    side.queue(0, 40, Mode::Reliable, 1);
     assert_eq!(side.frame(), Some(vec![0]));
     let sent = side.now;
     side.transfer.inbound.ack_timer.pending = true;
@@ -309,10 +309,10 @@ fn a_probe_comes_a_round_trip_after_the_last_copy() {
 #[test]
 fn a_late_probe_repeats_each_message_once() {
     let mut side = Side::with(Policy::Modern);
-    side.queue(0, 40, Delivery::Reliable, 3);
+    side.queue(0, 40, Mode::Reliable, 3);
     assert_eq!(side.frame(), Some(vec![0]));
     for name in 1..4 {
-        side.queue(name, 40, Delivery::Reliable, 0);
+        side.queue(name, 40, Mode::Reliable, 0);
         assert_eq!(side.later(), Some(vec![name, 0]));
     }
     let mut frames = Vec::new();

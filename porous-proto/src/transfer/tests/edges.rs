@@ -39,7 +39,7 @@ fn frames_are_acknowledged_where_their_ids_wrap() {
         for round in 1..=3 {
             side.transfer.congestion_for_test(1 << 20);
             for name in 0..40 {
-                let next = message(name, 400, Delivery::Reliable);
+                let next = message(name, 400, Mode::Reliable);
                 side.script.low.push_back(next);
                 assert_eq!(side.frame(), Some(vec![name]), "{edge}");
             }
@@ -81,7 +81,7 @@ fn window_acknowledgements_leave_although_the_window_is_full() {
     let mut side = Side::new();
     side.transfer.congestion_for_test(512);
     for name in [1, 2] {
-        let next = message(name, 400, Delivery::Reliable);
+        let next = message(name, 400, Mode::Reliable);
         side.script.low.push_back(next);
     }
     assert_eq!(side.frame(), Some(vec![1]));
@@ -108,7 +108,7 @@ fn fill_up(window: u64, others: u64) {
     side.transfer.params.window = window;
     side.transfer = Transfer::new(side.transfer.params, 0);
     side.transfer.signals.pings.pending = false;
-    let next = message(7, 100, Delivery::Reliable);
+    let next = message(7, 100, Mode::Reliable);
     side.script.low.push_back(next);
     assert_eq!(side.frame(), Some(vec![7]));
     side.now = Instant::from_micros(1);
@@ -144,12 +144,12 @@ fn an_acknowledgement_that_is_not_due_keeps_no_full_message_from_leaving() {
         assert!(block.length() > 16);
         side.script
             .low
-            .push_back(message(1, most - 16, Delivery::Reliable));
+            .push_back(message(1, most - 16, Mode::Reliable));
         assert_eq!(side.frame(), Some(vec![1]), "{policy:?}");
         // When it is due it leaves by itself, and the next message does after that.
         side.script
             .low
-            .push_back(message(2, most - 16, Delivery::Reliable));
+            .push_back(message(2, most - 16, Mode::Reliable));
         side.transfer
             .inbound
             .ack_timer
@@ -159,7 +159,7 @@ fn an_acknowledgement_that_is_not_due_keeps_no_full_message_from_leaving() {
         // One that is held back is not forgotten.
         side.script
             .low
-            .push_back(message(3, most - 16, Delivery::Reliable));
+            .push_back(message(3, most - 16, Mode::Reliable));
         side.transfer.inbound.ack_timer.on_data(side.now);
         side.transfer
             .inbound

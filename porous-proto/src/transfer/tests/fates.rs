@@ -4,13 +4,13 @@ use super::*;
 use crate::frame::AckRange;
 
 /// A side that has sent frames with these ids, each with one message of its name.
-fn sent(first: u64, count: u8, delivery: Delivery) -> Side {
+fn sent(first: u64, count: u8, mode: Mode) -> Side {
     let mut side = Side::new();
     side.transfer = Transfer::new(side.transfer.params, first);
     side.transfer.signals.pings.pending = false;
     side.transfer.congestion_for_test(1 << 20);
     for name in 0..count {
-        side.script.low.push_back(message(name, 400, delivery));
+        side.script.low.push_back(message(name, 400, mode));
         assert_eq!(side.frame(), Some(vec![name]));
     }
     side
@@ -33,7 +33,7 @@ fn block<const N: usize>(largest: u32, ranges: [(u32, u32); N]) -> AckBlock {
 /// `docs/wire.md`, "Acknowledgements".
 #[test]
 fn a_range_begins_where_the_one_before_ended() {
-    let mut side = sent(0, 61, Delivery::Reliable);
+    let mut side = sent(0, 61, Mode::Reliable);
     // The map says 28 to 60. Then 24 to 27, not 22 and 23, and 19 to 21.
     let block = block(60, [(0, 4), (2, 3)]);
     let acked = side.transfer.check_ack(&block).unwrap();
@@ -53,7 +53,7 @@ fn a_range_begins_where_the_one_before_ended() {
 
 #[test]
 fn no_range_reaches_below_the_first_frame_or_beyond_the_newest() {
-    let side = sent(0, 61, Delivery::Reliable);
+    let side = sent(0, 61, Mode::Reliable);
     let valid = |block: &AckBlock| side.transfer.check_ack(block).is_some();
     // Below 24 to 27 there are 24 ids.
     for (gap, length, expected) in [
@@ -74,7 +74,7 @@ fn no_range_reaches_below_the_first_frame_or_beyond_the_newest() {
 
 #[test]
 fn ids_below_the_first_read_as_received() {
-    let side = sent(0, 40, Delivery::Reliable);
+    let side = sent(0, 40, Mode::Reliable);
     for largest in [0, 1, 7, 31, 32, 39] {
         for bit in 0..32 {
             let mut block = block(largest, []);
@@ -89,7 +89,7 @@ fn ids_below_the_first_read_as_received() {
 /// §3.1.2.
 #[test]
 fn the_flight_size_is_what_was_sent_and_not_acknowledged() {
-    let mut side = sent(0, 3, Delivery::Reliable);
+    let mut side = sent(0, 3, Mode::Reliable);
     let each = side.transfer.outbound.queue.flight() / 3;
     assert!((400..420).contains(&each));
     for (id, left) in [(1, 2), (0, 1), (2, 0)] {
@@ -102,29 +102,29 @@ fn the_flight_size_is_what_was_sent_and_not_acknowledged() {
 #[test]
 fn a_dropped_frame_leaves_a_sentinel_if_nothing_of_it_is_sent_again() {
     const SENTINEL: u8 = u8::MAX;
-    for (first, delivery, expected) in [
-        (2046, Delivery::Unreliable, None),
-        (2047, Delivery::Unreliable, Some(vec![SENTINEL])),
-        (2047, Delivery::Reliable, Some(vec![0])),
-        (4095, Delivery::Unreliable, Some(vec![SENTINEL])),
+    for (first, mode, expected) in [
+        (2046, Mode::Unreliable, None),
+        (2047, Mode::Unreliable, Some(vec![SENTINEL])),
+        (2047, Mode::Reliable, Some(vec![0])),
+        (4095, Mode::Unreliable, Some(vec![SENTINEL])),
     ] {
-        let mut side = sent(first, 1, delivery);
+        let mut side = sent(first, 1, mode);
         side.now = side.transfer.recovery_deadline_for_test();
         side.transfer.handle_timeout(&mut side.script, side.now);
         assert_eq!(side.transfer.outbound.queue.flight(), 0);
-        assert_eq!(side.frame(), expected, "{first}, {delivery:?}");
+        assert_eq!(side.frame(), expected, "{first}, {mode:?}");
         // The sentinel is lost, too.
         side.now = side.transfer.recovery_deadline_for_test();
         if !side.now.is_never() {
             side.transfer.handle_timeout(&mut side.script, side.now);
-            assert_eq!(side.frame(), expected, "{first}, {delivery:?}");
+            assert_eq!(side.frame(), expected, "{first}, {mode:?}");
         }
     }
 }
 
 #[test]
 fn a_frame_is_dropped_when_its_time_has_come_and_not_before() {
-    let mut side = sent(0, 1, Delivery::Reliable);
+    let mut side = sent(0, 1, Mode::Reliable);
     let due = side.transfer.recovery_deadline_for_test();
     side.now = due;
     let just_before = Instant::from_micros(due.as_micros() - 1);
@@ -141,7 +141,7 @@ fn a_frame_is_dropped_when_its_time_has_come_and_not_before() {
 /// (7).
 #[test]
 fn a_step_that_is_long_puts_off_the_resend() {
-    let mut side = sent(0, 1, Delivery::Reliable);
+    let mut side = sent(0, 1, Mode::Reliable);
     let before = side.transfer.recovery_deadline_for_test();
     side.transfer
         .outbound
@@ -159,7 +159,7 @@ fn sent_under(policy: Policy, count: u8) -> (Side, Vec<u64>) {
     let mut ids = Vec::new();
     for name in 0..count {
         ids.push(side.transfer.outbound.queue.next());
-        (side.script.low).push_back(message(name, 400, Delivery::Reliable));
+        (side.script.low).push_back(message(name, 400, Mode::Reliable));
         assert_eq!(side.frame(), Some(vec![name]));
     }
     (side, ids)
@@ -209,7 +209,7 @@ fn what_was_sent_again_in_vain_is_not_sent_a_third_time() {
         let next = side.transfer.outbound.queue.next();
         side.now = side.now + Duration::from_millis(2);
         for name in 5..25 {
-            (side.script.low).push_back(message(name, 400, Delivery::Reliable));
+            (side.script.low).push_back(message(name, 400, Mode::Reliable));
             assert_eq!(side.frame(), Some(vec![name]));
         }
         let rest: Vec<u64> = (next..next + 20).collect();
@@ -230,7 +230,7 @@ fn limits_that_were_only_late_are_not_said_again() {
         side.transfer.set_receive_rate(1000);
         assert_eq!(side.frame(), Some(vec![u8::MAX]));
         for name in 1..6 {
-            (side.script.low).push_back(message(name, 400, Delivery::Unreliable));
+            (side.script.low).push_back(message(name, 400, Mode::Unreliable));
             assert_eq!(side.frame(), Some(vec![name]));
         }
         side.acknowledge(&[3, 4, 5]);
@@ -244,7 +244,7 @@ fn limits_that_were_only_late_are_not_said_again() {
 /// (14): the frames that are dropped in the step of a reset do not set W_s by (12).
 #[test]
 fn equation_14_holds_for_all_drops_of_a_step() {
-    let mut side = sent(0, 1, Delivery::Unreliable);
+    let mut side = sent(0, 1, Mode::Unreliable);
     side.now = side.transfer.recovery_deadline_for_test();
     side.transfer.handle_timeout(&mut side.script, side.now);
     // Nothing arrives for long, and then three frames are dropped at once.
@@ -253,7 +253,7 @@ fn equation_14_holds_for_all_drops_of_a_step() {
     for name in 1..4 {
         side.script
             .low
-            .push_back(message(name, 400, Delivery::Unreliable));
+            .push_back(message(name, 400, Mode::Unreliable));
         assert_eq!(side.frame(), Some(vec![name]));
     }
     side.now = side.transfer.recovery_deadline_for_test();
@@ -265,17 +265,13 @@ fn equation_14_holds_for_all_drops_of_a_step() {
     // Slow start goes on up to W_s, half of what W_c was: each acknowledgement adds a frame.
     for acknowledged in 1..=32 {
         let id = side.transfer.outbound.queue.next();
-        side.script
-            .low
-            .push_back(message(7, 400, Delivery::Unreliable));
+        side.script.low.push_back(message(7, 400, Mode::Unreliable));
         assert!(side.frame().is_some_and(|names| names.ends_with(&[7])));
         side.acknowledge(&[id]);
         assert_eq!(side.transfer.window(), (1 + acknowledged) * 512);
     }
     let id = side.transfer.outbound.queue.next();
-    side.script
-        .low
-        .push_back(message(7, 400, Delivery::Unreliable));
+    side.script.low.push_back(message(7, 400, Mode::Unreliable));
     assert!(side.frame().is_some_and(|names| names.ends_with(&[7])));
     side.acknowledge(&[id]);
     assert_eq!(side.transfer.window(), 33 * 512, "congestion avoidance");

@@ -9,7 +9,7 @@ const MS: Duration = Duration::from_millis(1);
 fn settled() -> Side {
     let mut side = Side::with(Policy::Modern);
     for name in 0..30 {
-        side.send(name, 100, Delivery::Unreliable);
+        side.send(name, 100, Mode::Unreliable);
         side.now = side.now + 100 * MS;
         side.acknowledge(&[u64::from(name)]);
         side.now = side.now + 100 * MS;
@@ -20,8 +20,8 @@ fn settled() -> Side {
 
 impl Side {
     /// Sends a message in a frame of its own.
-    fn send(&mut self, name: u8, len: usize, delivery: Delivery) {
-        self.script.low.push_back(message(name, len, delivery));
+    fn send(&mut self, name: u8, len: usize, mode: Mode) {
+        self.script.low.push_back(message(name, len, mode));
         assert_eq!(self.frame(), Some(vec![name]));
     }
 
@@ -58,7 +58,7 @@ impl Side {
 #[test]
 fn a_lone_reliable_message_is_repeated_before_it_counts_as_lost() {
     let mut side = settled();
-    side.send(30, 100, Delivery::Reliable);
+    side.send(30, 100, Mode::Reliable);
     let (window, flight) = (
         side.transfer.window(),
         side.transfer.outbound.queue.flight(),
@@ -87,14 +87,14 @@ fn a_lone_reliable_message_is_repeated_before_it_counts_as_lost() {
 #[test]
 fn what_is_probed_or_sent_again_is_copied_once() {
     let mut side = settled();
-    side.send(30, 100, Delivery::Reliable);
+    side.send(30, 100, Mode::Reliable);
     side.wait();
     assert_eq!(side.frame(), Some(vec![30]));
     for (name, expected) in [(31, vec![31, 30]), (32, vec![32])] {
         side.now = side.now + 2 * MS;
         side.script
             .low
-            .push_back(message(name, 100, Delivery::Unreliable));
+            .push_back(message(name, 100, Mode::Unreliable));
         assert_eq!(side.frame(), Some(expected));
     }
 }
@@ -104,10 +104,8 @@ fn what_is_probed_or_sent_again_is_copied_once() {
 fn a_full_window_does_not_hold_up_a_probe() {
     let mut side = settled();
     side.transfer.congestion_for_test(400);
-    side.send(30, 300, Delivery::Reliable);
-    side.script
-        .low
-        .push_back(message(31, 300, Delivery::Reliable));
+    side.send(30, 300, Mode::Reliable);
+    side.script.low.push_back(message(31, 300, Mode::Reliable));
     assert_eq!(side.frame(), None);
     side.wait();
     assert_eq!(side.frame(), Some(vec![30]));
@@ -121,7 +119,7 @@ fn a_silent_path_gets_no_second_window_of_probes() {
     let mut side = settled();
     side.transfer.congestion_for_test(2400);
     for name in 30..36 {
-        side.send(name, 380, Delivery::Reliable);
+        side.send(name, 380, Mode::Reliable);
         side.now = side.now + 5 * MS;
     }
     let (begun, mut probes) = (side.now, Vec::new());
@@ -138,7 +136,7 @@ fn a_silent_path_gets_no_second_window_of_probes() {
 #[test]
 fn what_is_not_reliable_is_asked_after_by_pings_ever_more_seldom() {
     let mut side = settled();
-    side.send(30, 100, Delivery::Unreliable);
+    side.send(30, 100, Mode::Unreliable);
     let mut waits = Vec::new();
     for _ in 0..5 {
         waits.push(side.wait());
@@ -165,7 +163,7 @@ fn what_is_not_reliable_is_asked_after_by_pings_ever_more_seldom() {
 fn a_timeout_repeats_two_frames() {
     let mut side = settled();
     for name in 30..35 {
-        side.send(name, 400, Delivery::Reliable);
+        side.send(name, 400, Mode::Reliable);
     }
     side.wait(); // early
     let early = side.frame();
@@ -182,7 +180,7 @@ fn a_timeout_repeats_two_frames() {
 fn what_was_not_lost_gives_the_window_back() {
     let mut side = settled();
     for name in 30..40 {
-        side.send(name, 400, Delivery::Reliable);
+        side.send(name, 400, Mode::Reliable);
     }
     let window = side.transfer.outbound.path.control.own_window();
     side.now = side.now + 100 * MS;
@@ -203,14 +201,14 @@ fn what_was_not_lost_gives_the_window_back() {
 #[test]
 fn what_adds_nothing_to_the_flight_excuses_no_loss() {
     let mut side = settled();
-    side.send(30, 400, Delivery::Reliable);
+    side.send(30, 400, Mode::Reliable);
     let window = side.transfer.outbound.path.control.own_window();
     side.script
         .windows
         .push_back(Control::Window { channel: 0, id: 1 });
     assert_eq!(side.frame(), Some(vec![u8::MAX]));
     for name in 32..35 {
-        side.send(name, 400, Delivery::Reliable);
+        side.send(name, 400, Mode::Reliable);
     }
     side.now = side.now + 100 * MS;
     side.acknowledge(&[34]); // 30 and 31 are lost
@@ -226,7 +224,7 @@ fn losses_with_arrivals_between_them_do_not_empty_the_window() {
     for arrived in [true, false] {
         let mut side = settled();
         for name in 30..54 {
-            side.send(name, 10, Delivery::Unreliable);
+            side.send(name, 10, Mode::Unreliable);
             side.now = side.now + 40 * MS;
         }
         // Of 53 back to 21, bit n stands for the frame n + 1 before the newest.
@@ -250,13 +248,13 @@ fn an_id_that_was_left_out_is_no_arrival() {
         .skips(side.transfer.outbound.queue.next() + 5)
     {
         let id = side.transfer.outbound.queue.next();
-        side.send(1, 10, Delivery::Unreliable);
+        side.send(1, 10, Mode::Unreliable);
         side.now = side.now + 100 * MS;
         side.acknowledge(&[id]);
     }
     let first = side.transfer.outbound.queue.next();
     for _ in 0..10 {
-        side.send(2, 10, Delivery::Unreliable);
+        side.send(2, 10, Mode::Unreliable);
         side.now = side.now + 60 * MS;
     }
     let newest = side.transfer.outbound.queue.next() - 1;
@@ -272,7 +270,7 @@ fn an_id_that_was_left_out_is_no_arrival() {
 #[test]
 fn the_same_is_repeated_only_so_often() {
     let mut side = settled();
-    side.send(30, 100, Delivery::Reliable);
+    side.send(30, 100, Mode::Reliable);
     let mut asked = Vec::new();
     for _ in 0..30 {
         side.wait();
@@ -289,8 +287,8 @@ fn the_same_is_repeated_only_so_often() {
 #[test]
 fn a_probe_repeats_only_what_is_of_use() {
     let mut side = settled();
-    side.send(30, 100, Delivery::Reliable);
-    side.send(31, 100, Delivery::Reliable);
+    side.send(30, 100, Mode::Reliable);
+    side.send(31, 100, Mode::Reliable);
     side.script.stale.push(30);
     side.wait();
     assert_eq!(side.frame(), Some(vec![31]));

@@ -24,7 +24,7 @@ impl Pair {
             script,
             now,
         } = &mut self.side;
-        script.low.push_back(message(1, 400, Delivery::Unreliable));
+        script.low.push_back(message(1, 400, Mode::Unreliable));
         let mut buf = [0; MTU];
         let written = transfer.poll_transmit(script, *now, &mut buf).unwrap();
         let (Some(Written { len, .. }), true) = (written, comes) else {

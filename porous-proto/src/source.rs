@@ -1,9 +1,8 @@
-//! Where the transfer layer gets its messages from, and tells what became of them: the sequencing
-//! layer, which it does not know (§3, Figure 4).
+//! The seam between the two layers: where the transfer layer gets its messages from, and whom it tells
+//! what became of them. It knows nothing else of the sequencing layer (§3, Figure 4).
 
 use bytes::Bytes;
 
-use super::store::Delivery;
 use crate::config::Priority;
 use crate::frame::{Control, Message};
 
@@ -11,7 +10,6 @@ use crate::frame::{Control, Message};
 #[derive(Clone, Debug)]
 pub(crate) struct NextMessage {
     pub(crate) message: Message<Bytes>,
-    pub(crate) delivery: Delivery,
     /// The number of further frames that carry it, if they have room (`docs/deviations.md` P8).
     pub(crate) copies: u8,
 }

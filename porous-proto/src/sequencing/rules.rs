@@ -48,7 +48,7 @@ pub(crate) const fn may_consume(id: u64, newest: u64, window: u64, spacing: u64)
 /// `base`; what is behind is old and has no effect.
 pub(crate) fn expand_report(id: u32, base: u64) -> Option<u64> {
     const HALF: u64 = 1 << 31;
-    // Half of the range each way: more tells ids behind from those ahead than any window needs.
+    // Half of the range each way: N_Q is 2^16 at most, so that old ids and new ones stay far apart.
     serial::expand(id, 32, base, HALF).filter(|&id| id >= base)
 }
 

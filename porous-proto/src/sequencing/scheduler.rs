@@ -25,8 +25,8 @@ use crate::hooks::work;
 use crate::options::SendOptions;
 use crate::time::Instant;
 
-/// What a byte takes on the clock of a channel of weight 1: so much that division by a weight, 255 at most,
-/// loses next to nothing.
+/// What a byte takes on the clock of a channel of weight 1. It is large, so that division by a weight, 255 at
+/// most, loses next to nothing.
 const BYTE: u64 = 1 << 16;
 
 /// Bytes that a message counts beside its payload: about those of its head and fields.

@@ -166,7 +166,6 @@ impl Dispute {
             if self.first.is_none() || self.second.is_some() {
                 // The first frame, or the first since another one was believed, which settled what came
                 // before.
-                // said.
                 (self.first, self.second) = (Some(frame), None);
             } else if self.first != Some(frame) {
                 self.second = Some(frame);

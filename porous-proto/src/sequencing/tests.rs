@@ -22,10 +22,10 @@ use super::*;
 const NOW: Instant = Instant::ZERO;
 const AGE: Duration = Duration::from_secs(2);
 
-/// The length that packets are cut into, in bytes.
+/// The most bytes of a packet in a message.
 const FRAGMENT: usize = 10;
 
-/// No message counts more for the cap of a channel.
+/// The most bytes that a message counts for shares and caps.
 const LONGEST: u64 = 1008;
 
 pub(super) fn params(window: u64, spacing: u64) -> SequencingParams {
@@ -44,7 +44,7 @@ pub(super) fn params(window: u64, spacing: u64) -> SequencingParams {
 }
 
 impl Sequencing {
-    /// What comes next is in a frame of its own.
+    /// Messages that come from now on are in another frame.
     fn next_frame(&mut self) -> &mut Self {
         self.frame += 1;
         self
@@ -97,7 +97,7 @@ impl Wire {
         }
     }
 
-    /// The message of the packet with this name, or the sentinel `s3` of packet 3, arrives.
+    /// The messages of the packets with these names arrive, a frame each; `s3` is the sentinel of packet 3.
     #[track_caller]
     fn arrive(&mut self, names: &str) {
         for name in names.split_whitespace() {
@@ -133,7 +133,7 @@ impl Wire {
         }
     }
 
-    /// As [`arrive`](Self::arrive), of packets that come too late.
+    /// The messages of packets with these names arrive too late.
     #[track_caller]
     fn arrive_late(&mut self, names: &str) {
         for name in names.split_whitespace() {
@@ -165,7 +165,7 @@ impl Wire {
         acks
     }
 
-    /// The sender confirms at once whatever leaps.
+    /// The sender answers all questions about packets that leaped.
     fn confirm(&mut self) {
         while let Some(Control::Ask { channel, number }) = self.receiver.next_question() {
             let next = self
@@ -215,7 +215,7 @@ fn is_called(message: &Message<Bytes>, name: &str) -> bool {
     }
 }
 
-/// §3.2.1: windows move on when packets are consumed.
+/// Windows move on when packets are consumed (§3.2.1).
 #[test]
 fn figure_08_channel_windows_advance_by_window_acknowledgements() {
     let mut wire = Wire::new(params(4, 2));
@@ -229,6 +229,7 @@ fn figure_08_channel_windows_advance_by_window_acknowledgements() {
     wire.arrive("s3");
     assert!(wire.delivered().is_empty());
     assert!(wire.window_acks().is_empty());
+    // Nothing new: the packets that waited leave.
     wire.send("");
     wire.arrive("r4");
     assert_eq!(wire.delivered(), ["r4"]);
@@ -284,7 +285,7 @@ fn before_r3() -> Wire {
     wire.arrive("u0 r1 u2");
     assert_eq!(wire.delivered(), ["u0", "r1", "u2"]);
     wire.window_acks();
-    // With n_b = 2 the window ends before u6: the receiver tells how far it is after a while.
+    // With n_b = 2 the window would end before u6: what was passed is reported after a while.
     wire.receiver.handle_timeout(NOW + REPORT_AFTER);
     assert_eq!(wire.window_acks(), [2]);
     wire.send("");
@@ -293,7 +294,7 @@ fn before_r3() -> Wire {
     wire
 }
 
-/// §3.2.3: who waits for whom.
+/// Packets wait for the reliable packet before them (§3.2.3).
 #[test]
 fn figure_11_a_missing_reliable_packet_stalls_its_channel() {
     let mut wire = before_r3();
@@ -353,7 +354,7 @@ fn window_acknowledgements_of_packets_never_sent_are_refused() {
     let mut wire = Wire::new(params(16, 2));
     wire.send("r0 r1 r2");
     assert!(wire.sender.check_window(0, 2));
-    // Q8: but for what one forged frame can make the other host believe, here a whole window.
+    // Except those that one forged frame can make the other host believe in, here a whole window (Q8).
     assert!(wire.sender.check_window(0, 3 + 15));
     assert!(!wire.sender.check_window(0, 3 + 16));
     assert!(wire.sender.check_window(0, u32::MAX)); // old: has no effect

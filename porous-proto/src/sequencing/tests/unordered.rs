@@ -8,7 +8,7 @@ use super::*;
 use crate::config::Channel as Settings;
 use crate::hooks::audit::Audit;
 
-/// A receiver whose first channel is unordered.
+/// A receiver whose first channel is unordered. The sender need not know.
 fn unordered(params: SequencingParams) -> Sequencing {
     let settings = Settings::new(Priority::Low).unordered();
     Sequencing::new(params, 0, AGE).with_channels(&[settings])
@@ -84,7 +84,7 @@ fn the_window_is_never_more_than_half_full_of_holes() {
             wire.arrive("u3");
         }
         while wire.receiver.receive(NOW).is_some() {}
-        // What was delivered last may be behind.
+        // A call without a packet to deliver moves the window as well.
         let _ = wire.receiver.receive(NOW);
         wire.receiver.audit(&mut Audit::default(), LONGEST);
         assert!(wire.m_b() >= base, "{newest}: {}", wire.m_b());
@@ -153,7 +153,7 @@ fn arrive(wire: &mut Wire, index: usize) {
     }
 }
 
-/// All that can be is delivered, each packet for the first time, and the sender hears of it.
+/// Receives all packets that can be delivered, each for the first time, and the sender hears of it.
 fn settle(wire: &mut Wire, now: Instant, seen: &mut BTreeSet<u8>) {
     while let Some((_, _, payload)) = wire.receiver.receive(now) {
         assert!(seen.insert(payload[0]), "{} twice", payload[0]);
@@ -162,7 +162,7 @@ fn settle(wire: &mut Wire, now: Instant, seen: &mut BTreeSet<u8>) {
     wire.window_acks();
 }
 
-/// Everything that is repeated arrives, and the sender goes on to the end.
+/// All repeated messages arrive, until the sender has come to the end.
 fn heal(wire: &mut Wire, mut now: Instant, seen: &mut BTreeSet<u8>) {
     for _ in 0..60 {
         wire.send("");
@@ -180,8 +180,8 @@ fn heal(wire: &mut Wire, mut now: Instant, seen: &mut BTreeSet<u8>) {
 }
 
 proptest! {
-    /// Whatever is lost, doubled or late: each at most once; and once all that is reliable has come,
-    /// all of it was delivered and the windows can go on.
+    /// Whichever messages are lost, doubled or late, each packet comes at most once; and once all reliable
+    /// messages have come, all reliable packets were delivered and the windows can move on.
     #[test]
     fn each_packet_comes_at_most_once_and_reliable_ones_exactly_once(
         modes in proptest::collection::vec(0_u8..3, 1..120),

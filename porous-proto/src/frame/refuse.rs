@@ -1,4 +1,4 @@
-//! The answer to a request that leads nowhere.
+//! Refusals: the answers to requests that make no connection.
 
 use core::fmt;
 
@@ -7,8 +7,8 @@ use crate::wire::{NoRoom, Reader};
 use super::Malformed;
 use super::long::{self, Long, REFUSE, VERSION};
 
-/// What an application says with a refusal: at most 64 bytes, which mean what the two applications
-/// agreed that they mean (`docs/wire.md`, "REJ").
+/// What an application says with a refusal: at most 64 bytes, whose meaning the two applications agree on
+/// (`docs/wire.md`, "REJ").
 ///
 /// ```
 /// use porous_proto::RefusalData;
@@ -20,15 +20,15 @@ use super::long::{self, Long, REFUSE, VERSION};
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RefusalData {
     length: u8,
-    /// Zeros beyond the length.
+    /// 0 beyond the length, so that equality can be derived.
     bytes: [u8; Self::MAX],
 }
 
 impl RefusalData {
-    /// The most that can be said, in bytes.
+    /// The most bytes that a refusal carries.
     pub const MAX: usize = 64;
 
-    /// These bytes; `None` if there are more than [`MAX`](Self::MAX).
+    /// Refusal data of these bytes; `None` if there are more than [`MAX`](Self::MAX).
     ///
     /// ```
     /// assert!(porous_proto::RefusalData::new(&[7; 64]).is_some());
@@ -41,7 +41,7 @@ impl RefusalData {
         Some(Self { length, bytes })
     }
 
-    /// The bytes.
+    /// The bytes that the application gave; empty by default.
     ///
     /// ```
     /// # use porous_proto::RefusalData;
@@ -74,39 +74,41 @@ impl fmt::Debug for RefusalData {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// It speaks other versions of the protocol: from `oldest` to `newest`.
+    /// The remote host speaks other versions of the protocol, from `oldest` to `newest`: one of the two has
+    /// to be updated.
     Version {
-        /// The oldest version it speaks.
+        /// The oldest version that the remote host speaks.
         oldest: u32,
-        /// The newest version it speaks.
+        /// The newest version that the remote host speaks.
         newest: u32,
     },
-    /// The two configurations do not fit: another application id.
+    /// The two hosts are of different applications, or of different versions of one: their application ids
+    /// differ.
     Incompatible {
-        /// That of the remote host.
+        /// The application id of the remote host.
         application_id: u64,
     },
-    /// It has as many peers as it allows.
+    /// The remote host has as many peers as it allows. There may be room later.
     Full,
-    /// Its application does not want the connection, and says this.
+    /// The remote application does not want the connection, and says this.
     Application(RefusalData),
-    /// One of the two hosts demands a sealed connection, and the other cannot or does not seal. This
-    /// version of the library never does, so that the other one demands it.
+    /// One of the two hosts demands a sealed connection, and the other cannot or does not seal. This version
+    /// of the library never demands it: the remote host does.
     Security,
 }
 
 /// Why a host refuses a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RefuseReason {
-    /// It does not speak that version.
+    /// The refuser does not speak the requester's version.
     Version,
-    /// The two offers do not go together: that of the refuser is of this application.
+    /// The two offers are of different applications: that of the refuser is of this one.
     Incompatible { application_id: u64 },
-    /// It has no place left.
+    /// The refuser has no room for another peer.
     Full,
-    /// Its application does not want it.
+    /// The refuser's application does not want the connection.
     Application,
-    /// One of the two demands a sealed connection, which the other cannot have, or not so.
+    /// One of the two hosts demands a sealed connection, and the other does not seal, or not with that suite.
     Security,
 }
 
@@ -123,10 +125,10 @@ pub(crate) struct Refuse {
 }
 
 impl Refuse {
-    /// The bytes of the longest.
+    /// Bytes of the longest refusal.
     pub(crate) const LONGEST: usize = long::HEAD + 2 + RefusalData::MAX;
 
-    /// Refuses the host that has this nonce.
+    /// A refusal of the host that has this random id.
     pub(crate) fn new(nonce_peer: u64, refusal: Refusal) -> Self {
         let (mut oldest_version, mut newest_version) = (VERSION, VERSION);
         let mut data = RefusalData::default();
@@ -154,7 +156,7 @@ impl Refuse {
         }
     }
 
-    /// What it tells the application.
+    /// The refusal as the requester's application is told of it.
     pub(crate) const fn refusal(&self) -> Refusal {
         match self.reason {
             RefuseReason::Version => Refusal::Version {
@@ -201,6 +203,7 @@ impl Refuse {
         if long.flags != 0 {
             return Err(Malformed::Reserved);
         }
+        // The refuser keeps no state, and so has no random id; but it must name whom it answers.
         if long.nonce_self != 0 || long.nonce_peer == 0 {
             return Err(Malformed::BadValue);
         }
@@ -214,6 +217,7 @@ impl Refuse {
         }
         let mut data = RefusalData::default();
         let reason = match (reason, said) {
+            // Only two reasons say anything more.
             (0, []) => RefuseReason::Version,
             (1, &[a, b, c, d, e, f, g, h]) => RefuseReason::Incompatible {
                 application_id: u64::from_le_bytes([a, b, c, d, e, f, g, h]),

@@ -1,4 +1,4 @@
-//! Each rule of the canonical form refuses what breaks it.
+//! Each rule of the canonical form, with datagrams that break it and are refused.
 
 use super::*;
 
@@ -67,7 +67,7 @@ fn only_the_last_message_goes_without_a_length() {
     accepts(&[0x08, 7, 0]);
     refuses(&[0x0A, 7, 0, 1, b'a'], NotCanonical);
     refuses(&[0x0A, 7, 0, 1, b'a', 0x01, b'b'], NotCanonical);
-    // With padding after it, it is not the last.
+    // With padding behind it a message is not the last, and has a length.
     accepts(&[0x0A, 7, 0, 1, b'a', 0xC0, 9]);
 }
 
@@ -85,7 +85,8 @@ fn a_length_is_told_in_the_shortest_way() {
     refuses(&long, NotCanonical);
 }
 
-/// A fragment with these two numbers, as varints, and a payload of this length.
+/// The result of decoding a fragment with this offset and packet length, as varints, and a payload of
+/// `length` bytes.
 fn fragment(numbers: &[u8], length: usize) -> Result<(), Malformed> {
     let body = [&[0x68, 7, 0], numbers, &vec![7; length]].concat();
     decode_with(&body, CONTEXT).map(drop)

@@ -105,6 +105,7 @@ impl AckBlock {
                 .saturating_add(varint_length(range.length))
         });
         let fixed = 1_usize.saturating_add(usize::from(self.largest_width));
+        // Exactly what `encode` writes: frames are planned by it.
         fixed
             .saturating_add(map)
             .saturating_add(usize::from(self.delay.is_some()))
@@ -209,6 +210,7 @@ fn decode_extension(
     };
     if head & MARKS != 0 {
         marks.count = reader.varint()?;
+        // A count of 0 is told by leaving it out.
         if marks.count == 0 {
             return Err(Malformed::NotCanonical);
         }
@@ -218,6 +220,7 @@ fn decode_extension(
             gap: reader.varint()?,
             length: reader.varint()?,
         };
+        // An empty range would join two gaps.
         if range.length == 0 {
             return Err(Malformed::BadValue);
         }

@@ -62,6 +62,7 @@ impl LongControl {
         let (nonce_self, nonce_peer) = (long.nonce_self, long.nonce_peer);
         let mut reader = Reader::new(long.body);
         let control = match long.flags {
+            // Both random ids are named, or a late or forged disconnection would end another connection (C6).
             DISCONNECT => {
                 long.expect_nonces()?;
                 Self::Disconnect(Disconnect {

@@ -132,6 +132,7 @@ impl Layout {
             dependency,
             reliable: packet.mode == Mode::Reliable,
         };
+        // The newest message of each channel takes the place of the one before.
         let Some(place) = self.places.get_mut(usize::from(channel)) else {
             return;
         };
@@ -167,6 +168,7 @@ impl Layout {
         } else {
             varint_length(packet.dependency.into())
         };
+        // As in `length_form`, for a message that is not the last.
         let length = match self.length {
             Some(length) if length == payload => 0,
             _ if payload <= 0xFF => 1,

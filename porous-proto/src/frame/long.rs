@@ -40,6 +40,7 @@ impl<'a> Long<'a> {
         reader.u8()?;
         let length = usize::from(reader.u16()?);
         let end = length.checked_add(PREFIX).ok_or(Malformed::Truncated)?;
+        // The head is read from within the length that the form names, not from what follows it.
         let (form, rest) = datagram.split_at_checked(end).ok_or(Malformed::Truncated)?;
         let mut reader = Reader::new(form);
         let byte0 = reader.u8()?;

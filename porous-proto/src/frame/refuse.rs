@@ -133,6 +133,7 @@ impl Refuse {
         let (mut oldest_version, mut newest_version) = (VERSION, VERSION);
         let mut data = RefusalData::default();
         let reason = match refusal {
+            // The newest version stands in the head of the form, the oldest in its body.
             Refusal::Version { oldest, newest } => {
                 (oldest_version, newest_version) = (oldest, newest);
                 RefuseReason::Version
@@ -212,6 +213,7 @@ impl Refuse {
         let oldest_version = reader.u32()?;
         let length = usize::from(reader.u8()?);
         let said = reader.bytes(length)?;
+        // A refusal is one form, and is read whatever its version: nothing may hide behind it.
         if reader.remaining() != 0 {
             return Err(Malformed::TrailingBytes);
         }

@@ -57,6 +57,7 @@ impl<'a> Short<'a> {
         if head & KEY_PHASE != 0 {
             return Err(Malformed::Reserved);
         }
+        // Any width is taken: the receiver cannot know which is the least that would do.
         let id_width = ((head >> WIDTH_SHIFT) & 0b11).saturating_add(1);
         let connection_id = ConnectionId::new(reader.bytes(connection_id_len)?);
         Ok(Self {
@@ -206,6 +207,7 @@ impl<'b> FrameWriter<'b> {
         last: bool,
     ) -> Result<(), NoRoom> {
         debug_assert!(!self.is_closed, "a message after the last one");
+        // A plan that lets this happen has a fault; the receiver would refuse the datagram.
         if self.is_closed || self.messages >= MAX_MESSAGES {
             return Err(NoRoom);
         }

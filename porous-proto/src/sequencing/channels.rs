@@ -56,6 +56,7 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
+    /// Counts bytes that are kept of a packet.
     pub(super) fn keep(&mut self, mode: Mode, bytes: u64) {
         self.kept += bytes;
         if mode == Mode::Unreliable {
@@ -63,6 +64,7 @@ impl Totals {
         }
     }
 
+    /// Counts bytes that are no longer kept of a packet.
     pub(super) fn release(&mut self, mode: Mode, bytes: u64) {
         self.kept -= bytes;
         if mode == Mode::Unreliable {

@@ -97,6 +97,7 @@ impl ReceiveQueue {
     }
 
     fn slot(&self, id: u64) -> Option<usize> {
+        // The range first: ids outside of it share their places with ids inside.
         let present = (self.base..self.end).contains(&id) && self.index.present.get(id);
         present.then(|| self.ring[self.position(id)] as usize)
     }
@@ -114,6 +115,7 @@ impl ReceiveQueue {
     /// Changes an entry, if it is there.
     pub(crate) fn change<T>(&mut self, id: u64, change: impl FnOnce(&mut Entry) -> T) -> Option<T> {
         let slot = self.slot(id)?;
+        // Whatever changes in an entry, the index follows.
         let result = change(self.entries[slot].as_mut()?);
         self.classify(id);
         Some(result)
@@ -177,6 +179,7 @@ impl ReceiveQueue {
         }
         let len = self.ring.len() as u64;
         for set in self.index.sets() {
+            // As long as the ring, so that an id has one place in all of them.
             set.grow(len, kept.clone());
         }
         len
@@ -216,6 +219,7 @@ impl ReceiveQueue {
             from = id + 1;
         }
         self.entries = entries;
+        // The new slab has no holes.
         self.free = Vec::new();
     }
 
@@ -297,6 +301,7 @@ impl ReceiveQueue {
             if self.get(id).is_some_and(waits) {
                 return;
             }
+            // Its dependency was delivered since.
             self.index.waiting.clear(id);
         }
     }

@@ -224,6 +224,7 @@ fn figure_08_channel_windows_advance_by_window_acknowledgements() {
     assert!(!wire.messages.iter().any(|message| is_called(message, "r4")));
     wire.arrive("r1");
     assert_eq!(wire.delivered(), ["r1"]);
+    // u0 was passed with r1, and 1 is marked (18).
     assert_eq!(wire.window_acks(), [1]); // (a)
     assert_eq!((wire.m_b(), wire.n_b()), (2, 2));
     wire.arrive("s3");
@@ -252,6 +253,7 @@ fn figure_09_a_sentinel_is_consumed_when_a_whole_window_was_lost() {
     assert_eq!(wire.window_acks(), [3]);
     assert_eq!(wire.n_b(), 4);
     wire.send("u25 r26");
+    // The sender's window has moved on: a new packet is delivered although all before it are missing.
     wire.arrive("r26");
     assert_eq!(wire.delivered(), ["r26"]);
 }

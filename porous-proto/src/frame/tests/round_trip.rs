@@ -48,6 +48,7 @@ fn payload() -> impl Strategy<Value = (Option<Fragment>, usize)> {
     let least = u32::try_from(LEAST_FRAGMENT).unwrap();
     let offset = || prop_oneof![3 => least..300, 1 => least..u32::MAX - 300];
     prop_oneof![
+        // Whole packets, around the length that takes another byte; the ends of packets; and other fragments.
         4 => prop_oneof![3 => 0_usize..4, 1 => 250_usize..260].prop_map(|length| (None, length)),
         1 => (offset(), 1..=300_u32).prop_map(|(offset, length)| {
             (Fragment::new(offset, offset + length), length as usize)

@@ -28,6 +28,7 @@ fn a_reader_that_stops_stalls_the_sender_at_the_budget() {
     let sent = wire.messages.len();
     assert_eq!(sent, 3);
     wire.arrive("r0 r1 r2");
+    // A packet's name has 2 bytes, and each packet counts 64 more.
     assert_eq!(wire.receiver.totals().kept, 3 * 66);
     assert_eq!(wire.delivered(), ["r0", "r1", "r2"]);
     assert_eq!(wire.window_acks(), [2]);
@@ -91,6 +92,7 @@ fn an_unreliable_packet_is_charged_until_it_has_arrived_or_was_lost() {
     let messages = wire.messages.clone();
     wire.sender.acknowledged(&messages[0]);
     assert_eq!(wire.sender.totals().charged, 2 * 66);
+    // A reliable packet stays charged until the remote window passes it.
     wire.sender.acknowledged(&messages[1]);
     assert_eq!(wire.sender.totals().charged, 2 * 66, "r1 is there");
     wire.sender.lost(&messages[2]);
@@ -109,6 +111,7 @@ fn a_passive_packet_that_was_passed_is_not_sent_again() {
     assert!(wire.sender.is_current(&p0));
     assert_eq!(wire.sender.totals().undelivered, 2);
     wire.window_acks();
+    // The window acknowledgement of r1 passes p0 as well: it counts neither as undelivered nor in the budget.
     assert!(!wire.sender.is_current(&p0)); // Q9
     assert_eq!(
         (
@@ -165,6 +168,7 @@ fn a_fragment_that_contradicts_an_earlier_one_is_refused() {
             Verdict::Violation
         ); // Q13
     }
+    // The true fragments are taken as ever, in any order.
     for part in [&parts[0], &parts[2], &parts[1]] {
         wire.receiver.next_frame().on_packet(&borrow(part), NOW);
     }

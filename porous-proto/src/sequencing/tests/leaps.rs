@@ -128,6 +128,7 @@ fn a_forged_leap_is_not_consumed_and_is_forgotten_when_the_sender_is_asked() {
             assert_eq!(wire.delivered(), ["r2", "u3", "p4"]);
             let told = wire.answer(asked);
             wire.tell(told);
+            // Packet 5 comes next: what leaped beyond it was forged.
             assert_eq!(wire.receiver.totals().kept, 0, "{forged:?}");
             assert_eq!((wire.m_b(), wire.question()), (5, None));
             // The place of the forged packet is free for the true one.
@@ -275,6 +276,7 @@ fn a_flood_of_questions_gets_an_answer_of_each_channel_in_ten_milliseconds() {
             answers.push((micros, number));
         }
     }
+    // An answer for each of the two channels, to the newest question.
     let times = [0, 0, 10_000, 10_000, 20_000, 20_000];
     assert_eq!(answers, times.map(|micros| (micros, 99)));
     assert_eq!(
@@ -297,6 +299,7 @@ fn a_sender_goes_on_behind_what_was_forged_and_consumed() {
         for n in 1..4 {
             wire.receiver.handle_timeout(NOW + n * REPORT_AFTER);
         }
+        // The window has passed 20, which was never sent; the sender takes 21 for its next packet.
         assert_eq!(wire.window_acks().last(), Some(&20));
         wire.sender.audit(&mut Audit::default(), LONGEST);
         for n in 21..5000 {
@@ -354,6 +357,7 @@ fn what_two_frames_contradict_is_forgotten() {
             wire.receiver.on_refused(frame, &all);
             wire.receiver.audit(&mut Audit::default(), LONGEST);
         }
+        // Two frames that contradict what is kept: the third one is taken.
         assert_eq!(refused, 2);
         for message in &sent {
             wire.take(message);
@@ -391,6 +395,7 @@ fn a_dependency_that_later_packets_deny_is_forgotten() {
         let frame = wire.receiver.next_frame().frame;
         wire.receiver.on_refused(frame, &[Message::Packet(packet)]);
     }
+    // After two refused frames the forged packet is forgotten, and nothing waits for packet 4 any more.
     wire.arrive("u8 u9");
     assert_eq!(wire.delivered(), ["u8", "u9"]);
 }

@@ -151,6 +151,7 @@ fn a_dependency_does_not_come_round_with_the_ids() {
     for _ in 0..15 {
         assert!((1..16).contains(&pass(&mut wire, "u")));
     }
+    // More packets than there are ids of two bytes.
     for _ in 0..(1 << 16) + 20 {
         assert_eq!(pass(&mut wire, "u"), 0);
     }

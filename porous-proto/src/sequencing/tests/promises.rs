@@ -88,6 +88,7 @@ fn a_lost_packet_whose_time_is_over_is_buried() {
         assert!(!sender.is_current(&sent[0]));
         assert!(receipts(&mut sender).is_empty());
         sender.skipped(&sent[0]);
+        // The second time changes nothing.
         sender.skipped(&sent[0]);
         assert_eq!(receipts(&mut sender), [(1, Outcome::Expired, false)]);
         assert_eq!(messages(&mut sender), [tombstone(0)]);
@@ -121,6 +122,7 @@ fn fragments_that_wait_beyond_the_time_are_not_sent() {
         sender.look(NOW + TTL + TICK);
         assert_eq!(receipts(&mut sender), [(1, Outcome::Expired, false)]);
         let told = messages(&mut sender);
+        // A tombstone, unless no other packet can wait for this one.
         let expected = if mode == Mode::Unreliable { 0 } else { 1 };
         assert_eq!(told.len(), expected, "{mode:?}: {told:?}");
         assert_eq!(
@@ -159,6 +161,7 @@ fn a_lost_packet_that_was_only_late_is_delivered_after_all() {
     );
     let [first, second, third] = messages(&mut sender).try_into().unwrap();
     sender.acknowledged(&first);
+    // Both matter, as the packet has a receipt; the receipt is told once.
     assert!(sender.lost(&second) && sender.lost(&third));
     assert_eq!(receipts(&mut sender), [(1, Outcome::Lost, false)]);
     sender.acknowledged(&second);
@@ -301,6 +304,7 @@ fn lost_fates_are_repeated_as_they_were_and_are_not_hoarded() {
     }
     let again = core::iter::from_fn(|| wire.receiver.next_signal());
     let again: Vec<Control> = again.collect();
+    // No more than a bound may wait to be repeated.
     assert!(again.len() == 1024 && again.iter().all(|control| *control == expected));
 }
 
@@ -374,6 +378,8 @@ fn what_is_cancelled_before_it_was_sent_is_gone() {
     for token in [1, 2, 1] {
         sender.send(0, "abc".into(), options(Mode::Reliable, token));
     }
+    // Both packets with receipt 1 at once; nothing is left for the second call, nor is there any on channel
+    // 1.
     assert!(sender.cancel(0, 1) && !sender.cancel(0, 1) && !sender.cancel(1, 2));
     assert_eq!(receipts(&mut sender), [(1, Outcome::Cancelled, false); 2]);
     assert_eq!(

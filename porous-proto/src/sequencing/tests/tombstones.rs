@@ -68,6 +68,7 @@ fn a_tombstone_waits_for_what_it_depends_on() {
     receiver
         .next_frame()
         .on_packet(&packet(Mode::Reliable, 0, 0), NOW);
+    // Both packets, and not the tombstone between them.
     assert_eq!(received(&mut receiver), 2);
 }
 
@@ -77,6 +78,7 @@ fn a_tombstone_takes_the_place_of_an_incomplete_packet_that_may_be_waited_for() 
         let mut receiver = receiver();
         receiver.next_frame().on_packet(&part(mode, 0), NOW);
         receiver.next_frame().on_packet(&part(mode, 2), NOW);
+        // 64 for the packet, and what came of it; then only the charge of the tombstone is left.
         assert_eq!(receiver.totals().kept, 64 + 20);
         assert_eq!(bury(&mut receiver, 0, 0), Verdict::Stale);
         assert_eq!(receiver.totals().kept, 64);
@@ -106,6 +108,7 @@ fn a_tombstone_changes_nothing_of_a_packet_that_is_complete_or_unreliable() {
     other
         .next_frame()
         .on_packet(&part(Mode::Unreliable, 0), NOW);
+    // An unreliable packet has no tombstone, and a complete one is delivered all the same.
     assert_eq!(bury(&mut other, 0, 0), Verdict::Stale);
     assert_eq!(other.totals().kept, 64 + 10);
     other

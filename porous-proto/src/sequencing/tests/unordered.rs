@@ -44,10 +44,12 @@ fn who_is_late_is_not_skipped_before_the_second_report() {
     wire.arrive("u3");
     assert_eq!(wire.delivered(), ["u3"]);
     wire.receiver.handle_timeout(NOW + REPORT_AFTER);
+    // At the first report the window waits for 0 to 2, which are missing for the first time.
     assert_eq!((wire.m_b(), wire.window_acks().len()), (0, 0));
     wire.arrive("u1");
     assert_eq!(wire.delivered(), ["u1"]);
     let again = wire.receiver.signals.report_deadline();
+    // There is another report without further arrivals: it passes what is still missing.
     assert_eq!(again, NOW + 2 * REPORT_AFTER);
     wire.receiver.handle_timeout(again);
     assert_eq!((wire.m_b(), wire.window_acks()), (4, alloc::vec![3]));
@@ -99,6 +101,7 @@ fn a_sentinel_lets_the_window_move_when_a_whole_window_was_lost() {
     wire.arrive("s3 s7 s11 s15 s19 s23");
     assert!(wire.receiver.is_readable());
     assert!(wire.delivered().is_empty());
+    // Half a window is left to the sender: sentinels before that are passed at once.
     assert_eq!(wire.m_b(), 12);
     assert_eq!(wire.window_acks(), [11]);
     wire.send("u24");
@@ -129,6 +132,7 @@ fn what_was_not_read_is_not_skipped() {
     );
     wire.receiver.handle_timeout(NOW + REPORT_AFTER);
     wire.receiver.handle_timeout(NOW + 2 * REPORT_AFTER);
+    // Packet 2 is complete and was not read: no report passes it.
     assert!(wire.m_b() <= 2);
     assert_eq!(wire.delivered(), ["u2", "u13", "u14", "u15"]);
 }

@@ -83,6 +83,7 @@ impl Connect {
         }
         long.expect_nonces()?;
         match Self::decode(long)? {
+            // Greetings stand in requests alone (D12).
             (connect, []) => Ok(connect),
             _ => Err(Malformed::UnknownType), // no such parameter here
         }
@@ -93,6 +94,7 @@ impl Connect {
             return Err(Malformed::Reserved);
         }
         let cookie = long.flags & COOKIE != 0;
+        // No answer could name a request without a random id, and a cookie answers a request that has one.
         if long.nonce_self == 0 || (cookie && long.nonce_peer == 0) {
             return Err(Malformed::BadValue);
         }
@@ -146,6 +148,7 @@ impl<'a> Request<'a> {
         datagram_length: usize,
     ) -> Result<Self, Malformed> {
         let (connect, greeting) = Connect::decode_request(long)?;
+        // Padding is zeros: a datagram has one spelling, and holds one form.
         if !all_zero(padding) {
             return Err(Malformed::TrailingBytes);
         }

@@ -225,6 +225,7 @@ fn encode_fates(writer: &mut Writer<'_>, fates: Fates) -> Result<(), NoRoom> {
 fn decode_fates(reader: &mut Reader<'_>) -> Result<Fates, Malformed> {
     let head = reader.u8()?;
     let count = head & !FIRST;
+    // Of no packet there is nothing to tell, and the bits of more do not fit into 64.
     if !(1..=Fates::MAX).contains(&count) {
         return Err(Malformed::BadValue);
     }

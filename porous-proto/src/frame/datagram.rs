@@ -53,6 +53,7 @@ pub(crate) fn decode(datagram: &[u8], connection_id_len: usize) -> Result<Datagr
     }
     match byte0 & 0xF0 {
         long::REQUEST => alone(decode_request(datagram)?),
+        // An acknowledgement may be followed by what its sender has to say anyway: a request, or data.
         long::ACKNOWLEDGE => decode_acknowledge(datagram, connection_id_len),
         long::REFUSE => alone(Rest::Refuse(Refuse::decode(&single(datagram)?)?)),
         long::CONTROL => alone(match LongControl::decode(&single(datagram)?)? {

@@ -95,6 +95,7 @@ impl Check {
         let (short, check) = short
             .split_last_chunk::<TAG>()
             .ok_or(Malformed::Truncated)?;
+        // The remote host is the sender here.
         if *check == compute(self.integrity, [self.theirs, self.ours], short, ids) {
             Ok(())
         } else {

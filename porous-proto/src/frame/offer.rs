@@ -166,6 +166,7 @@ impl Offer {
                     let timeout = NonZeroU32::new(all_of(value, Reader::u32)?);
                     self.timeout_ms = Some(timeout.ok_or(Malformed::BadValue)?);
                 }
+                // An empty greeting is told by leaving it out: one spelling.
                 GREETING if value.remaining() == 0 => return Err(Malformed::BadValue),
                 GREETING => greeting = value.rest(),
                 // A type that is not known yet tells what its receiver can do without (`docs/wire.md`, "What
@@ -355,6 +356,7 @@ impl Suites {
         let mut suites = Self::default();
         for (place, &number) in value.iter().enumerate() {
             let seen = suites.numbers.contains(&number); // 0 is, while there is room
+            // No place is left for a fifth suite.
             let free = suites.numbers.get_mut(place).filter(|_| !seen);
             *free.ok_or(Malformed::BadValue)? = number;
         }

@@ -294,6 +294,7 @@ impl ChannelTable {
                 work::count(1);
                 let Some(made) = made else { continue };
                 let delivery = &mut made.receiver.delivery;
+                // A packet that waited behind one of these may be deliverable now.
                 if delivery.evict(complete, kept, &mut self.totals) {
                     made.look_again(channel, &self.params, &mut self.arrived);
                 }
@@ -315,6 +316,7 @@ impl ChannelTable {
             let delivery = &mut made.receiver.delivery;
             let any = delivery.give_up_overdue(&mut self.totals, now);
             self.give_up_at = self.give_up_at.min(delivery.partials.due());
+            // As in `make_room`: what waited behind them may be deliverable now.
             if any {
                 made.look_again(channel, &self.params, &mut self.arrived);
             }
@@ -327,6 +329,7 @@ impl ChannelTable {
         for (channel, made) in (0..=u8::MAX).zip(&mut self.made) {
             let Some(made) = made else { continue };
             made.sender.close(&mut self.totals);
+            // Before the look: suspects can be delivered once they are believed.
             made.receiver.believe_all();
             made.look_again(channel, &self.params, &mut self.arrived);
         }

@@ -165,6 +165,7 @@ impl Reassembly {
         for piece in rest.iter().take_while(|piece| piece.start < end) {
             let (from, to) = (piece.start.max(offset), piece.end.min(end));
             let known = &self.data[piece.place(from, to)];
+            // One of the two is forged, and a receiver cannot tell which (Q13).
             if known != part(offset, bytes, from, to) {
                 return None;
             }

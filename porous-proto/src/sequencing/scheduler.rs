@@ -153,6 +153,7 @@ impl Lanes {
         let level = &mut self.levels[priority as usize];
         // A channel that was silent begins now, not where its last message ended: nothing is owed to it.
         level.clock = lane.end.max(level.clock);
+        // `Channel::weight` makes no weight 0; a division must not be able to panic all the same.
         let takes = bytes.saturating_mul(BYTE) / u64::from(lane.weight.max(1));
         lane.end = level.clock.saturating_add(takes);
         lane.bucket.spend(bytes);
@@ -334,6 +335,7 @@ impl Scheduler {
 
     /// Channels that their caps held back until now get a turn.
     fn release_held(&mut self, table: &mut ChannelTable) {
+        // It keeps its `in_turn`: it only changes its place.
         while let Some(channel) = self.lanes.release(self.now) {
             work::count(1);
             if let Some((made, shared)) = table.made(channel) {
@@ -378,7 +380,7 @@ impl Scheduler {
             self.wants_turn_for_controls(channel, table);
         }
         if table.totals.expired > expired {
-            // What waited behind them may fit.
+            // What waited behind them may fit, also in the remote's budget.
             self.unblock(table);
         }
     }
@@ -426,6 +428,7 @@ impl Scheduler {
                 made.sender.give_up(channel, which, &mut shared);
             }
             self.wants_turn_for_controls(channel, table);
+            // An unreliable packet is no longer charged to the remote's budget: others may fit.
             self.unblock(table);
         }
     }

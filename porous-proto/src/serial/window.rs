@@ -31,6 +31,7 @@ impl SendWindow {
     }
 
     pub(crate) fn contains(&self, id: u64) -> bool {
+        // A deliberate bug, compiled in only where a test must find it.
         let size = self.size + u64::from(strikes(Bug::WindowOffByOne));
         self.base <= id && id - self.base < size
     }

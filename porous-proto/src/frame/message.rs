@@ -13,8 +13,8 @@ pub enum Mode {
     /// Sent once: it may arrive, or not. On an ordered channel it is skipped if it arrives after a later
     /// packet was delivered.
     Unreliable,
-    /// Sent until it arrives: it always does while the connection lasts, and packets that were sent after it
-    /// on its channel wait for it.
+    /// Sent until it arrives, unless the connection ends or the application gives the packet up by its
+    /// [options](crate::SendOptions). On an ordered channel packets that were sent after it wait for it.
     Reliable,
     /// Sent until it arrives, but the channel does not wait: once a later packet was delivered, this one is
     /// skipped, and not sent again. So it is sure to arrive only if no later packet is sent on its channel: a

@@ -117,8 +117,9 @@ pub(crate) enum RefuseReason {
 pub(crate) struct Refuse {
     pub(crate) nonce_peer: u64,
     pub(crate) reason: RefuseReason,
-    /// The newest and the oldest version that the refuser speaks.
+    /// The newest version that the refuser speaks.
     pub(crate) newest_version: u32,
+    /// The oldest version that the refuser speaks.
     pub(crate) oldest_version: u32,
     /// Empty unless the reason is the application's.
     pub(crate) data: RefusalData,

@@ -55,7 +55,7 @@ impl Partials {
         self.0.retain(|&(other, _)| other > id);
     }
 
-    /// Incomplete packets.
+    /// The number of incomplete packets.
     #[cfg(any(test, feature = "audit"))]
     pub(crate) fn len(&self) -> usize {
         self.0.len()

@@ -47,7 +47,7 @@ fn cost<B: AsRef<[u8]>>(message: &Message<B>) -> u64 {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lane {
     weight: u8,
-    /// When its last message ends, on the clock of its priority, in units of 1 / [`BYTE`].
+    /// When its last message ends, on the clock of its priority, where a byte of weight 1 takes [`BYTE`].
     end: u64,
     bucket: Bucket,
 }

@@ -1,4 +1,4 @@
-//! The encoding of control messages: one fixed byte, a subtype, then plain fields.
+//! The encoding of control messages: one fixed byte, a subtype, then fields that nothing predicts.
 
 use crate::wire::{NoRoom, Reader, Writer, all_zero, varint_length};
 
@@ -22,17 +22,17 @@ const ASK: u8 = 10;
 const TOLD: u8 = 11;
 const FATES: u8 = 12;
 
-/// In the count of FATES: nothing before was given to the application.
+/// In the count of FATES: set if no packet before these was given to the application.
 const FIRST: u8 = 1 << 7;
 
-/// The least number of bytes that padding can fill: it needs the two that name it.
+/// The least bytes of padding: the two that name it.
 pub(crate) const MIN_PADDING: usize = 2;
 
 /// What follows the first byte of a control message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decoded {
     Control(Control),
-    /// The rest of the datagram is padding: its length with the two leading bytes.
+    /// The rest of the datagram is padding, of this length with the two bytes that name it.
     Padding(usize),
 }
 
@@ -140,6 +140,7 @@ impl Control {
                 id: reader.u32()?,
                 fates: decode_fates(reader)?,
             },
+            // It ends the messages, whatever follows.
             PADDING => return decode_padding(reader.rest()),
             _ => return Err(Malformed::UnknownType),
         };
@@ -150,6 +151,7 @@ impl Control {
 /// Writes padding of `length` bytes in all, at least [`MIN_PADDING`].
 pub(super) fn encode_padding(writer: &mut Writer<'_>, length: usize) -> Result<(), NoRoom> {
     let zeros = length.checked_sub(MIN_PADDING).ok_or(NoRoom)?;
+    // Before anything is written: a failed write leaves nothing behind.
     if length > writer.remaining() {
         return Err(NoRoom);
     }
@@ -158,6 +160,7 @@ pub(super) fn encode_padding(writer: &mut Writer<'_>, length: usize) -> Result<(
 }
 
 fn decode_padding(zeros: &[u8]) -> Result<Decoded, Malformed> {
+    // Any other byte would be a second spelling of the same padding.
     if !all_zero(zeros) {
         return Err(Malformed::Reserved);
     }
@@ -200,6 +203,7 @@ fn encode_fates(writer: &mut Writer<'_>, fates: Fates) -> Result<(), NoRoom> {
 fn decode_fates(reader: &mut Reader<'_>) -> Result<Fates, Malformed> {
     let head = reader.u8()?;
     let count = head & !FIRST;
+    // Of no packet there is nothing to tell, and the bits of more do not fit into 64.
     if !(1..=Fates::MAX).contains(&count) {
         return Err(Malformed::BadValue);
     }
@@ -209,6 +213,7 @@ fn decode_fates(reader: &mut Reader<'_>) -> Result<Fates, Malformed> {
         *byte = *told;
     }
     let skipped = u64::from_le_bytes(bytes);
+    // Bits of packets that are not told of.
     if skipped & !Fates::mask(count) != 0 {
         return Err(Malformed::Reserved);
     }
@@ -224,6 +229,7 @@ fn decode_limits(reader: &mut Reader<'_>) -> Result<Control, Malformed> {
         serial: reader.u16()?,
         receive_rate: reader.u32()?,
     };
+    // A rate of 0 would stall the sender for ever.
     if matches!(
         limits,
         Control::Limits {

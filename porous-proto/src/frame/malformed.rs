@@ -4,29 +4,29 @@ use core::fmt;
 
 use crate::wire::ReadError;
 
-/// Why a received datagram was refused. It is dropped and counted by cause; nothing in it has any
-/// effect.
+/// Why a received datagram was refused. A refused datagram is counted by cause, and has no other effect. An
+/// application need do nothing: the causes help to find out what a network or another host does to datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Malformed {
-    /// It ends in the middle of something.
+    /// The datagram ends in the middle of a field.
     Truncated,
-    /// A form, a control message, a parameter or a message of a type that nobody defined.
+    /// A form, a parameter or a message has a type that is unknown, or that has no place there.
     UnknownType,
     /// A version of the protocol that this host does not speak.
     Version,
     /// A bit or a byte that must be zero is not.
     Reserved,
-    /// The same could be said in the one form that is allowed: a field that could have been left
-    /// out, a number or a length in too many bytes, an acknowledgement wanted for nothing.
+    /// Something is said in another way than the only one that is allowed: a field that had to be left out, a
+    /// number or a length in too many bytes, or an acknowledgement that is wanted for nothing.
     NotCanonical,
     /// A field has a value outside its range.
     BadValue,
-    /// More messages than a frame may hold.
+    /// There are more messages than a frame may hold.
     TooManyMessages,
     /// Bytes follow where the datagram should end.
     TrailingBytes,
-    /// The checksum does not match.
+    /// The check does not match: the datagram is damaged, forged, far too late, or of another connection.
     Integrity,
 }
 
@@ -34,14 +34,14 @@ impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Truncated => "datagram ends too early",
-            Self::UnknownType => "unknown type of frame or message",
+            Self::UnknownType => "unknown type of datagram, parameter or message",
             Self::Version => "unknown protocol version",
             Self::Reserved => "reserved bits are set",
             Self::NotCanonical => "encoding is not canonical",
             Self::BadValue => "field is out of range",
             Self::TooManyMessages => "too many messages",
-            Self::TrailingBytes => "bytes follow the end of the frame",
-            Self::Integrity => "checksum does not match",
+            Self::TrailingBytes => "bytes follow where the datagram should end",
+            Self::Integrity => "check at the end does not match",
         })
     }
 }

@@ -1,5 +1,4 @@
-//! The frames of the protocol: what a datagram says, and its one encoding (`docs/wire.md`,
-//! `docs/deviations.md` T25).
+//! The forms of datagrams: what each says, and its one encoding (`docs/wire.md`, `docs/deviations.md` T25).
 #![cfg_attr(
     not(test),
     warn(clippy::indexing_slicing, clippy::arithmetic_side_effects)

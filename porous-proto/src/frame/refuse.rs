@@ -1,4 +1,4 @@
-//! The answer to a request that leads nowhere.
+//! Refusals: the answers to requests that make no connection.
 
 use core::fmt;
 
@@ -7,8 +7,8 @@ use crate::wire::{NoRoom, Reader};
 use super::Malformed;
 use super::long::{self, Long, REFUSE, VERSION};
 
-/// What an application says with a refusal: at most 64 bytes, which mean what the two applications
-/// agreed that they mean (`docs/wire.md`, "REJ").
+/// What an application says with a refusal: at most 64 bytes, whose meaning the two applications agree on
+/// (`docs/wire.md`, "REJ").
 ///
 /// ```
 /// use porous_proto::RefusalData;
@@ -20,15 +20,15 @@ use super::long::{self, Long, REFUSE, VERSION};
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RefusalData {
     length: u8,
-    /// Zeros beyond the length.
+    /// 0 beyond the length, so that equality can be derived.
     bytes: [u8; Self::MAX],
 }
 
 impl RefusalData {
-    /// The most that can be said, in bytes.
+    /// The most bytes that a refusal carries.
     pub const MAX: usize = 64;
 
-    /// These bytes; `None` if there are more than [`MAX`](Self::MAX).
+    /// Refusal data of these bytes; `None` if there are more than [`MAX`](Self::MAX).
     ///
     /// ```
     /// assert!(porous_proto::RefusalData::new(&[7; 64]).is_some());
@@ -41,7 +41,7 @@ impl RefusalData {
         Some(Self { length, bytes })
     }
 
-    /// The bytes.
+    /// The bytes that the application gave; empty by default.
     ///
     /// ```
     /// # use porous_proto::RefusalData;
@@ -74,24 +74,26 @@ impl fmt::Debug for RefusalData {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// It speaks other versions of the protocol: from `oldest` to `newest`.
+    /// The remote host speaks other versions of the protocol, from `oldest` to `newest`: one of the two has
+    /// to be updated.
     Version {
-        /// The oldest version it speaks.
+        /// The oldest version that the remote host speaks.
         oldest: u32,
-        /// The newest version it speaks.
+        /// The newest version that the remote host speaks.
         newest: u32,
     },
-    /// The two configurations do not fit: another application id.
+    /// The two hosts are of different applications, or of different versions of one: their application ids
+    /// differ.
     Incompatible {
-        /// That of the remote host.
+        /// The application id of the remote host.
         application_id: u64,
     },
-    /// It has as many peers as it allows.
+    /// The remote host has as many peers as it allows. There may be room later.
     Full,
-    /// Its application does not want the connection, and says this.
+    /// The remote application does not want the connection, and says this.
     Application(RefusalData),
-    /// One of the two hosts demands a sealed connection, and the other cannot or does not seal. This
-    /// version of the library never does, so that the other one demands it.
+    /// One of the two hosts demands a sealed connection, and the other cannot or does not seal. This version
+    /// of the library never demands it: the remote host does.
     Security,
 }
 
@@ -99,19 +101,21 @@ pub enum Refusal {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refuse {
     pub(crate) nonce_peer: u64,
-    /// The newest and the oldest version that the refuser speaks, whatever it refuses for.
+    /// The newest version that the refuser speaks, whatever it refuses for.
     pub(crate) newest_version: u32,
+    /// The oldest version that the refuser speaks.
     pub(crate) oldest_version: u32,
     pub(crate) refusal: Refusal,
 }
 
 impl Refuse {
-    /// The bytes of the longest.
+    /// Bytes of the longest refusal.
     pub(crate) const LONGEST: usize = long::HEAD + 2 + RefusalData::MAX;
 
-    /// Refuses the host that has this nonce.
+    /// A refusal of the host that has this random id.
     pub(crate) const fn new(nonce_peer: u64, refusal: Refusal) -> Self {
         let (mut newest_version, mut oldest_version) = (VERSION, VERSION);
+        // The newest version stands in the head of the form, the oldest in its body.
         if let Refusal::Version { oldest, newest } = refusal {
             (newest_version, oldest_version) = (newest, oldest);
         }
@@ -149,6 +153,7 @@ impl Refuse {
         if long.flags != 0 {
             return Err(Malformed::Reserved);
         }
+        // The refuser keeps no state, and so has no random id; but it must name whom it answers.
         if long.nonce_self != 0 || long.nonce_peer == 0 {
             return Err(Malformed::BadValue);
         }
@@ -157,10 +162,12 @@ impl Refuse {
         let (newest, oldest) = (long.version, reader.u32()?);
         let length = usize::from(reader.u8()?);
         let said = reader.bytes(length)?;
+        // A refusal is one form, and is read whatever its version: nothing may hide behind it.
         if reader.remaining() != 0 {
             return Err(Malformed::TrailingBytes);
         }
         let refusal = match (reason, said) {
+            // Only two reasons say anything more.
             (0, []) => Refusal::Version { oldest, newest },
             (1, &[a, b, c, d, e, f, g, h]) => Refusal::Incompatible {
                 application_id: u64::from_le_bytes([a, b, c, d, e, f, g, h]),

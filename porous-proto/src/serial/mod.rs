@@ -1,4 +1,4 @@
-//! Sequence ids and their windows: the only modulo arithmetic of the crate.
+//! Ids of frames and packets, and their windows: the only modulo arithmetic of the crate.
 //!
 //! Every counter is a `u64` that never wraps. The moduli of the wire (X = 2³² of (1)-(3),
 //! Y = 2¹⁶ or 2²⁴ of (16) and (17), and the short forms of frame ids) exist only in [`expand`] and
@@ -12,9 +12,8 @@ pub(crate) use window::{ReceiveWindow, SendWindow};
 
 /// The id in `[anchor - behind, anchor - behind + 2^bits)` whose low `bits` bits are `low`.
 ///
-/// There is exactly one, because the range is as long as the modulus. `None` if it would be
-/// negative or beyond `u64`, or the last one of all, past which there is none: no sender ever used
-/// such an id.
+/// There is exactly one, as the range is as long as the modulus. `None` if it is below 0, or 2^64 - 1 or
+/// more, which no sender ever uses.
 pub(crate) fn expand(low: u32, bits: u32, anchor: u64, behind: u64) -> Option<u64> {
     debug_assert!(
         (1..=32).contains(&bits),
@@ -24,6 +23,7 @@ pub(crate) fn expand(low: u32, bits: u32, anchor: u64, behind: u64) -> Option<u6
     // 2^bits divides 2^64, so a start below zero that wraps still has the right low bits.
     let start = anchor.wrapping_sub(behind);
     let offset = u64::from(low).wrapping_sub(start) & mask;
+    // Where the range begins below 0, its first ids do not exist.
     match behind.checked_sub(anchor) {
         Some(below_zero) => offset.checked_sub(below_zero),
         None => start.checked_add(offset).filter(|&id| id < u64::MAX),

@@ -1,4 +1,4 @@
-//! Windows of sequence ids: P_t (1), P_r (2) with its rule of advance (3), Q_t (16), Q_r (17).
+//! Windows of ids: P_t (1), P_r (2) with its rule of advance (3), Q_t (16), Q_r (17).
 
 use crate::hooks::canary::{Bug, strikes};
 
@@ -31,18 +31,20 @@ impl SendWindow {
     }
 
     pub(crate) fn contains(&self, id: u64) -> bool {
+        // A deliberate bug, compiled in only where a test must find it.
         let size = self.size + u64::from(strikes(Bug::WindowOffByOne));
         self.base <= id && id - self.base < size
     }
 
-    /// Moves the window so that it begins at `base`. It never moves back.
+    /// Moves the window on so that it begins at `base`.
     pub(crate) fn advance_to(&mut self, base: u64) {
+        // It never moves back: what is late or repeated must not make old ids valid again.
         self.base = self.base.max(base);
     }
 }
 
-/// `[next - behind, next + ahead)`: the receive window of frames. In (2) both are N_P; here B_r and
-/// 128 (`deviations.md` T9, T12).
+/// `[next - behind, next + ahead)`: the receive window of frames. In (2) both are N_P; here `behind` is B_r
+/// and `ahead` 128 (`deviations.md` T9, T12).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ReceiveWindow {
     next: u64,
@@ -69,10 +71,11 @@ impl ReceiveWindow {
     }
 
     pub(crate) const fn contains(&self, id: u64) -> bool {
+        // Saturating: no id lies below 0.
         self.next.saturating_sub(self.behind) <= id && !self.is_beyond(id)
     }
 
-    /// The frame `id` was taken: one in the leading part moves the window on (3).
+    /// The frame `id` was taken in: if it is in the leading part, the window moves on (3).
     pub(crate) fn move_past(&mut self, id: u64) {
         self.next = self.next.max(id.saturating_add(1));
     }

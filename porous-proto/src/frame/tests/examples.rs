@@ -1,4 +1,4 @@
-//! The examples of `docs/wire.md` are what they say.
+//! The examples of `docs/wire.md` decode in their contexts, and encode to the same bytes.
 
 use super::*;
 

@@ -39,7 +39,7 @@ fn what_decodes_from_any_bytes_encodes_to_the_same_bytes() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
-    /// Random bytes rarely come far; damaged datagrams do.
+    /// The decoder refuses random bytes early; damaged datagrams come further.
     #[test]
     fn what_decodes_from_damaged_datagrams_encodes_to_the_same_bytes(
         sample in sample(),

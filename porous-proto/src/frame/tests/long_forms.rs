@@ -1,10 +1,10 @@
-//! What long forms say, byte by byte, and what is refused.
+//! Long forms, byte by byte, and which of them are refused.
 
 use super::*;
 use crate::frame::Refusal;
 use Malformed::{BadValue, Reserved, TrailingBytes, Truncated, UnknownType, Version};
 
-/// Where the parts of a long form are.
+/// Offsets of the parts of a long form.
 const VERSION_AT: usize = 3;
 const NONCE_SELF_AT: usize = 7;
 const NONCE_PEER_AT: usize = 15;
@@ -46,7 +46,7 @@ fn error(datagram: &[u8]) -> Malformed {
     decode(datagram, 4).unwrap_err()
 }
 
-/// With the bytes at `at` replaced.
+/// The datagram with other bytes from `at` on.
 fn with(datagram: &[u8], at: usize, bytes: &[u8]) -> Vec<u8> {
     let mut changed = datagram.to_vec();
     changed[at..at + bytes.len()].copy_from_slice(bytes);
@@ -285,7 +285,7 @@ fn who_is_incompatible_says_what_application_it_is() {
     };
     assert_eq!(read.refusal, Refusal::Incompatible { application_id });
     assert_eq!(reencode(&form, 0, CONTEXT), Ok(form.clone()));
-    // Neither more nor less than the eight bytes.
+    // More or less than the eight bytes of an application id is refused.
     let mut long = with(&form, 1, &[form[1] + 1]);
     long[BODY_AT + 5] = 9;
     long.push(0);
@@ -306,7 +306,7 @@ fn a_reset_names_a_connection() {
             let decoded = decode(&form, configured).unwrap();
             assert_eq!(decoded.rest, Rest::Reset(reset));
         }
-        // Byte 0, the same id and one byte of a frame id: there is no shorter one to answer.
+        // Byte 0, the same id and one byte of a frame id: the shortest datagram that a reset answers.
         let shortest = [&[0x40], connection_id.as_bytes(), &[0]].concat();
         assert!(decode(&shortest, length).is_ok());
         assert!(form.len() < shortest.len());

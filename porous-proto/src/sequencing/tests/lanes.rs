@@ -5,7 +5,7 @@ use alloc::vec;
 use super::*;
 use crate::config::Channel as Settings;
 
-/// One that sends on channels with these settings, in fragments of 1000 bytes.
+/// A sender with a channel for each of these settings. [`next`] cuts fragments of 1000 bytes.
 fn sender(policy: Policy, settings: &[Settings]) -> Sequencing {
     let channels = u8::try_from(settings.len()).unwrap();
     let params = SequencingParams {
@@ -53,13 +53,14 @@ fn channels_share_by_weight_whatever_the_sizes_of_their_packets() {
     ] {
         let mut sender = sender(Policy::Modern, &weights.map(weight));
         for channel in [0, 1] {
-            // A window of them, or a megabyte.
+            // A megabyte, or as many packets as a window has ids.
             let packets = (1_000_000 / lens[usize::from(channel)]).min(16_000);
             fill(&mut sender, channel, packets, lens[usize::from(channel)]);
         }
         let mut sent = [0_u64; 2];
         for _ in 0..900 {
             let (channel, len) = next(&mut sender).unwrap();
+            // A message counts 8 bytes more than its payload.
             sent[usize::from(channel)] += len as u64 + 8;
         }
         let all: u64 = weights.iter().map(|&weight| u64::from(weight)).sum();
@@ -125,7 +126,7 @@ fn under_the_papers_policy_there_are_no_weights() {
     assert_eq!(turns, [0, 1].repeat(10));
 }
 
-/// Looks whenever something is due, until then: the bytes of each channel.
+/// Sends from `from` until `until`, whenever a channel is due: the bytes of each channel.
 fn run(sender: &mut Sequencing, from: Instant, until: Instant) -> Vec<u64> {
     let mut sent = vec![0; usize::from(sender.table.params.channels)];
     let mut now = from;
@@ -156,7 +157,7 @@ fn a_cap_holds_its_channel_back_and_no_other() {
             "{policy:?}: {sent:?}"
         );
         assert_eq!(sent[2], 2 * (200_000 + 200 * 8), "{policy:?}");
-        // What is not capped is not held up by what is, either.
+        // A channel without a cap does not wait for those that their caps hold back.
         fill(&mut sender, 2, 1, 10);
         sender.look(until);
         assert_eq!(next(&mut sender), Some((2, 10)));

@@ -8,7 +8,7 @@ use super::*;
 use crate::config::Channel as Settings;
 use crate::hooks::audit::Audit;
 
-/// A receiver whose first channel is unordered.
+/// A receiver whose first channel is unordered. The sender need not know.
 fn unordered(params: SequencingParams) -> Sequencing {
     let settings = Settings::new(Priority::Low).unordered();
     Sequencing::new(params, 0, AGE).with_channels(&[settings])
@@ -44,10 +44,12 @@ fn who_is_late_is_not_skipped_before_the_second_report() {
     wire.arrive("u3");
     assert_eq!(wire.delivered(), ["u3"]);
     wire.receiver.handle_timeout(NOW + REPORT_AFTER);
+    // At the first report the window waits for 0 to 2, which are missing for the first time.
     assert_eq!((wire.m_b(), wire.window_acks().len()), (0, 0));
     wire.arrive("u1");
     assert_eq!(wire.delivered(), ["u1"]);
     let again = wire.receiver.signals.report_deadline();
+    // There is another report without further arrivals: it passes what is still missing.
     assert_eq!(again, NOW + 2 * REPORT_AFTER);
     wire.receiver.handle_timeout(again);
     assert_eq!((wire.m_b(), wire.window_acks()), (4, alloc::vec![3]));
@@ -84,7 +86,7 @@ fn the_window_is_never_more_than_half_full_of_holes() {
             wire.arrive("u3");
         }
         while wire.receiver.receive(NOW).is_some() {}
-        // What was delivered last may be behind.
+        // A call without a packet to deliver moves the window as well.
         let _ = wire.receiver.receive(NOW);
         wire.receiver.audit(&mut Audit::default(), LONGEST);
         assert!(wire.m_b() >= base, "{newest}: {}", wire.m_b());
@@ -99,6 +101,7 @@ fn a_sentinel_lets_the_window_move_when_a_whole_window_was_lost() {
     wire.arrive("s3 s7 s11 s15 s19 s23");
     assert!(wire.receiver.is_readable());
     assert!(wire.delivered().is_empty());
+    // Half a window is left to the sender: sentinels before that are passed at once.
     assert_eq!(wire.m_b(), 12);
     assert_eq!(wire.window_acks(), [11]);
     wire.send("u24");
@@ -129,6 +132,7 @@ fn what_was_not_read_is_not_skipped() {
     );
     wire.receiver.handle_timeout(NOW + REPORT_AFTER);
     wire.receiver.handle_timeout(NOW + 2 * REPORT_AFTER);
+    // Packet 2 is complete and was not read: no report passes it.
     assert!(wire.m_b() <= 2);
     assert_eq!(wire.delivered(), ["u2", "u13", "u14", "u15"]);
 }
@@ -148,7 +152,7 @@ fn arrive(wire: &mut Wire, index: usize) {
     }
 }
 
-/// All that can be is delivered, each packet for the first time, and the sender hears of it.
+/// Receives all packets that can be delivered, each for the first time, and the sender hears of it.
 fn settle(wire: &mut Wire, now: Instant, seen: &mut BTreeSet<u8>) {
     while let Some((_, _, payload)) = wire.receiver.receive(now) {
         assert!(seen.insert(payload[0]), "{} twice", payload[0]);
@@ -157,7 +161,7 @@ fn settle(wire: &mut Wire, now: Instant, seen: &mut BTreeSet<u8>) {
     wire.window_acks();
 }
 
-/// Everything that is repeated arrives, and the sender goes on to the end.
+/// All repeated messages arrive, until the sender has come to the end.
 fn heal(wire: &mut Wire, mut now: Instant, seen: &mut BTreeSet<u8>) {
     for _ in 0..60 {
         wire.send("");
@@ -175,8 +179,8 @@ fn heal(wire: &mut Wire, mut now: Instant, seen: &mut BTreeSet<u8>) {
 }
 
 proptest! {
-    /// Whatever is lost, doubled or late: each at most once; and once all that is reliable has come,
-    /// all of it was delivered and the windows can go on.
+    /// Whichever messages are lost, doubled or late, each packet comes at most once; and once all reliable
+    /// messages have come, all reliable packets were delivered and the windows can move on.
     #[test]
     fn each_packet_comes_at_most_once_and_reliable_ones_exactly_once(
         modes in proptest::collection::vec(0_u8..3, 1..120),

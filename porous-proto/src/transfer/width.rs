@@ -1,4 +1,5 @@
-//! How many bytes of a frame's id are sent (`docs/wire.md`, "Frame ids").
+//! How many bytes of a frame's id are sent: as few as the remote host can expand (`docs/wire.md`, "Frame
+//! ids").
 
 use core::time::Duration;
 
@@ -6,15 +7,16 @@ use crate::config::Policy;
 use crate::serial::reach;
 use crate::time::Instant;
 
-/// How late a datagram may be and still be understood.
+/// How late a datagram may be and still be understood, and for how long a width is kept.
 const HORIZON: Duration = Duration::from_secs(2);
 
+/// Buckets in which the advance of the last two seconds is counted.
 const BUCKETS: usize = 8;
 
-/// How far k moved in the last two seconds, in buckets of a quarter of a second.
+/// How many ids were used in the last two seconds, in buckets of a quarter of a second.
 #[derive(Debug)]
 struct Advance {
-    /// The next id when each of the last buckets began.
+    /// The next id when each of the last buckets began, the oldest first.
     at: [u64; BUCKETS + 1],
     /// The number of the current bucket.
     current: u64,
@@ -44,7 +46,7 @@ impl Advance {
         self.current = self.current.max(bucket);
     }
 
-    /// How far the ids moved in the last two seconds, up to `next`.
+    /// Ids that were used in the last two seconds, where `next` is the next id.
     fn moved(&self, next: u64, now: Instant) -> u64 {
         let passed = Self::bucket(now)
             .saturating_sub(self.current)
@@ -61,9 +63,8 @@ const WIDTHS: usize = 4;
 #[derive(Debug)]
 pub(crate) struct Widths {
     policy: Policy,
-    /// How fast ids are used.
     advance: Advance,
-    /// Until when each width is used at least.
+    /// Until when each width, of 1 to 4 bytes, is used at least.
     until: [Instant; WIDTHS],
 }
 
@@ -76,14 +77,19 @@ impl Widths {
         }
     }
 
-    /// The width of the id `next`, where `acked` is one past the newest that was acknowledged.
+    /// The bytes of the id `next` that are sent, 1 to 4. `acked`: one past the newest id that was
+    /// acknowledged.
     pub(crate) fn choose(&mut self, next: u64, acked: u64, now: Instant) -> u8 {
         if self.policy == Policy::Paper {
             return 4;
         }
         let used = self.advance.moved(next, now);
+        // Both must hold: the remote host expands from what it has acknowledged or more, and a frame that is
+        // two seconds late must still be nearest to its id.
         let fits = |width: &u32| next - acked < reach(*width) && 2 * used < 5 * reach(*width);
         let least = (1..4).find(fits).unwrap_or(4);
+        // A width that was the least goes on for two seconds, as frames of that time may still be on their
+        // way.
         self.until[least as usize - 1] = now + HORIZON;
         let in_use = self.until.iter().rposition(|&until| until > now);
         // The least one is always in use.

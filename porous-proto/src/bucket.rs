@@ -235,8 +235,8 @@ mod tests {
         Instant::from_micros(micros)
     }
 
-    /// When a channel that always has something to send sends messages of this length, looked at
-    /// at these times.
+    /// When a channel that always has something to send sends messages of `len` bytes, if the host looks at
+    /// these times.
     fn sent(rate: u32, len: u64, looks: impl IntoIterator<Item = u64>) -> Vec<u64> {
         let mut bucket = Bucket::new(rate);
         let mut sent = Vec::new();
@@ -343,7 +343,7 @@ mod tests {
             Instant::ZERO + ms * MS
         }
 
-        /// The bytes of data that leave at each of these times, in datagrams of this length.
+        /// The bytes of data that leave at `now`, in datagrams of `len` bytes.
         fn sent(cap: &mut Cap, len: u64, step: Duration, now: Instant) -> u64 {
             let mut sent = 0;
             while cap.hold(step, now).is_none() {

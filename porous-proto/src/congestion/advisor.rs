@@ -288,7 +288,7 @@ mod tests {
             (5, 0, BinaryMode::Good),
         ] {
             let mut advisor = Advisor::new();
-            // What was lost before the first look is not of this second either.
+            // Frames that were lost before the first call do not count either.
             advisor.update(&stats(0, (100, 0, 0)), ms(0));
             advisor.update(&stats(0, (100, 0, 0)), ms(1000));
             let advice = advisor.update(&stats(0, (200, lost, spurious)), ms(2000));
@@ -313,7 +313,7 @@ mod tests {
         }
     }
 
-    /// 60 looks a second, at each of which less than a packet is lost.
+    /// 60 calls a second, for each of which less than a packet is lost.
     #[test]
     fn numbers_say_the_same_as_counts() {
         for (rate, loss, mode) in [
@@ -337,7 +337,7 @@ mod tests {
         let mut advisor = Advisor::new();
         let rtt = Duration::from_millis(251);
         assert_eq!(advisor.update_by(rtt, 0, 0, ms(0)).mode, BinaryMode::Bad);
-        // Time that jumps, either way.
+        // Time jumps ahead and back.
         for micros in [u64::MAX / 2, 0, 7] {
             let now = Instant::from_micros(micros);
             advisor.update_by(Duration::MAX, u16::MAX, u32::MAX, now);

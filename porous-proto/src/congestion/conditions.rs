@@ -157,14 +157,14 @@ mod tests {
     use super::*;
     use crate::congestion::tests::script::ms;
 
-    /// Tells that conditions are such from one millisecond to another, ten times a second.
+    /// Updates ten times a second, from one millisecond to another.
     fn run(conditions: &mut Conditions, is_bad: bool, (from, to): (u64, u64)) {
         for time in (from..to).step_by(100) {
             conditions.update(is_bad, ms(time));
         }
     }
 
-    /// The first millisecond from which it is good again, if conditions are good from then on.
+    /// The first millisecond of good mode, if conditions are good from `from` on.
     fn good_again(conditions: &mut Conditions, from: u64) -> u64 {
         let mut time = from;
         while conditions.mode() == BinaryMode::Bad {
@@ -182,11 +182,11 @@ mod tests {
         assert_eq!(conditions.mode(), BinaryMode::Good);
         conditions.update(true, ms(9000));
         assert_eq!(conditions.mode(), BinaryMode::Bad);
-        // It was good for less than ten seconds: eight instead of four.
+        // Good mode lasted for less than ten seconds: the trial is eight seconds instead of four.
         assert_eq!(good_again(&mut conditions, 9100), 17_100);
     }
 
-    /// Clocks begin anywhere.
+    /// A clock may begin anywhere.
     #[test]
     fn time_before_the_first_look_proves_nothing() {
         let mut conditions = Conditions::new();
@@ -213,7 +213,7 @@ mod tests {
             assert_eq!(good_again(&mut conditions, time), time + trial);
             time += trial + 9999;
         }
-        // Ten seconds are enough: not doubled, but halved.
+        // Good mode has lasted for ten seconds: the trial is not doubled, but halved.
         time += 1;
         conditions.update(true, ms(time));
         assert_eq!(good_again(&mut conditions, time), time + 30_000);
@@ -234,7 +234,7 @@ mod tests {
         }
     }
 
-    /// Who asks once an hour gets the same answers.
+    /// An application that asks once an hour gets the same answers.
     #[test]
     fn nothing_depends_on_how_often_it_is_told() {
         let mut conditions = Conditions::new();
@@ -273,7 +273,7 @@ mod tests {
         assert!(!fates.is_lossy());
         fates.add(1, 1, ms(1600)); // two of twenty
         assert!(fates.is_lossy());
-        // Who sends next to nothing stays so for ten seconds.
+        // For a sender of next to nothing the verdict stays for ten seconds.
         fates.add(1, 1, ms(11_599));
         assert!(fates.is_lossy());
         fates.add(0, 0, ms(11_600));

@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(binary.pacing_rate(), Some(10_000));
         binary.rtt = Duration::from_millis(250);
         for (time, rate) in [(11_001, 10_000), (13_000, 10_000), (13_001, 30_000)] {
-            binary.at(ms(time)); // half of four seconds: it was good for ten
+            binary.at(ms(time)); // half of a trial of four seconds: good mode has lasted for ten
             binary.acknowledge(1000);
             assert_eq!(binary.pacing_rate(), Some(rate), "{time}");
         }

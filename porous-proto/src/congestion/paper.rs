@@ -185,7 +185,7 @@ mod tests {
         acknowledge(&mut paper, 1, u32::MAX, RTT);
         assert_eq!(paper.window(), 7000);
         acknowledge(&mut paper, 6, u32::MAX, RTT);
-        signal(&mut paper, Signal::FurtherLoss); // no backoff, but the count starts again
+        signal(&mut paper, Signal::FurtherLoss); // no backoff, but the count of bytes starts anew
         acknowledge(&mut paper, 1, u32::MAX, RTT);
         assert_eq!(paper.window(), 7000);
     }
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(paper.window(), 2000);
     }
 
-    /// Two hosts in one process may have a round-trip time of nothing.
+    /// Between two hosts in one process a round trip may take no time.
     #[test]
     fn equation_10_without_a_limit_of_bandwidth_there_is_none_of_the_window() {
         let mut paper = Paper::new(1000);

@@ -215,7 +215,7 @@ mod tests {
             assert_eq!(reno.window(), window);
             reno.acknowledge(window);
         }
-        // In parts: a little less, as the window has grown when the later ones come.
+        // In parts it is a little less, as the window has grown when the later parts come.
         let mut reno = avoiding();
         for _ in 0..5 {
             reno.acknowledge(1000);
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(reno.window(), 5930);
     }
 
-    /// What is less than a byte is not forgotten.
+    /// Growth by less than a byte is not forgotten.
     #[test]
     fn section_7_3_3_small_frames_count_in_a_large_window() {
         let mut reno = reno();
@@ -250,10 +250,10 @@ mod tests {
         reno.trouble(Signal::Loss);
         reno.trouble(Signal::Persistent);
         assert_eq!((reno.window(), reno.threshold), (2000, 5000));
-        // An outage of many losses is told in many signals.
+        // An outage with many losses is told by many signals.
         reno.trouble(Signal::Persistent);
         assert_eq!((reno.window(), reno.threshold), (2000, 5000));
-        // Slow start, with what was in flight, too (appendix B.8).
+        // Frames that were in flight count for slow start as well (appendix B.8).
         reno.acknowledge_sent(ms(0), 500);
         assert_eq!(reno.window(), 2500);
     }

@@ -199,6 +199,7 @@ impl Jitter {
         if let Some(last) = self.last.replace(rtt) {
             let difference = u64::from(rtt.abs_diff(last));
             self.sixteenths += difference;
+            // Rounded, as in RFC 3550 A.8.
             self.sixteenths -= (self.sixteenths - difference + 8) / 16;
         }
     }
@@ -279,7 +280,7 @@ mod tests {
             Instant::ZERO + Duration::from_secs(seconds)
         }
 
-        /// Each second, from one to the other, a hundred frames, of which `lost` are lost.
+        /// A hundred frames in each second from `from` to `to`, of which `lost` are lost.
         fn seconds(loss: &mut Loss, from: u64, to: u64, lost: u64) {
             for second in from..to {
                 let Count { all, lost: before } = loss.now;
@@ -314,7 +315,7 @@ mod tests {
     mod rate {
         use super::super::*;
 
-        /// Adds 100 bytes so often, from one time to another, in milliseconds.
+        /// Adds 100 bytes each `every` milliseconds, from `from` to `to`.
         fn send(rate: &mut Rate, bytes: &mut u64, from: u64, to: u64, every: u64) {
             for at in (from..to).step_by(usize::try_from(every).unwrap()) {
                 rate.note(*bytes, Instant::from_micros(1000 * at));

@@ -126,7 +126,7 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    /// One that has sent so many frames with data, so many milliseconds apart.
+    /// The timer of a host that has sent this many frames with data, `apart` milliseconds apart.
     fn busy(policy: Policy, frames: u64, apart: u64) -> AckTimer {
         let mut timer = AckTimer::new(policy);
         for n in 1..=frames {

@@ -93,7 +93,7 @@ impl LaterAcks {
     /// The frame `id` was acknowledged for the first time. `is_elsewhere`: it took another path than the
     /// others.
     pub(crate) fn on_acknowledged(&mut self, id: u64, is_elsewhere: bool) {
-        // The remote host has received this id, by whichever path, and expands short ids from it.
+        // The remote host has received this id, by whichever path: the widths of later ids count from here.
         self.next = self.next.max(id + 1);
         // A frame on another path overtakes nothing on this one: it must not make older frames look lost.
         if is_elsewhere {

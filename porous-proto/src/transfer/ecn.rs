@@ -127,8 +127,7 @@ impl Marking {
     /// before.
     pub(super) fn on_ack(&mut self, was_marked: bool, marks: Marks) -> bool {
         if was_marked && !marks.newest || u64::from(marks.count) > self.sent {
-            // A router removes marks, or somebody invents them: they mean nothing on this path (RFC 9000
-            // §13.4.2).
+            // Marks are removed on this path, or invented: they mean nothing here (RFC 9000 §13.4.2).
             self.is_on = false;
             return false;
         }
@@ -147,7 +146,7 @@ mod tests {
         Marks { newest, count }
     }
 
-    /// One that has sent so many frames.
+    /// The state after this many marked frames.
     fn sent(frames: u64) -> Marking {
         let mut marking = Marking::new(true);
         for _ in 0..frames {
@@ -202,7 +201,7 @@ mod tests {
         for round in 1..=20_u64 {
             let id = 10 * round;
             marking.on_passed(id, false);
-            // Sent before that, and after it.
+            // Marked frames from before the unmarked one that came, and from after it.
             for id in [id - 2, id - 1, id + 1] {
                 marking.on_lost(id);
             }

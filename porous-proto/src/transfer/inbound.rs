@@ -239,8 +239,8 @@ impl Missing {
 mod tests {
     use super::*;
 
-    /// What is missing after all frames have come but those that `lost` says. `skips`: one id of each
-    /// 512 is left out, elsewhere each time.
+    /// The frames that count as missing after all have come but those that `lost` says. `skips`: one id of
+    /// each 512 is left out, at another place in each span.
     fn missing(frames: u64, skips: bool, lost: impl Fn(u64) -> bool) -> u64 {
         let mut missing = Missing::new(0);
         for id in 0..frames {
@@ -267,7 +267,7 @@ mod tests {
                 let lost = |id| id < 51_200 && id % each >= each - of_each.min(each - 1);
                 let all = (0..51_200).filter(|&id| lost(id)).count() as u64;
                 let counted = missing(51_200 + 1, skips, lost);
-                // What was left out may be among what would have been lost.
+                // An id that was left out may be among those that would have been lost.
                 let both = if skips { 100 } else { 0 };
                 assert!(
                     counted <= all && counted + both >= all,
@@ -283,7 +283,7 @@ mod tests {
         for id in (1000..1100).chain(5000..5100) {
             missing.on_received(id, true);
         }
-        // Of the spans 2 to 9 each has one that was left out.
+        // Each of the spans 2 to 9 has one id that was left out.
         assert_eq!(missing.count(), 3900 - 8);
         for id in 1100..5000 {
             if id % SKIP_SPAN != 511 {

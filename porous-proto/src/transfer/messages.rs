@@ -187,7 +187,7 @@ impl Messages {
                     carried.open.push(ticket);
                 }
                 Delivery::Unreliable | Delivery::Latest => {
-                    // Sent once, but it may have arrived: it is kept if somebody wants to hear of that, as
+                    // Sent once, but it may have arrived: it is kept if the source wants to hear of that, as
                     // the receipt of the packet or LIMITS depend on it.
                     let matters = self.rates.on_lost(&outgoing.message);
                     if source.lost(&outgoing.message) || matters {
@@ -335,8 +335,8 @@ mod tests {
     use crate::config::Priority;
     use crate::frame::Mode;
 
-    /// The pieces that a part of a packet is cut into on a path that carries so much: where they begin
-    /// and end.
+    /// The pieces that a part of a packet is cut into where `most` bytes fit into a datagram: where each
+    /// begins and ends.
     fn pieces(len: usize, is_end: bool, most: usize) -> Vec<(usize, usize)> {
         let (mut pieces, mut from) = (Vec::new(), 0);
         while let Some((first, start)) = cut(len - from, is_end, most) {

@@ -179,8 +179,8 @@ impl Transfer {
         )
     }
 
-    /// An acknowledgement that passed its check names the frame `id`, which was never sent: somebody has
-    /// forged a frame, or the remote host lies.
+    /// An acknowledgement that passed its check names the frame `id`, which was never sent: a
+    /// frame was forged, or the remote host lies.
     pub(crate) fn on_ack_of_unsent(&mut self, id: u64, now: Instant) {
         let next = self.outbound.queue.next();
         // The next frame takes this very id, so that the word of the remote host is true again once that
@@ -360,7 +360,7 @@ impl Transfer {
         // What a probe adds is no news: `before` is where new data begins.
         let (repeated, before) = (plan.messages, plan.len_beside_ack());
         self.plan_data(plan, source, max, ack_due, now);
-        // A frame with new data beside a probe is probed again if it is lost.
+        // A frame with new data beside repeated messages may need an early probe of its own.
         plan.is_repeat &= plan.messages == repeated;
         // While frames get lost, the fate of reliable content is worth an acknowledgement of its own (T19).
         if self.outbound.path.recovery.is_lossy(now) {

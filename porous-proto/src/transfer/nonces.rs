@@ -119,6 +119,7 @@ impl Nonces {
 
 /// A hash, computed only if it is not one of the last two of its kind.
 fn recall(known: &mut [(u64, u64); 2], number: u64, hash: impl Fn(u64) -> u64) -> u64 {
+    // Neighbours take different slots: ids are asked for in order, across the border of two words or spans.
     let slot = &mut known[(number % 2) as usize];
     if slot.0 != number {
         *slot = (number, hash(number));

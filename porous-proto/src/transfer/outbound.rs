@@ -57,8 +57,8 @@ impl Outbound {
         let Acked { largest, block } = *acked;
         let newest = self.queue.get(largest);
         // A round trip is told by the newest frame alone, as the delay in the block is that of the newest. A
-        // frame without messages is acknowledged whenever another one is, and one from before a move took
-        // another path.
+        // bare acknowledgement asks for none, so that its own may come at any time; a frame from before a
+        // move took another path.
         let sent = newest.filter(|sent| sent.is_eliciting() && self.path.carried(largest));
         let newest = NewestAcked {
             id: largest,

@@ -192,7 +192,7 @@ impl Path {
         // here. Marks of one round trip are one episode, as losses are (D9).
         let is_news = self.marking.on_ack(newest.was_marked, marks);
         if is_news && self.carried(newest.id) && self.recovery.on_marked(newest.id, queue.next()) {
-            // What is sent now was sent before anything could be done about it.
+            // Without a known time of sending the mark counts as that of a frame sent now.
             self.control.on_trouble(&Trouble {
                 now,
                 signal: Signal::Mark,

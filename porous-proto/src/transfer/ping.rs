@@ -212,7 +212,7 @@ mod tests {
         }
     }
 
-    /// It takes its turn when the other host has missed its own.
+    /// The host that yields pings when the other one has missed its turn.
     #[test]
     fn who_is_pinged_waits_a_quarter_longer_if_it_is_to_yield() {
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);
@@ -301,7 +301,7 @@ mod tests {
         let mut pings = paper(10_000);
         assert_eq!(sent_between(&mut pings, at(0), at(3)).len(), 30);
         assert_eq!(sent_between(&mut pings, at(3), at(60)).len(), 57);
-        // Data makes it ten a second again, from its own time on.
+        // Data makes it ten a second again, from the time of the data on.
         pings.on_data(at(60), 3 * MS);
         assert_eq!(pings.due(), at(60));
         pings.send(at(60), 3 * MS);

@@ -90,7 +90,7 @@ impl Probes {
 
     /// Reliable content that has waited for long goes out once more, in one datagram.
     pub(super) fn probe_early(&mut self, queue: &mut TransferQueue, path: &mut Path, now: Instant) {
-        path.recovery.on_sent(now); // soon: or the timeout might come at the same time
+        path.recovery.on_sent(now); // it leaves soon: otherwise a timeout might be due as well
         while let Some((id, sent)) = queue.unprobed() {
             let asks = sent.probe().unwrap_or_default();
             if sent.at + path.recovery.early_probe(asks, &path.rtt) > now {

@@ -9,9 +9,9 @@ use crate::hooks::work;
 use crate::serial::{Bits, SendWindow};
 use crate::time::Instant;
 
-/// Settled frames kept behind the window, so that a late acknowledgement is recognised: one of a bare
-/// acknowledgement or a ping ends the repetition of what that reported, one of a dropped frame tells how late
-/// the frame was.
+/// Frames kept behind the window although their acknowledgement is not awaited, so that a late one is
+/// recognised: that of a bare acknowledgement or a ping ends the repetition of what this reported, that of a
+/// dropped frame tells how late the frame was.
 const REMEMBERED_MAX: usize = 64;
 
 /// What a frame carries, as far as its fate matters.
@@ -38,8 +38,8 @@ pub(crate) enum Content {
     Reliable,
     /// Some are sent until they arrive, and the frame asks to be acknowledged at once.
     Asking,
-    /// Reliable messages that other frames carry as well. There is one early probe for a message: the
-    /// next ones would take ever longer.
+    /// Reliable messages that other frames carry as well. No early probe repeats such a frame: each message
+    /// gets one, and timeouts ask after it from then on.
     Repeated,
 }
 
@@ -333,6 +333,7 @@ impl TransferQueue {
             let Some(id) = self.open.first(from..before, false) else {
                 return false;
             };
+            // An id that was left out is closed as well, but is no arrival (P5).
             if self.is_acknowledged(id) {
                 return true;
             }
@@ -381,6 +382,7 @@ impl TransferQueue {
     /// after acknowledgements or drops.
     pub(crate) fn settle(&mut self) {
         let mut base = self.window.base();
+        // A ping or a bare acknowledgement holds nothing back: its acknowledgement may never come.
         let is_settled = |record: &Record| !(record.fate == Fate::Open && record.sent.is_tracked());
         while self.record(base).is_some_and(is_settled) {
             work::count(1);
@@ -443,8 +445,7 @@ mod tests {
             push(&mut queue, 1);
         }
         assert!(!queue.has_room());
-        // Anything but the oldest does not help; a frame that is dropped moves k_b on like one
-        // that is acknowledged.
+        // Only the oldest frame moves k_b on; whether it was acknowledged or dropped is the same.
         assert!(queue.take(5).is_some());
         queue.settle();
         assert!(!queue.has_room());

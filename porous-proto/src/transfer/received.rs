@@ -96,7 +96,7 @@ impl Received {
     }
 
     pub(crate) fn classify(&self, id: u64) -> Arrival {
-        // A copy of the same frame confirms nothing: anybody who has seen it can repeat it.
+        // A copy of the same frame confirms nothing: every host that has seen it can repeat it.
         let confirms = |other: u64| other != id && other.abs_diff(id) < AHEAD;
         if id >= self.next() {
             if self.window.contains(id) || self.beyond.is_some_and(confirms) {
@@ -400,7 +400,7 @@ mod tests {
             assert_eq!(received.classify(far + 127), Arrival::New);
             assert_eq!(received.classify(far - 1), Arrival::New);
         }
-        // The peer is where it was.
+        // A frame within the window ends what those beyond it began.
         received.record(100, 4, false, 0);
         assert_eq!(received.classify((1 << 30) + 1), Arrival::TooFarAhead);
     }
@@ -425,7 +425,7 @@ mod tests {
         assert!(!ids(&block, 99, 0).contains(&90));
         let odd = |ids: &BTreeSet<u64>| ids.iter().filter(|&id| id % 3 == 0).count() % 2 == 1;
         assert_eq!(block.nonce, odd(&ids(&block, 99, 0)));
-        // The newest is, by its later nonce.
+        // The newest frame is spoken of, by its later nonce.
         received.record(99, 4, false, 0);
         let Report { block, end } = received.report(Duration::ZERO).unwrap();
         let mut spoken = ids(&block, 99, 0);

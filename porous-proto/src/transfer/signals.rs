@@ -175,7 +175,7 @@ mod tests {
             Some(Control::Pong(4))
         );
         assert_eq!(answers.withheld, 2);
-        // One kind of answer holds back both.
+        // An answer of one kind holds back those of both kinds.
         answers.on_path_challenge(9, start + INTERVAL);
         answers.on_ping(5, start + INTERVAL);
         assert_eq!(

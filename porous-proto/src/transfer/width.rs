@@ -59,7 +59,7 @@ impl Advance {
 
 const WIDTHS: usize = 4;
 
-/// The widths of our own frame ids.
+/// The widths of the frame ids of this host.
 #[derive(Debug)]
 pub(crate) struct Widths {
     policy: Policy,
@@ -106,7 +106,7 @@ impl Widths {
 mod tests {
     use super::*;
 
-    /// Frames that leave at this rate and are acknowledged so many ids later: the widths of all.
+    /// The widths of `frames` frames that leave at this rate, each acknowledged `late` ids later.
     fn widths(frames: u64, a_second: u64, late: u64) -> alloc::vec::Vec<u8> {
         let mut widths = Widths::new(Policy::Modern, 0);
         let at = |id| Instant::ZERO + Duration::from_micros(id * 1_000_000 / a_second);

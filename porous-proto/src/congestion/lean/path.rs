@@ -36,6 +36,7 @@ impl Path {
 
     /// Bytes that a connection with this window wants to have in the queue: one frame at least.
     pub(super) fn share(&self, window: u32, mtu: u32) -> u32 {
+        // A base of nothing, as before the first sample, would give no rate.
         let rate = per_second(window, self.base().max(Duration::from_millis(1)));
         // In sixteenths, so that slow connections have no steps of whole frames.
         let frames = (256 * u64::from(rate) / u64::from(UNIT)).isqrt().max(16);

@@ -101,7 +101,7 @@ mod tests {
         episodes.on_acknowledged(19);
         assert!(!episodes.on_lost(12, 30));
         episodes.on_acknowledged(20);
-        // 19 was sent before it began: the window was made smaller for that already.
+        // Frame 19 was sent before the episode began: the window has shrunk for it already.
         assert!(!episodes.on_lost(19, 40));
         assert!(episodes.on_lost(20, 40));
     }
@@ -136,7 +136,7 @@ mod tests {
         assert!(episodes.on_lost(20, 30) && !episodes.on_marked(29, 31));
         assert!(!episodes.on_spurious(20), "there was a mark");
         episodes.on_acknowledged(30);
-        // Of reordering marks say nothing.
+        // Marks say nothing of reordering.
         for id in 1..=40 {
             assert!(episodes.on_marked(100 * id, 100 * id + 1));
             assert!(!episodes.on_acknowledged(100 * id + 1));

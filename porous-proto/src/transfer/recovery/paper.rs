@@ -70,7 +70,7 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// Round trips of a little more than 100 ms, and T0, when a first frame was dropped.
+    /// The state after a first drop, with round trips of a little more than 100 ms, and when that drop was.
     fn dropped_once() -> (Paper, Rtt, Instant) {
         let (mut paper, mut rtt) = (Paper::default(), Rtt::new(Policy::Paper));
         (0..200).for_each(|_| rtt.on_pong(100 * MS, Instant::ZERO));

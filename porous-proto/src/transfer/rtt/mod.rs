@@ -32,7 +32,7 @@ enum Samples {
         feedback: Estimator,
         /// Round trips without the delay that the remote host reports: the network alone.
         network: Estimator,
-        /// Smoothed delay of the acknowledgements that nobody asked for at once.
+        /// Smoothed delay that the remote host reports, up to [`MAX_ACK_DELAY`].
         ack_delay: Duration,
     },
 }
@@ -43,7 +43,7 @@ pub(crate) struct Rtt {
     samples: Samples,
     minimum: Minimum,
     pub(crate) jitter: Jitter,
-    /// T_step,avg of (7): the average time between the steps of our host.
+    /// T_step,avg of (7): the average time between the steps of this host.
     step: Duration,
 }
 
@@ -107,8 +107,8 @@ impl Rtt {
         // Timers count the whole time: a delay that the remote host makes up must not shorten them.
         feedback.sample(elapsed, now);
         *ack_delay = (7 * *ack_delay + delay.min(MAX_ACK_DELAY)) / 8;
-        // A round trip below the shortest one is a lie about the delay, or its rounding: then the whole time
-        // is the sample (RFC 9002 §5.3). The first sample is whole for want of a shortest one.
+        // A round trip below the shortest one is a lie about the delay: then the whole time is the sample
+        // (RFC 9002 §5.3). The first sample is whole for want of a shortest one.
         let without = elapsed.saturating_sub(delay);
         let is_possible = self.minimum.get().is_some_and(|least| without >= least);
         let sample = if is_possible { without } else { elapsed };
@@ -244,7 +244,7 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
     const RTT: Duration = Duration::from_millis(64);
 
-    /// Of the paper, after this many pings of this length, with this step.
+    /// The paper's round trips after `pings` pings of `rtt`, with this step.
     fn pinged(pings: usize, rtt: Duration, step: Duration) -> Rtt {
         let mut new = Rtt::new(Policy::Paper);
         (0..pings).for_each(|_| new.on_pong(rtt, Instant::ZERO));
@@ -290,7 +290,7 @@ mod tests {
         let hold = |rtt: &Rtt| (rtt.early_probe(false) - rtt.early_probe(true)).as_millis();
         let mut rtt = settled(10 * MS, Duration::ZERO);
         assert_eq!(hold(&rtt), 10);
-        // An acknowledgement that was lost looks as if it had been held for long.
+        // After lost acknowledgements the next one looks as if it had been held back for long.
         for n in 0..100 {
             rtt.on_ack(RTT, 190 * MS, Instant::from_micros(n));
         }

@@ -34,7 +34,7 @@ pub(crate) const MAX_WINDOW: u32 = u32::MAX / 2;
 
 /// The least window, in bytes: two frames (RFC 9002 §7.2).
 fn min_window(mtu: u32) -> u32 {
-    // An application's call may give any MTU, and no window may be 0 (D6).
+    // `Congestion::controller` takes any MTU, and no window may be 0 (D6).
     mtu.saturating_mul(2).clamp(1, MAX_WINDOW)
 }
 
@@ -52,7 +52,7 @@ pub enum Congestion {
     /// one, later for each window, and half of it is left after a loss. The default of
     /// [`Policy::Paper`](crate::Policy::Paper) (§3.1.4, (8) to (15)).
     Paper,
-    /// Keeps the path full and its queue a few milliseconds short, though up to one frame in eight is lost by
+    /// Keeps the path full and its queue at a few milliseconds, though up to one frame in eight is lost by
     /// chance: the window follows the delay, as in FAST TCP, and beside connections that fill the queue it
     /// follows losses, as in Copa. The default of [`Policy::Modern`](crate::Policy::Modern). `docs/design.md`
     /// says what it is made of.
@@ -104,8 +104,8 @@ pub enum Congestion {
     /// Gaffer's simple binary congestion avoidance: one rate while conditions are good, and another one while
     /// round trips are longer than 250 ms, more than 5 % is lost in a second, or nothing gets through. The
     /// rules are those of [`Advisor`]. For games that know what every path to their players can carry, and
-    /// need no more than that. It looks for no rate in between, so that the lower rate is as dangerous as
-    /// [`Fixed`](Self::Fixed), and under [`Policy::Paper`](crate::Policy::Paper) both are.
+    /// need no more than that. It looks for no rate in between, so that the lower rate needs as certain a
+    /// room as [`Fixed`](Self::Fixed), and under [`Policy::Paper`](crate::Policy::Paper) neither is a limit.
     ///
     /// ```
     /// use porous_proto::Config;

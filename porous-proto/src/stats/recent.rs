@@ -125,6 +125,7 @@ impl Loss {
         if now.saturating_duration_since(self.began) >= LOSS_HALF {
             (self.marks, self.began) = ([self.marks[1], self.now], now);
         }
+        // Counts so far, and no sums of the halves: a loss that is taken back only makes `lost` smaller.
         self.now = Count { all, lost };
     }
 

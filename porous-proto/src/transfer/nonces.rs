@@ -16,7 +16,7 @@ const WORD: u64 = u64::BITS as u64;
 pub(super) const SKIP_SPAN: u64 = 512;
 
 /// Blocks that must be right after a wrong one before the window may grow again: a remote host that guesses
-/// gets there once in 2^64 times.
+/// gets there once in 2^64 attempts.
 const PROBATION: u8 = 64;
 
 /// The bits and left-out ids of one connection, computed from a secret: nothing is stored for each frame.
@@ -130,6 +130,8 @@ fn recall(known: &mut [(u64, u64); 2], number: u64, hash: impl Fn(u64) -> u64) -
 fn hash(secret: u64, number: u64, domain: u8) -> u64 {
     work::count(1);
     let mut hasher = SipHasher24::new_with_keys(secret, number);
+    // Bits and gaps have domains of their own: otherwise the bits that are sent would tell which id is left
+    // out.
     hasher.write_u8(domain);
     hasher.finish()
 }

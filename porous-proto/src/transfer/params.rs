@@ -50,6 +50,7 @@ impl TransferParams {
 
     /// Whether data is sent with ECT(0) at first.
     pub(super) fn marks(&self) -> bool {
+        // Under the paper's policy nothing would follow from a mark (D9).
         self.ecn && self.policy == Policy::Modern
     }
 }

@@ -186,6 +186,7 @@ impl Plan {
             };
             Kind::Data { bytes, content }
         } else if self.has_sentinel() || !self.contents.is_empty() {
+            // Awaited, as it is said anew if it is lost.
             Kind::Signal
         } else if self.purpose == Purpose::Aside {
             Kind::Aside

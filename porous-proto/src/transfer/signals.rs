@@ -84,6 +84,7 @@ impl Sentinels {
 
     /// A frame was dropped of which nothing is sent again. `was_sentinel`: it carried a sentinel.
     pub(super) const fn on_dropped(&mut self, id: u64, was_sentinel: bool) {
+        // At fixed ids, two in each window: not every dropped frame needs a sentinel.
         if was_sentinel || id % self.spacing == self.spacing - 1 {
             self.pending = true; // (4)
         }

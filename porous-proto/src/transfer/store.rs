@@ -172,6 +172,7 @@ impl Store {
     pub(crate) fn push_second(&mut self, list: &mut List, outgoing: Outgoing) {
         let mut second = List::EMPTY;
         self.push(&mut second, outgoing);
+        // The list had one message: the new one is its last.
         if list.head == list.tail {
             list.tail = second.tail;
         }
@@ -205,6 +206,8 @@ impl Store {
         if entry.turn != ticket.turn {
             return None;
         }
+        // Its places stay in their lists until these are walked: lists are linked one way, and taking a place
+        // out of the middle would need a search.
         entry.outgoing.take()
     }
 
@@ -354,6 +357,7 @@ impl Store {
             index = next;
             let place = &mut self.entries[entry as usize];
             place.sent = now;
+            // A repetition begins no second row of copies.
             if place.waits {
                 continue;
             }
@@ -407,6 +411,7 @@ impl Store {
         work::count(1);
         let entry = &mut self.entries[index as usize];
         entry.waits = false;
+        // Otherwise the next frame that carries the message would make it wait anew.
         if let Some(outgoing) = &mut entry.outgoing {
             outgoing.copies = 0;
         }

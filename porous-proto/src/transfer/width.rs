@@ -36,7 +36,7 @@ impl Advance {
         now.as_micros() / MICROS
     }
 
-    /// The next id is about to leave `next`.
+    /// The id `next` is about to be used.
     fn note(&mut self, next: u64, now: Instant) {
         let bucket = Self::bucket(now);
         for _ in 0..bucket.saturating_sub(self.current).min(BUCKETS as u64 + 1) {
@@ -92,7 +92,7 @@ impl Widths {
         // way.
         self.until[least as usize - 1] = now + HORIZON;
         let in_use = self.until.iter().rposition(|&until| until > now);
-        // The least one is always in use.
+        // The least width is always in use: its time has just been set.
         in_use.map_or(4, |index| [1, 2, 3, 4][index])
     }
 

@@ -176,8 +176,8 @@ impl Lean {
         let queue = self.path.queue(round.rtt, ack.step);
         let own = self.path.wanted(self.rivals.window(), self.mtu);
         let excess = queue.saturating_sub(own);
-        // Before the window changes: what exceeds the own part of the queue although the window has given way
-        // belongs to others.
+        // Before the window changes: what exceeds the share of this connection although the window has given
+        // way belongs to others.
         if self.rivals.on_round(excess, self.path.base(), ack.now) {
             return self.compete(ack.now);
         }
@@ -226,8 +226,8 @@ impl Lean {
 
     /// For a round trip less is sent, to see the path without its queue.
     fn begin_drain(&mut self, rtt: Duration, queue: Duration) {
-        // Three times the own part of the queue, as others have something there as well; a quarter of the
-        // window at most, so that the rate hardly suffers.
+        // Three times what this connection has in the queue, as others have something there as well; a
+        // quarter of the window at most, so that the rate hardly suffers.
         let queued = u128::from(self.window) * 3 * queue.as_micros() / rtt.as_micros().max(1);
         let queued = u32::try_from(queued).unwrap_or(u32::MAX);
         self.drain = queued.min(self.window / 4) + self.window / 32;

@@ -165,8 +165,8 @@ impl Messages {
         let mut is_reliable = false;
         let mut carried = Carried::default();
         loop {
-            // Before the message leaves its place: the frame may only be late, and its ticket finds the
-            // message again.
+            // Taken before the place is: where another frame carries the message, the ticket finds it there
+            // if this frame was only late.
             let ticket = self.store.ticket(&contents);
             let Some(lost) = self.store.pop(&mut contents) else {
                 break;

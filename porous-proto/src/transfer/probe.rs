@@ -96,6 +96,7 @@ impl Probes {
             if sent.at + path.recovery.early_probe(asks, &path.rtt) > now {
                 break;
             }
+            // Several frames may be due at once: one probe repeats all of them.
             let from = self.due.map_or(id, |probe| probe.from);
             self.due = Some(Probe::early(from, id + 1));
             queue.mark_probed(id);
@@ -143,6 +144,7 @@ impl Probes {
             (probe.left, probe.insists) = (probe.left - 1, false);
             self.due = (probe.from < probe.end).then_some(probe);
             way.ping(plan, now);
+            // As short as can be: no data follows in this frame.
             return plan.len;
         }
         let before = plan.messages;
@@ -163,10 +165,11 @@ impl Probes {
             way.ping(plan, now);
         }
         probe.left -= 1;
-        probe.insists = false;
+        probe.insists = false; // the first datagram has asked
         if probe.left > 0 && probe.from < probe.end {
             self.due = Some(probe);
         }
+        // New data joins only up to what surely passes: this frame has to be answered.
         sure.max(plan.len)
     }
 }

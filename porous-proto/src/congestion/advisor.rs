@@ -27,10 +27,10 @@ pub struct Advice {
 ///
 /// A game that sends 30 times a second whatever happens makes a bad network worse, and its states wait behind
 /// each other. Such a game can do with fewer and larger steps. The advisor has two modes. It turns from good
-/// to bad at once when the smoothed round trip is longer than a limit, or when in about a second more than 5
-/// % of 20 frames or more were lost. It turns back when conditions have been good for 4 s. This time doubles,
-/// up to a minute, whenever good mode ends within 10 s, so that modes do not flicker; each 10 s in good mode
-/// halve it, down to one second.
+/// to bad at once when the smoothed round trip is longer than a limit, or when in about a second, and of 20
+/// frames at least, more than 5 % were lost. It turns back when conditions have been good for 4 s. This time
+/// doubles, up to a minute, whenever good mode ends within 10 s, so that modes do not flicker; each 10 s in
+/// good mode halve it, down to one second.
 ///
 /// The advisor neither sends nor holds back anything. Each peer needs one of its own, and the congestion
 /// controller of the host goes on beside it. [`Congestion::Binary`](super::Congestion::Binary) is the same as
@@ -113,7 +113,8 @@ impl Advisor {
         }
     }
 
-    /// Sets the packets a second to send in good mode and in bad mode. 0 counts as 1.
+    /// Sets the packets a second to send in good mode and in bad mode; 30 and 10 if this is not called. 0
+    /// counts as 1.
     ///
     /// ```
     /// use porous_proto::congestion::Advisor;
@@ -131,7 +132,7 @@ impl Advisor {
         }
     }
 
-    /// Sets the longest smoothed round trip of good conditions.
+    /// Sets the longest smoothed round trip of good conditions; 250 ms if this is not called.
     ///
     /// ```
     /// use core::time::Duration;

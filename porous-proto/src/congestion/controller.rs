@@ -51,8 +51,8 @@ pub enum Signal {
     FurtherLoss,
     /// A router marked a frame instead of dropping it (ECN), the first of an episode. Nothing was lost.
     Mark,
-    /// A frame is lost, and so is all that was sent for long before it: the path may have changed (RFC 9002
-    /// §7.6; (13)).
+    /// A frame is lost, and so is all that was sent for long before it: the path may have changed
+    /// (RFC 9002 §7.6; (13)).
     Persistent,
 }
 

@@ -5,8 +5,8 @@
 use crate::event::Ecn;
 use crate::frame::Marks;
 
-/// Marked frames that are lost, with none that came, after which the path is taken to drop marked frames (RFC
-/// 9000 §13.4.2).
+/// Marked frames that are lost, with none that came, after which the path is taken to drop marked frames
+/// (RFC 9000 §13.4.2).
 const DROPPED: u8 = 10;
 
 /// The marks with which frames of the remote host came.

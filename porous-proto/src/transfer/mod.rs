@@ -402,8 +402,8 @@ impl Transfer {
         let (flight, is_trusted) = (self.outbound.queue.flight(), self.nonces.is_trusted());
         let otherwise = self.outbound.path.allowance(flight, is_trusted, max, now);
         let limit = self.gate.limit(otherwise);
-        // Until a message is found that does not fit: with nothing to send the window is not used (RFC 9002
-        // §7.8).
+        // Until a message is found that does not fit: with nothing to send the window is not used
+        // (RFC 9002 §7.8).
         self.outbound.path.control.set_limited(false);
         let most = self.most_of_packet();
         // Priorities are strict: a message of low priority leaves only if none of high priority waits (T21).

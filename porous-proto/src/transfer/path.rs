@@ -148,8 +148,8 @@ impl Path {
         self.control.is_held(&pace, now)
     }
 
-    /// The pace in bytes a second: that of the controller, or a window in four fifths of a round trip (RFC
-    /// 9002 §7.7). `None` before the first round trip.
+    /// The pace in bytes a second: that of the controller, or a window in four fifths of a round trip
+    /// (RFC 9002 §7.7). `None` before the first round trip.
     fn pacing_rate(&self, is_trusted: bool) -> Option<u32> {
         // A round trip of nothing (both hosts in one process) gives no rate.
         self.rtt.minimum().filter(|least| !least.is_zero())?;

@@ -12,8 +12,8 @@ use crate::time::Instant;
 /// Time from the beginning of a connection to the first search: its first seconds have better uses.
 const BEGIN: Duration = Duration::from_secs(5);
 
-/// Time from a search that ended to the next: a path may carry more after a while (`PMTU_RAISE_TIMER`, RFC
-/// 8899 §5.1.1).
+/// Time from a search that ended to the next: a path may carry more after a while (`PMTU_RAISE_TIMER`,
+/// RFC 8899 §5.1.1).
 const RAISE: Duration = Duration::from_secs(600);
 
 /// Time without a search on a path that carries less than before.

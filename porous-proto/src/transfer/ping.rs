@@ -23,8 +23,8 @@ const BUSY: Duration = Duration::from_secs(3);
 /// Pings of an idle host in the time after which silence ends the connection: losses must not end it.
 const SIGNS_OF_LIFE: u32 = 10;
 
-/// Modern policy: a host that hears nothing for this part of the time after which silence ends the connection
-/// asks for a sign, and then as often as the paper's.
+/// Parts of the time after which silence ends the connection: under the modern policy a host that hears
+/// nothing for one part asks for a sign of life, and then as often as the paper's.
 const SIGNS_ASKED_FOR: u32 = 4;
 
 /// Pings that may be on their way. With the intervals above they cover round trips of 8 s.
@@ -105,7 +105,7 @@ impl Pings {
         self.pinged = true;
     }
 
-    /// The remote host may be gone: a ping leaves within a second.
+    /// It is in doubt whether the remote host is there and knows what is true: a ping leaves within a second.
     pub(crate) fn on_doubt(&mut self, now: Instant) {
         if !self.pending {
             self.due = self.due.min(now + SLOW_INTERVAL);

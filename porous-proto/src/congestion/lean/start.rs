@@ -6,8 +6,8 @@ use super::path::{Path, bytes_in, per_second};
 use crate::congestion::controller::Ack;
 use crate::time::Instant;
 
-/// A queue that is longer than one of this many parts of the round trip ends slow start (HyStart++, RFC 9406
-/// §4.2).
+/// A queue that is longer than one of this many parts of the round trip ends slow start (HyStart++,
+/// RFC 9406 §4.2).
 const PART: u32 = 8;
 
 /// No shorter queue ends slow start.

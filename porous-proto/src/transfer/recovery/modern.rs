@@ -60,8 +60,8 @@ pub(crate) struct Modern {
     last_lost: Option<Instant>,
     /// Consecutive early probes whose message had already arrived; each delays the next by 1 ms.
     needless: u8,
-    /// When the oldest loss was sent of the current run without an arrival (persistent congestion, RFC 9002
-    /// §7.6).
+    /// When the oldest loss was sent of the current run without an arrival (persistent congestion,
+    /// RFC 9002 §7.6).
     first_lost: Option<Instant>,
 }
 

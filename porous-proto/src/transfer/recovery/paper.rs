@@ -1,6 +1,6 @@
-//! Loss detection by the paper. Three later acknowledgements or T_rto drop a frame (§3.1.3, §3.1.5, Figure
-//! 7). Drops make the sender back off once in a round trip, and reset the window if nothing arrives for long
-//! (§3.1.4). Sentinel frames move the remote window on (§3.1.2).
+//! Loss detection by the paper. Three later acknowledgements or T_rto drop a frame (§3.1.3, §3.1.5,
+//! Figure 7). Drops make the sender back off once in a round trip, and reset the window if nothing arrives
+//! for long (§3.1.4). Sentinel frames move the remote window on (§3.1.2).
 
 use super::{Due, Flight, Lost, Recovery};
 use crate::congestion::Signal;

@@ -86,10 +86,9 @@ pub enum Congestion {
     /// let _config = Config::new().congestion(Congestion::Cubic);
     /// ```
     Cubic,
-    /// Always the same rate, and no congestion control. **For controlled networks only**, where
-    /// room for that rate is certain: anywhere else it harms others, and itself
-    /// (RFC 8085 §3.1.10). Under [`Policy::Paper`](crate::Policy::Paper), which paces nothing, it is no
-    /// limit at all.
+    /// Always the same rate, and no congestion control. **For controlled networks only**, where room for that
+    /// rate is certain: anywhere else it harms others, and itself. The rate holds from the first measured
+    /// round trip on (RFC 8085 §3.1.10).
     ///
     /// ```
     /// use porous_proto::Config;
@@ -105,7 +104,7 @@ pub enum Congestion {
     /// round trips are longer than 250 ms, more than 5 % is lost in a second, or nothing gets through. The
     /// rules are those of [`Advisor`]. For games that know what every path to their players can carry, and
     /// need no more than that. It looks for no rate in between, so that the lower rate needs as certain a
-    /// room as [`Fixed`](Self::Fixed), and under [`Policy::Paper`](crate::Policy::Paper) neither is a limit.
+    /// room as that of [`Fixed`](Self::Fixed).
     ///
     /// ```
     /// use porous_proto::Config;

@@ -66,7 +66,7 @@ impl Peak {
     }
 }
 
-/// Half of the time for which a maximum is remembered.
+/// Half of the time for which the longest time in the queue is remembered.
 const QUEUE_HALF: Duration = Duration::from_millis(2500);
 
 /// Times that packets of one channel waited, in microseconds: 71 minutes stand for all that is longer.

@@ -67,7 +67,7 @@ impl Sent {
         }
     }
 
-    /// Whether it carries data.
+    /// Whether it carries messages of packets.
     pub(crate) const fn is_data(&self) -> bool {
         matches!(self.kind, Kind::Data { .. })
     }

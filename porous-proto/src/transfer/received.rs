@@ -46,7 +46,7 @@ pub(crate) struct Report {
 /// The received ids of one peer, as a ring of bits that grows with what is not reported yet.
 #[derive(Debug)]
 pub(crate) struct Received {
-    /// P_r (2): i_b, B_r behind it and [`AHEAD`].
+    /// i_b, with B_r ids behind it and [`AHEAD`] ids ahead of it: P_r (2).
     window: ReceiveWindow,
     /// Id of the last frame that came from beyond the window, until one comes within it.
     beyond: Option<u64>,
@@ -195,7 +195,7 @@ impl Received {
         }
         let largest = self.next() - 1;
         let oldest = self.floor.max(self.next().saturating_sub(self.capacity()));
-        // Ids below 0 read as received.
+        // Ids below 0 read as received, so that the map of a young connection is short (`docs/wire.md`).
         let below = u32::MAX.checked_shl(u32::try_from(largest).unwrap_or(u32::BITS));
         let map = self.bits.map_before(largest) | below.unwrap_or(0);
         let reported = largest.saturating_sub(MAP_BITS)..largest + 1;
@@ -229,7 +229,7 @@ impl Received {
             };
             let hole = self.bits.last(oldest..newest, false);
             let first = hole.map_or(oldest, |hole| hole + 1);
-            // At most as long as the ring.
+            // No range is longer than the ring, so that this cannot fail.
             let length = |ids: u64| u32::try_from(ids).unwrap_or(u32::MAX);
             block.ranges.push(AckRange {
                 gap: length(end - 1 - newest),

@@ -131,7 +131,7 @@ impl Rtt {
         }
     }
 
-    /// T_rtt,avg.
+    /// The smoothed round trip: T_rtt,avg.
     pub(crate) const fn smoothed(&self) -> Duration {
         match &self.samples {
             Samples::Paper(pings) => pings.average(),
@@ -139,7 +139,7 @@ impl Rtt {
         }
     }
 
-    /// T_rtt,var.
+    /// The smoothed deviation of round trips: T_rtt,var.
     pub(crate) const fn variation(&self) -> Duration {
         match &self.samples {
             Samples::Paper(pings) => pings.variance(),
@@ -226,12 +226,12 @@ impl Pings {
         self.average = (7 * self.average + ping) / 8; // (5)
     }
 
-    /// T_rtt,avg.
+    /// The smoothed round trip: T_rtt,avg.
     pub(super) const fn average(&self) -> Duration {
         Duration::from_micros(self.average)
     }
 
-    /// T_rtt,var.
+    /// The smoothed deviation of round trips: T_rtt,var.
     pub(super) const fn variance(&self) -> Duration {
         Duration::from_micros(self.variance)
     }

@@ -176,8 +176,8 @@ impl Cap {
 
     /// Until when data is held back; `None` if it may leave. `step`: how late the host looks.
     pub(crate) fn hold(&mut self, step: Duration, now: Instant) -> Option<Instant> {
-        // A sender that waits was let go up to a step ago, and makes up for that; one that was not held back
-        // saves no more than the fixed part.
+        // A sender that was held back is let go up to a step too late, and makes up for that; one that was
+        // not held back saves no more than the fixed part.
         let late = if self.is_holding { step } else { SAVED };
         self.bucket.fill(now, late.max(SAVED));
         let until = self.bucket.hold(now).map(|until| until.min(self.due()));

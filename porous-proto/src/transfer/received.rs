@@ -105,6 +105,7 @@ impl Received {
                 Arrival::TooFarAhead
             }
         } else if !self.window.contains(id) || self.next() - id > self.capacity() {
+            // Beyond the ring nothing tells a new frame from a duplicate.
             Arrival::TooOld
         } else if self.bits.get(id) {
             Arrival::Duplicate
@@ -123,6 +124,8 @@ impl Received {
     pub(crate) fn record(&mut self, id: u64, width: u8, nonce: bool, own_next: u64) -> bool {
         let is_newest = id >= self.next();
         let is_new = is_newest || !self.bits.get(id);
+        // Two frames from beyond the window confirm each other only if none from within comes in between
+        // (T9).
         if is_new {
             self.beyond = None;
         }

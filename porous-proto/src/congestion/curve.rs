@@ -2,12 +2,12 @@
 
 use core::time::Duration;
 
-/// A byte: windows are counted in 65,536ths of one, as near the top of the curve they grow by less
-/// than a byte with each acknowledgement.
+/// A byte of a window. Windows are counted in 65,536ths of a byte, as near the top of the curve they grow by
+/// less than a byte with each acknowledgement.
 pub(super) const ONE: u64 = 1 << 16;
 
-/// Microseconds to the top of the curve, and from there, that are told apart: more than half an
-/// hour. Anything further away is as far.
+/// The farthest time from the top of the curve that counts, in microseconds: more than half an hour. No
+/// product overflows within it.
 const FAR: i128 = 1 << 31;
 
 /// Cubic microseconds in a cubic second.
@@ -18,7 +18,7 @@ const CUBIC_SECOND: i128 = 1_000_000_000_000_000_000;
 pub(super) struct Curve {
     /// W_max in bytes.
     maximum: u32,
-    /// K in microseconds: when it is reached.
+    /// When the maximum is reached, in microseconds from the beginning: K.
     top: u32,
     mtu: u32,
 }
@@ -35,7 +35,7 @@ impl Curve {
         }
     }
 
-    /// W_cubic so long after the beginning, in [`ONE`]s; 0 if it is less.
+    /// W_cubic this long after the beginning, in [`ONE`]s; 0 where the curve is below.
     pub(super) fn at(&self, time: Duration) -> u64 {
         let time = i128::try_from(time.as_micros()).unwrap_or(i128::MAX);
         let distance = time.saturating_sub(self.top.into()).clamp(-FAR, FAR);
@@ -46,16 +46,17 @@ impl Curve {
     }
 }
 
-/// The part of an amount that belongs to this many bytes of a window in [`ONE`]s; no more than all.
+/// The part of `amount` that belongs to `bytes` of a window, which is in [`ONE`]s. All of it at most.
 pub(super) fn fraction(amount: u64, bytes: u32, window: u64) -> u64 {
     let bytes = (u64::from(bytes) * ONE).min(window);
     let part = u128::from(amount) * u128::from(bytes) / u128::from(window.max(1));
     u64::try_from(part).unwrap_or(amount)
 }
 
-/// The largest number whose cube is no larger, bit by bit.
+/// The largest whole number whose cube is not above `number`.
 fn cube_root(number: u128) -> u32 {
     let mut root = 0_u32;
+    // Bit by bit: the same on every machine, and needed once in an episode only.
     for bit in (0..u32::BITS).rev() {
         let larger = root | 1 << bit;
         if u128::from(larger).pow(3) <= number {

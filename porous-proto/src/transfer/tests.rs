@@ -42,7 +42,7 @@ struct Script {
     windows: VecDeque<Control>,
     acknowledged: Vec<u8>,
     lost: Vec<u8>,
-    /// What is of no use any more.
+    /// Names of messages that are of no use any more.
     stale: Vec<u8>,
 }
 
@@ -181,7 +181,7 @@ impl Side {
         Some(messages.iter().map(name).collect())
     }
 
-    /// Frames are acknowledged, one datagram each.
+    /// Acknowledges these frames, each by a datagram of its own.
     fn acknowledge(&mut self, ids: &[u64]) {
         for &id in ids {
             let block = AckBlock {
@@ -231,7 +231,7 @@ fn figure_05_assembly_is_by_priority_and_bounded_by_the_window() {
     assert_eq!(side.frame(), Some(vec![4]));
 }
 
-/// What is acknowledged or dropped leaves the transfer queue (§3.1.2).
+/// A frame that is acknowledged or dropped leaves the transfer queue (§3.1.2).
 #[test]
 fn figure_07_transfer_queue_and_congestion_window() {
     let mut side = Side::new();
@@ -270,7 +270,7 @@ fn figure_07_transfer_queue_and_congestion_window() {
         ),
         (5, 2)
     );
-    // (b) The reliable part of frame 0 is sent again: with us as frame 5, because no id is used
+    // (b) The reliable part of frame 0 is sent again: here as frame 5, because no id is used
     // twice, and the new data as frame 6.
     side.script.low.push_back(message(16, 400, Mode::Reliable));
     assert_eq!(side.frame(), Some(vec![10]));
@@ -312,7 +312,7 @@ fn acknowledgements_are_idempotent_and_of_unsent_frames_refused() {
     assert!(side.transfer.check_ack(&block).is_none());
 }
 
-/// T_rto, and no acknowledgement (§3.1.5).
+/// T_rto passes without an acknowledgement (§3.1.5).
 #[test]
 fn a_frame_that_is_not_acknowledged_in_time_is_sent_again_and_dropped_once() {
     let mut side = Side::new();

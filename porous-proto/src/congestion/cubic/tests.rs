@@ -7,7 +7,7 @@ fn cubic() -> Script<Cubic> {
     Script::new(Cubic::new(1000))
 }
 
-/// With a window of 100 frames, when it is lost.
+/// A controller with a window of 100 frames, right after a loss.
 fn lost_at_100_000() -> Script<Cubic> {
     let mut cubic = cubic();
     cubic.acknowledge(90_000);
@@ -123,10 +123,10 @@ fn section_4_9_a_spurious_episode_is_taken_back() {
     assert!(cubic.window() < before.0);
     cubic.on_spurious();
     assert_eq!((cubic.window(), cubic.state.maximum), before);
-    // On along the curve of before.
+    // The window goes on along the curve of before the episode.
     run(&mut cubic, (2001, 4201));
     assert!(is_near(cubic.window(), 100), "{}", cubic.window());
-    // Not twice.
+    // An episode is taken back only once.
     cubic.on_spurious();
     assert!(is_near(cubic.window(), 100), "{}", cubic.window());
 }
@@ -156,7 +156,7 @@ fn section_5_8_time_in_which_the_window_is_not_used_does_not_count() {
         let mut cubic = lost_at_100_000();
         run(&mut cubic, (1, 1001));
         let before = cubic.window();
-        // A minute in which hardly anything is sent, or nothing.
+        // A minute in which little is sent, or nothing.
         if is_idle {
             cubic.on_sent(ms(61_000), 1000, 1000);
         } else {

@@ -1,4 +1,4 @@
-//! The rules, over a line whose queue is a sum.
+//! The rules of the controller, over a line whose queue is the sum of what was sent and not served yet.
 
 use super::*;
 
@@ -9,12 +9,12 @@ const MS: Duration = Duration::from_millis(1);
 struct Line {
     lean: Lean,
     now: Instant,
-    /// Bytes a second.
+    /// In bytes a second.
     rate: u32,
     base: Duration,
-    /// How long the queue is that others keep.
+    /// Time that a frame waits behind those of other connections.
     others: Duration,
-    /// One frame in so many is lost.
+    /// One frame in this many is lost.
     loss: Option<u32>,
     is_limited: bool,
     frames: u32,
@@ -34,7 +34,7 @@ impl Line {
         }
     }
 
-    /// What is in flight if the path is full and the queue empty.
+    /// Bytes in flight if the path is full and the queue empty.
     fn fits(&self) -> u32 {
         bytes_in(self.rate, self.base)
     }
@@ -49,7 +49,7 @@ impl Line {
         });
     }
 
-    /// A window is sent and acknowledged, frame by frame. How long the last one took.
+    /// A window is sent and acknowledged, frame by frame. Returns the round trip of the last frame.
     fn round(&mut self) -> Duration {
         let (sent, window) = (self.now, self.lean.window());
         let frame = Duration::from_micros(u64::from(MTU) * 1_000_000 / u64::from(self.rate));
@@ -94,7 +94,7 @@ impl Line {
         }
     }
 
-    /// As many as have settled by experience.
+    /// A line on which the controller has settled.
     fn settled(rate: u32, base: Duration) -> Self {
         let mut line = Self::new(rate, base);
         line.rounds(60);
@@ -288,7 +288,7 @@ fn persistent_loss_begins_anew_unless_it_was_none() {
     assert_eq!(line.lean.window, before);
 }
 
-/// A peer that acknowledges seldom would otherwise be sent more and more for eight rounds.
+/// Otherwise a remote host that acknowledges seldom would be sent ever more for eight rounds.
 #[test]
 fn one_round_trip_in_a_round_is_enough_to_end_slow_start() {
     let mut lean = Lean::new(MTU);

@@ -1,19 +1,18 @@
-//! Round-trip times that acknowledgements tell (RFC 9002 §5, RFC 7323 appendix G;
-//! `docs/deviations.md` T13), in integers.
+//! A smoothed round-trip time from many samples, in integers (RFC 9002 §5, RFC 7323 appendix G;
+//! `docs/deviations.md` T13).
 
 use core::time::Duration;
 
 use crate::time::Instant;
 
-/// The round trip that is assumed before the first sample (§3.1.3).
+/// Round trip that is assumed before the first sample (§3.1.3).
 const INITIAL: Duration = Duration::from_millis(200);
 
-/// No round trip is taken to be longer: nothing overflows, and a jump of the clock passes.
+/// Longest round trip that counts: nothing overflows, and the estimate outlives a jump of the clock.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// The number of samples in a round trip that count in full. Where there are more, each counts less,
-/// so that a flow of 60 or 240 frames a second remembers as many round trips as one with two samples
-/// in each.
+/// Samples in a round trip that count in full. Where there are more, each counts less, so that a flow of 60
+/// or 240 frames a second remembers as many round trips as one with two samples in each.
 const SAMPLES: u32 = 2;
 
 /// A smoothed round-trip time and its variation, in nanoseconds.
@@ -22,9 +21,11 @@ pub(super) struct Estimator {
     smoothed: u64,
     variation: u64,
     latest: u64,
+    /// True once there was a sample.
     is_measured: bool,
-    /// A round trip of samples is counted from here.
+    /// When the current round of samples began, which lasts for a smoothed round trip.
     round_began: Instant,
+    /// Samples in the current round.
     in_round: u32,
     /// Samples in the last whole round.
     rate: u32,
@@ -48,12 +49,15 @@ impl Estimator {
     pub(super) fn sample(&mut self, rtt: Duration, now: Instant) {
         self.latest = nanos(rtt);
         if !self.is_measured {
+            // The first sample replaces what was assumed, which averages would remember for many round trips
+            // (RFC 9002 §5.3).
             self.is_measured = true;
             (self.smoothed, self.variation) = (self.latest, self.latest / 2);
             self.round_began = now;
             return;
         }
         self.count(now);
+        // At least 1: where samples are rare each counts in full.
         let weight = i64::from((self.rate / SAMPLES).max(1));
         let error = signed(self.latest) - signed(self.smoothed);
         let surprise = error.abs() - signed(self.variation);
@@ -95,7 +99,7 @@ const fn nanos(duration: Duration) -> u64 {
     }
 }
 
-/// A minute at most.
+/// The conversion cannot fail: no time is longer than [`LONGEST`].
 fn signed(nanos: u64) -> i64 {
     i64::try_from(nanos).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! Messages in many places.
+//! Messages that stand in several lists.
 
 use super::*;
 use crate::frame::{Control, Marker};

@@ -1,4 +1,4 @@
-//! Copies in spare bytes: where they ride, and what ends them.
+//! Copies in spare bytes: in which frames they leave, and what ends them.
 
 use super::*;
 use crate::config::Policy;
@@ -50,7 +50,7 @@ fn copies_ride_in_the_next_frames_behind_what_is_new() {
     }
 }
 
-/// P8: what follows at once may share the fate.
+/// P8: a frame that follows at once may be lost together with the first.
 #[test]
 fn no_copy_rides_in_the_same_instant() {
     for mut side in sides() {
@@ -79,7 +79,8 @@ fn an_acknowledgement_of_any_frame_cancels_copies() {
             side.acknowledge(&[first + 1]);
             side.queue(3, 40, mode, 0);
             assert_eq!(side.later(), Some(vec![3]));
-            // Of the frames without them, one is lost: they are not.
+            // The first frame, without copies, is not acknowledged: its messages have arrived in the next
+            // one.
             side.acknowledge(&[first + 2]);
             side.script.lost.clear();
             assert_eq!(side.script.acknowledged, [2, 0, 1, 3]);
@@ -112,7 +113,7 @@ fn a_message_with_copies_is_lost_when_all_frames_are_that_carried_it() {
     }
 }
 
-/// P8: loss is not told while a copy is under way.
+/// P8: a message is not told as lost while a copy is on its way.
 #[test]
 fn a_message_is_not_lost_while_its_copy_is_under_way() {
     for mut side in sides() {
@@ -135,7 +136,7 @@ fn a_message_is_not_lost_while_its_copy_is_under_way() {
     }
 }
 
-/// P8: what was lost before it found room goes out as what was lost, and its copies after that.
+/// P8: a message that was lost before its copy found room leaves as a lost message, and its copies after it.
 #[test]
 fn what_was_lost_before_it_found_room_is_copied_after_it_was_sent_again() {
     for mut side in sides() {
@@ -155,7 +156,7 @@ fn what_was_lost_before_it_found_room_is_copied_after_it_was_sent_again() {
     }
 }
 
-/// P8: a quarter of a datagram at most, what was sent first before what was sent last.
+/// P8: a quarter of a datagram at most, in the order of sending.
 #[test]
 fn copies_take_a_quarter_of_a_datagram_and_those_without_room_wait_for_50_ms() {
     for mut side in sides() {
@@ -174,7 +175,7 @@ fn copies_take_a_quarter_of_a_datagram_and_those_without_room_wait_for_50_ms() {
     }
 }
 
-/// P8: or what is sent each tick would be copied for the third time before it is for the first.
+/// P8: otherwise older messages would have third copies before newer ones have their first.
 #[test]
 fn first_copies_come_before_second_ones() {
     for mut side in sides() {
@@ -192,7 +193,7 @@ fn first_copies_come_before_second_ones() {
     }
 }
 
-/// P8: nor do copies take the room of what is new.
+/// P8: copies take no room from new messages.
 #[test]
 fn copies_wait_for_a_frame_with_room() {
     for mut side in sides() {
@@ -207,13 +208,13 @@ fn copies_wait_for_a_frame_with_room() {
     }
 }
 
-/// P8: while new messages wait, copies take a 64th of what these do.
+/// P8: while new messages wait, copies take a 64th of their bytes.
 #[test]
 fn who_has_more_to_send_sends_few_copies() {
     for mut side in sides() {
         side.transfer.congestion_for_test(u32::MAX / 2);
         let mut copies = 0;
-        // Large and small in turn: frames of both have room for four small ones.
+        // Large and small messages in turn: frames with one of each have room for four small ones.
         for _ in 0..100 {
             while side.script.low.len() < 4 {
                 side.queue(1, 320, Mode::Unreliable, 0);
@@ -222,7 +223,7 @@ fn who_has_more_to_send_sends_few_copies() {
             let names = side.later().expect("there is more");
             copies += names.iter().filter(|&&name| name == 2).count() - 1;
         }
-        // 34,000 bytes and heads.
+        // New data of 34,000 bytes and its headers.
         assert!((18..=26).contains(&copies), "{copies}");
     }
 }
@@ -244,7 +245,7 @@ fn copies_stay_within_the_windows() {
     }
 }
 
-/// P8: what is sent anyway may be an acknowledgement.
+/// P8: a copy may leave with a bare acknowledgement.
 #[test]
 fn copies_ride_with_acknowledgements() {
     for mut side in sides() {
@@ -258,7 +259,7 @@ fn copies_ride_with_acknowledgements() {
     }
 }
 
-/// P8: nobody has to wait for a frame with room.
+/// P8: no more than 64 messages wait for a frame with room.
 #[test]
 fn few_messages_wait_for_copies() {
     for mut side in sides() {
@@ -285,7 +286,7 @@ fn few_messages_wait_for_copies() {
     }
 }
 
-/// P8, P6: a copy that is under way answers what a probe would ask.
+/// P8, P6: a copy that is on its way answers what a probe would ask.
 #[test]
 fn a_probe_comes_a_round_trip_after_the_last_copy() {
     let mut side = Side::with(Policy::Modern);

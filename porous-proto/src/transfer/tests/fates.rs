@@ -16,7 +16,7 @@ fn sent(first: u64, count: u8, mode: Mode) -> Side {
     side
 }
 
-/// Everything behind `largest` that the map covers, and these ranges of a gap and a length.
+/// A block of all ids behind `largest` that the map covers, and of these ranges, each a gap and a length.
 fn block<const N: usize>(largest: u32, ranges: [(u32, u32); N]) -> AckBlock {
     let ranges = ranges.map(|(gap, length)| AckRange { gap, length });
     AckBlock {
@@ -42,7 +42,7 @@ fn a_range_begins_where_the_one_before_ended() {
     acknowledged.sort_unstable();
     let expected: Vec<u8> = (19..=21).chain(24..=60).collect();
     assert_eq!(acknowledged, expected);
-    // All others have seen three later ones: they are sent again in the order they were sent.
+    // All others have seen three later ones acknowledged: they are sent again in the order of sending.
     let mut again = Vec::new();
     while let Some(names) = side.frame() {
         again.extend(names);
@@ -67,7 +67,7 @@ fn no_range_reaches_below_the_first_frame_or_beyond_the_newest() {
         let block = block(60, [(0, 4), (gap, length)]);
         assert_eq!(valid(&block), expected, "{gap}, {length}");
     }
-    // Nothing is left below all of them.
+    // No id is left below the range.
     assert!(valid(&block(60, [(0, 28)])) && !valid(&block(60, [(0, 28), (1, 1)])));
     assert!(!valid(&block(61, [])));
 }
@@ -113,7 +113,7 @@ fn a_dropped_frame_leaves_a_sentinel_if_nothing_of_it_is_sent_again() {
         side.transfer.handle_timeout(&mut side.script, side.now);
         assert_eq!(side.transfer.outbound.queue.flight(), 0);
         assert_eq!(side.frame(), expected, "{first}, {mode:?}");
-        // The sentinel is lost, too.
+        // The sentinel is lost as well.
         side.now = side.transfer.recovery_deadline_for_test();
         if !side.now.is_never() {
             side.transfer.handle_timeout(&mut side.script, side.now);
@@ -173,7 +173,7 @@ fn what_was_considered_dropped_and_is_acknowledged_is_not_sent_again() {
         side.acknowledge(&ids[196..]);
         let lost = side.transfer.outbound.figures.lost;
         assert!(lost >= 195, "{lost}");
-        // One goes out again. Then what seemed lost is acknowledged, but for two frames.
+        // One message leaves again. Then all but two of the frames that seemed lost are acknowledged.
         assert_eq!(side.frame(), Some(vec![0]));
         let late: Vec<u64> = (ids.iter().copied().enumerate())
             .filter(|(name, _)| ![50, 120].contains(name))
@@ -198,7 +198,7 @@ fn what_was_considered_dropped_and_is_acknowledged_is_not_sent_again() {
     }
 }
 
-/// §3.1.2: nor is what was sent again, should that be lost.
+/// §3.1.2: neither is a message whose repetition is lost.
 #[test]
 fn what_was_sent_again_in_vain_is_not_sent_a_third_time() {
     for policy in [Policy::Paper, Policy::Modern] {

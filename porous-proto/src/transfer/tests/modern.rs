@@ -1,4 +1,4 @@
-//! The modern policy: what is lost, what is asked after, and what it does to the windows.
+//! The modern policy: which frames are lost, which are asked after, and what that does to the windows.
 
 use super::*;
 use crate::config::Policy;
@@ -25,7 +25,7 @@ impl Side {
         assert_eq!(self.frame(), Some(vec![name]));
     }
 
-    /// The newest frame that came, and which of the 32 before it did.
+    /// Acknowledges the frame `largest`, and those of the 32 before it that `map` says.
     fn acknowledge_block(&mut self, largest: u8, map: u32) {
         let block = AckBlock {
             largest_low: largest.into(),
@@ -75,7 +75,7 @@ fn a_lone_reliable_message_is_repeated_before_it_counts_as_lost() {
     side.now = side.now + 100 * MS;
     side.acknowledge(&[31]);
     assert_eq!(side.script.acknowledged, [30]);
-    // The first one turns out to be lost, but there is nothing to be sent again.
+    // The first frame turns out to be lost, but nothing of it has to be sent again.
     assert_eq!(
         (side.transfer.outbound.figures.lost, side.frame()),
         (1, None)
@@ -83,7 +83,7 @@ fn a_lone_reliable_message_is_repeated_before_it_counts_as_lost() {
     assert_eq!(side.transfer.outbound.queue.flight(), 0);
 }
 
-/// P8: whoever waits for it has waited for long.
+/// P8: a receiver that waits for the message has waited for long.
 #[test]
 fn what_is_probed_or_sent_again_is_copied_once() {
     let mut side = settled();
@@ -99,7 +99,7 @@ fn what_is_probed_or_sent_again_is_copied_once() {
     }
 }
 
-/// P6: a probe is outside of the windows.
+/// P6: a probe is outside the windows.
 #[test]
 fn a_full_window_does_not_hold_up_a_probe() {
     let mut side = settled();
@@ -112,8 +112,7 @@ fn a_full_window_does_not_hold_up_a_probe() {
     assert_eq!(side.frame(), None);
 }
 
-/// P6: what the window let go while acknowledgements came does not go out a second time when none
-/// comes any more.
+/// P6: a window of data that is on its way when acknowledgements stop is not sent a second time as probes.
 #[test]
 fn a_silent_path_gets_no_second_window_of_probes() {
     let mut side = settled();
@@ -127,7 +126,7 @@ fn a_silent_path_gets_no_second_window_of_probes() {
         side.wait();
         probes.extend(core::iter::from_fn(|| side.frame()).flatten());
     }
-    // Early, and in two frames each after one and after two timeouts, then behind a ping.
+    // One early probe; two frames for each of two timeouts, and a ping before the second pair.
     assert!(probes.len() <= 6, "{probes:?}");
     assert!(probes.starts_with(&[30]), "{probes:?}");
 }
@@ -190,14 +189,14 @@ fn what_was_not_lost_gives_the_window_back() {
         (1, 0)
     );
     assert!(side.transfer.outbound.path.control.own_window() < window);
-    // It was only late.
+    // Frame 30 was only late.
     side.acknowledge(&[30]);
     assert!(side.transfer.outbound.path.control.own_window() >= window);
     side.acknowledge(&[36]); // 31 is lost; 32, four behind, is waited for now
     assert_eq!(side.transfer.outbound.figures.lost, 2);
 }
 
-/// P5: a frame outside of the windows that was not lost does not excuse a loss.
+/// P5: a frame outside the windows that was not lost does not excuse a loss.
 #[test]
 fn what_adds_nothing_to_the_flight_excuses_no_loss() {
     let mut side = settled();
@@ -266,7 +265,7 @@ fn an_id_that_was_left_out_is_no_arrival() {
     assert_eq!(window, MTU, "the path has changed");
 }
 
-/// T3: nobody is sent the same thing for ever who acknowledges nothing.
+/// T3: a remote host that acknowledges nothing is not sent the same for ever.
 #[test]
 fn the_same_is_repeated_only_so_often() {
     let mut side = settled();
@@ -277,13 +276,13 @@ fn the_same_is_repeated_only_so_often() {
         let sent = core::iter::from_fn(|| side.frame());
         asked.push(sent.flatten().collect::<Vec<_>>());
     }
-    // One probe is early, and sixteen are late, after a ping from the second one on.
+    // One early probe, and those of sixteen timeouts, behind a ping from the second one on.
     let (repeated, pinged) = asked.split_at(17);
     assert!(repeated.iter().all(|sent| sent.contains(&30)));
     assert!(pinged.iter().all(|sent| *sent == [u8::MAX]), "{pinged:?}");
 }
 
-/// P6: what is of no use any more is asked after by a ping.
+/// P6: where no message is of use any more, a ping asks.
 #[test]
 fn a_probe_repeats_only_what_is_of_use() {
     let mut side = settled();

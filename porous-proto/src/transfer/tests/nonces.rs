@@ -1,4 +1,4 @@
-//! Acknowledgements of what never came gain nothing (`deviations.md` T26).
+//! Acknowledgements of frames that never came gain nothing (`docs/deviations.md` T26).
 
 use super::*;
 use crate::transfer::received::Received;
@@ -17,7 +17,8 @@ impl Pair {
         }
     }
 
-    /// Sends a frame with one message, if the window allows, which comes or not. Its id, if it comes.
+    /// Sends a frame with one message, if the window allows. `comes`: it arrives. Returns its id if it
+    /// arrives.
     fn send(&mut self, comes: bool) -> Option<u64> {
         let Side {
             transfer,
@@ -40,7 +41,7 @@ impl Pair {
         Some(id)
     }
 
-    /// Acknowledges as this block says. Whether it is believed.
+    /// Acknowledges as this block says. Returns whether the sender believes it.
     fn acknowledge(&mut self, block: &AckBlock) -> bool {
         let Side {
             transfer,
@@ -77,7 +78,7 @@ fn whoever_says_what_came_is_believed() {
             assert!(pair.acknowledge(&block), "frame {id:?}");
         }
     }
-    // What was left out: one id of each 512.
+    // One id of each 512 was left out.
     let ids = pair.received.next();
     assert!((5000 + 9..=5000 + 10).contains(&ids), "{ids}");
     assert!(pair.side.transfer.nonces.is_trusted());
@@ -89,7 +90,7 @@ fn a_frame_that_did_not_come_cannot_be_acknowledged_by_guessing() {
     let mut believed = 0;
     for _ in 0..200 {
         pair.send(false);
-        // All of it came, and the bits sum up to nothing.
+        // The block claims that all frames came, and that their bits sum up to 0.
         let newest = u32::try_from(pair.side.transfer.outbound.queue.next() - 1).unwrap();
         let everything = AckBlock {
             largest_low: newest,
@@ -110,7 +111,7 @@ fn a_frame_that_did_not_come_cannot_be_acknowledged_by_guessing() {
         transfer.handle_timeout(script, *now);
     }
     assert!((60..140).contains(&believed), "{believed}");
-    // Half of the blocks were believed, and the window grew by the first few at most.
+    // Half of the blocks were believed, and the window grew only by the first few.
     assert!(pair.window() <= 16 * 512, "{}", pair.window());
 }
 

@@ -13,7 +13,7 @@ const ROUNDS: u32 = 6;
 const ROUNDS_AGAIN: u32 = 2;
 
 /// How long rivals count as recent.
-const OF_LATE: Duration = Duration::from_secs(10);
+const RECENT: Duration = Duration::from_secs(10);
 
 /// What is seen of other connections in the queue.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,9 +48,9 @@ impl Rivals {
     /// A round in which this connection gives way. `excess`: how much longer the queue is than it wants;
     /// `base`: the round trip without a queue. Returns whether others fill the queue.
     pub(super) fn on_round(&mut self, excess: Duration, base: Duration, now: Instant) -> bool {
-        let of_late = |at| now.saturating_duration_since(at) < OF_LATE;
+        let recently = |at| now.saturating_duration_since(at) < RECENT;
         // Rivals that were there a moment ago are likelier to be the reason again.
-        let (part, enough) = if self.seen.is_some_and(of_late) {
+        let (part, enough) = if self.seen.is_some_and(recently) {
             (8, ROUNDS_AGAIN)
         } else {
             (4, ROUNDS)

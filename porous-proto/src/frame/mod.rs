@@ -13,7 +13,6 @@ mod disconnect;
 mod integrity;
 mod layout;
 mod long;
-mod malformed;
 mod message;
 mod message_codec;
 mod offer;
@@ -26,13 +25,13 @@ pub(crate) use ack::{AckBlock, AckRange, Marks};
 pub(crate) use connect::{Connect, REQUEST_SIZE_MAX, REQUEST_SIZE_MIN, Request};
 pub(crate) use connection_id::ConnectionId;
 pub(crate) use control::MIN_PADDING;
+pub use datagram::Malformed;
 pub(crate) use datagram::{Datagram, Rest, decode};
 pub(crate) use disconnect::{Disconnect, DisconnectAck, Reset};
 pub use integrity::Integrity;
 pub(crate) use integrity::{Check, Ids, TAG};
 pub(crate) use layout::{Context, Layout};
 pub(crate) use long::VERSION;
-pub use malformed::Malformed;
 pub use message::Mode;
 pub(crate) use message::{
     Control, Fates, Fragment, LEAST_FRAGMENT, MAX_MESSAGES, Marker, Message, Packet,

@@ -115,7 +115,7 @@ impl Wire {
         }
     }
 
-    /// A sends as much as it may, for `steps`, and B does not read.
+    /// A sends as much as it may in each of `steps`, and B does not read.
     fn press(&mut self, steps: u32, packet: Packets) {
         let mut number = 0;
         for _ in 0..steps {

@@ -52,7 +52,7 @@ impl Game {
         }
     }
 
-    /// The server sends 500 reliable bytes to every player, if it may.
+    /// The server sends 500 reliable bytes to every player whose peer accepts them.
     fn serve(&mut self) {
         for (&(player, _), (number, _)) in self.players.iter().zip(&mut self.numbers) {
             let mut packet = number.to_le_bytes().to_vec();

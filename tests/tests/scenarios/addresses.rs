@@ -65,7 +65,7 @@ fn a_server_sees_one_connection_whatever_is_lost() {
     for number in 0..200 {
         let seed = seed().child("addresses", number);
         let order = ORDERS[usize::from(number % 2 == 0)];
-        let loss = if number < 100 { 30.0 } else { 10.0 }; // the loss in per cent; the next step takes a quarter of it
+        let loss = if number < 100 { 30.0 } else { 10.0 }; // per cent; a quarter of it below
         let jittery = line().jitter(Duration::from_millis(30));
         let mut world = two_ways(jittery.loss(loss));
         world

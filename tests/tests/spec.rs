@@ -1,5 +1,5 @@
-//! The documents keep their promises: every test that they name exists, every part of the paper
-//! and every row of `docs/deviations.md` is cited by the code, and shown by a test.
+//! The documents are right: every test that they name exists, every part of the paper and every row of
+//! `docs/deviations.md` is cited by the code and shown by a test.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 extern crate alloc;
@@ -19,7 +19,7 @@ const EQUATIONS: RangeInclusive<u32> = 1..=18;
 
 const FIGURES: RangeInclusive<u32> = 1..=11;
 
-/// What the paper leaves open, by part: connections, transfer layer, sequencing layer.
+/// The rows of the holes in the paper, by part: connections, transfer layer, sequencing layer.
 const HOLES: [(char, u32); 3] = [('C', 21), ('T', 26), ('Q', 16)];
 
 fn deviations() -> String {
@@ -65,7 +65,7 @@ fn names_in(text: &str) -> Vec<String> {
     names
 }
 
-/// What a text cites: `§3.1.4` and its equations as in `(11)`, rows as in `C5`.
+/// True if a text cites this: `§3.1.4` and its equations as in `(11)`, rows as in `C5`.
 fn cites(text: &str, what: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(what).any(|(at, _)| {
@@ -86,7 +86,7 @@ fn lines_of(file: &SourceFile) -> Vec<&str> {
     file.text.lines().collect()
 }
 
-/// All comments of the core but those of its tests.
+/// All comments of the core except those of its tests.
 fn source_comments() -> String {
     let mut all = String::new();
     for file in files(&["rs"]) {
@@ -101,7 +101,7 @@ fn source_comments() -> String {
     all
 }
 
-/// The names of all tests, and what each one cites in its comments.
+/// The names of all tests, and the text of their comments.
 fn tests() -> (BTreeSet<String>, String) {
     let (mut names, mut comments) = (BTreeSet::new(), String::new());
     for file in files(&["rs"]) {
@@ -123,7 +123,7 @@ fn tests() -> (BTreeSet<String>, String) {
     (names, comments)
 }
 
-/// What a row of a table ends with.
+/// The last cell of a table's row.
 fn last_cell(row: &str) -> &str {
     row.trim_end_matches([' ', '|'])
         .rsplit('|')
@@ -189,7 +189,7 @@ fn every_case_of_real_networks_has_a_test() {
     assert_tests_exist(section.lines().filter(|line| line.starts_with("| ")), 12);
 }
 
-/// The last cell of each row names tests that exist, or says that they are to come or never will.
+/// The last cell of each row names tests that exist, or says that a test is to come or never will.
 #[test]
 fn every_behaviour_of_the_peers_has_a_test_or_a_reason() {
     let text = document("docs/testing.md");
@@ -208,7 +208,7 @@ fn every_behaviour_of_the_peers_has_a_test_or_a_reason() {
     }
 }
 
-/// Each hole has a row, or is said to be open; none has both, and there is no other row.
+/// Each hole has a row, or stands in the list of open ones, never both; and no other row exists.
 #[test]
 fn the_rows_are_all_holes_of_the_paper() {
     let text = deviations();

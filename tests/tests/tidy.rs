@@ -1,17 +1,17 @@
-//! The rules of the house, as far as a program can check them. Each rule is a function from a file
-//! to complaints; the tests at the end show that each one can fail.
+//! The rules of the house that a program can check. Each rule is a function from a file to complaints;
+//! the tests at the end show that each rule can fail.
 
 use porous_tests::sources::{SourceFile, files, functions};
 
-/// A type or a family of functions takes no more lines than this, its unit tests not counted. A file
-/// that is longer has a type to cut; to cut its `impl` in two would leave the type as large as it is.
+/// The most lines of a file, its unit tests not counted. A longer file has a type to cut; to cut its
+/// `impl` in two would leave the type as large as it is.
 const FILE_LENGTH: usize = 600;
 
-/// A function fits a screen.
+/// The most lines of a function, so that it fits a screen.
 const FUNCTION_LENGTH: usize = 70;
 
-/// Functions that are longer, files that have more lines, and files without a type of their own: these
-/// lists only ever get shorter.
+/// Exceptions: functions and files that are longer, and files without a type of their own. These lists
+/// only ever get shorter.
 const LONG_FUNCTIONS: [&str; 0] = [];
 const LONG_FILES: [&str; 0] = [];
 const SLICES: [&str; 10] = [
@@ -27,8 +27,7 @@ const SLICES: [&str; 10] = [
     "porous-std/src/thread/commands.rs",
 ];
 
-/// Words that say that something is left to do. They are put together here, so that this file has
-/// none of them.
+/// Words that mark unfinished work. They are put together here, so that this file contains none of them.
 const UNFINISHED: [&str; 5] = [
     concat!("TO", "DO"),
     concat!("FIX", "ME"),
@@ -43,7 +42,7 @@ const CLOCKS: [&str; 3] = [
     concat!("thread::", "sleep"),
 ];
 
-/// Folders of the machines that the project is made on.
+/// Folders of the machines on which the project is made.
 const MACHINE_PATHS: [&str; 3] = [
     concat!("/wo", "rk/"),
     concat!("/ro", "ot/"),
@@ -78,7 +77,7 @@ fn code_lines(file: &SourceFile) -> impl Iterator<Item = &str> {
     lines.take_while(|line| *line != "mod tests {")
 }
 
-/// What a line at the margin declares, without its visibility.
+/// The keyword of an item that begins at the margin, without its visibility.
 fn declared(line: &str) -> Option<&str> {
     let mut words = line.split(' ').filter(|word| {
         let modifiers = ["const", "unsafe", "extern", "async", "default"];
@@ -113,7 +112,7 @@ fn file_has_a_type_or_functions(file: &SourceFile) -> Vec<String> {
     vec![at(file, 1, "nothing but methods of another file's type")]
 }
 
-/// Three values of a call that belong together have names: a struct.
+/// Three values that belong together in a call have names: a struct.
 fn no_parameter_is_a_long_tuple(file: &SourceFile) -> Vec<String> {
     let lines: Vec<&str> = code_lines(file).collect();
     let mut found = Vec::new();
@@ -142,7 +141,7 @@ fn no_parameter_is_a_long_tuple(file: &SourceFile) -> Vec<String> {
     found
 }
 
-/// Whether one of the parameters of this function is a tuple of three types or more.
+/// True if one of the parameters of this function is a tuple of three types or more.
 fn has_long_tuple(head: &str) -> bool {
     let parameters = head.split("->").next().unwrap_or_default();
     parameters.match_indices(": (").any(|(start, _)| {
@@ -185,7 +184,7 @@ fn nothing_is_unfinished(file: &SourceFile) -> Vec<String> {
     })
 }
 
-/// A lint is expected, so that the exception goes when its cause does.
+/// A lint is expected with `expect`, so that the exception goes when its cause does.
 fn no_lint_is_switched_off(file: &SourceFile) -> Vec<String> {
     bad_lines(file, "`expect` it, with its reason", |line| {
         let mut words = line.split(['[', ' ', ',']);
@@ -268,7 +267,7 @@ fn the_map_is_complete() {
             |file: &'_ SourceFile| file.path.strip_suffix("/Cargo.toml").map(str::to_owned);
         manifests.iter().filter_map(folder)
     };
-    // The crates of a workspace within this one are not shown one by one.
+    // The crates of a workspace within this workspace are not shown one by one.
     let is_within = |folder: &str| {
         folders().any(|other| other.contains('/') && folder.starts_with(&format!("{other}/")))
     };

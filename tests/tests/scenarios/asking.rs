@@ -1,6 +1,5 @@
-//! §2.3, where the application of the listener decides (`docs/wire.md`, "Handshake"): it is asked
-//! once, and what it answers is what the other one hears, whatever is lost. Between A and B a
-//! datagram takes 20 ms.
+//! §2.3, where the application of the listener decides (`docs/wire.md`, "Handshake"): it is asked once,
+//! and the other host hears its answer, whatever is lost. Between A and B a datagram takes 20 ms.
 
 use core::time::Duration;
 
@@ -19,7 +18,7 @@ const B: u32 = Pair::B;
 const MS: Duration = Duration::from_millis(1);
 const NOW: Disconnect = Disconnect::Now { reason: 7 };
 
-/// B asks its application.
+/// B asks its application about each request.
 fn asking(a: Config, b: Config) -> World {
     let mut world = Pair::new(seed(), line(), a, b).world;
     assert_eq!(world.host_mut(B).listen(Listen::Ask), Ok(()));
@@ -31,7 +30,7 @@ fn connect(world: &mut World) -> PeerId {
     peer.unwrap_or_else(|error| panic!("{error}; replay with {}", world.seed()))
 }
 
-/// The peer that asks at B, and B was told nothing else.
+/// The peer that asks at B, whose application was told nothing else.
 fn request(world: &mut World) -> PeerId {
     let told = events(world, B);
     let [Event::Request { peer, address: A }] = told[..] else {
@@ -154,7 +153,7 @@ fn no_answer_in_time_is_a_refusal() {
     assert_eq!(ended(&told), [(a, refused(b""), 0)], "{}", world.seed());
 }
 
-/// An attempt that nothing answers ends otherwise: `a_host_that_does_not_listen_is_silent`.
+/// An attempt that no host answers ends with another reason: `a_host_that_does_not_listen_is_silent`.
 #[test]
 fn who_gets_no_answer_of_an_application_knows_that_somebody_is_there() {
     let limit = 3000 * MS;
@@ -176,7 +175,7 @@ fn who_gives_up_is_not_asked_about_any_more() {
     let gone = DisconnectReason::ByPeer(7);
     assert_eq!(ended(&told), [(b, gone, 0)], "{}", world.seed());
     assert_eq!(world.accept(B, b), Err(AnswerError::UnknownPeer));
-    // Coming back at once is a new request.
+    // To come back at once is a new request.
     let again = connect(&mut world);
     world.run_for(200 * MS);
     let b = request(&mut world);
@@ -210,7 +209,7 @@ fn a_refused_request_that_comes_late_asks_nobody() {
     world.stop_intercepting();
     events(&mut world, A);
     assert_eq!(events(&mut world, B).len(), 1);
-    // While the refusal is remembered, and when its cookie has expired.
+    // The refused request comes while the refusal is remembered, and when its cookie has expired.
     for pause in [1000 * MS, 28_000 * MS, 3000 * MS, 60_000 * MS] {
         world.run_for(pause);
         for taped in tape.all().into_iter().filter(|taped| taped.from == A) {
@@ -235,7 +234,7 @@ fn who_waits_for_an_answer_takes_a_place() {
     let full = DisconnectReason::Refused(Refusal::Full);
     let told = events(&mut world, LATE);
     assert_eq!(ended(&told), [(late.unwrap_or(b), full, 0)]);
-    // Refused, it takes none, although it lingers.
+    // A refused peer takes no place, although it lingers.
     assert_eq!(world.refuse(B, b, b""), Ok(()));
     assert!(world.connect(LATE, B).is_ok());
     world.run_for(200 * MS);
@@ -250,7 +249,7 @@ fn a_newcomer_that_is_accepted_replaces_whoever_had_its_address() {
     assert_eq!(world.accept(B, b), Ok(()));
     world.run_for(200 * MS);
     events(&mut world, B);
-    world.remove_host(A); // it was killed
+    world.remove_host(A); // the program was killed
     world.add_host(A, config::client());
     let a = connect(&mut world);
     world.run_for(200 * MS);

@@ -1,5 +1,5 @@
-//! What a packet is sent with beside its mode: times to live, receipts, keys, cancelling; and
-//! channels without an order (`docs/deviations.md` D1 to D5).
+//! The options of a packet beside its mode: times to live, receipts, keys, cancelling; and channels
+//! without an order (`docs/deviations.md` D1 to D5).
 
 #![expect(clippy::unwrap_used, reason = "a test")]
 
@@ -32,7 +32,7 @@ fn pair(seed: u64, config: &Config) -> Pair {
     pair
 }
 
-/// The receipts that A was told.
+/// The receipts that A's application was told.
 fn receipts(pair: &mut Pair) -> Vec<(u64, Outcome)> {
     let next = || {
         let event = pair.world.poll_event(Pair::A)?;
@@ -212,7 +212,7 @@ fn a_connection_that_ends_leaves_no_receipt_open() {
     assert!(over && lost.len() == 30, "{lost:?}");
 }
 
-/// What was sent, and what became of it.
+/// A packet that was sent, and what became of it.
 #[derive(Debug, Default)]
 struct Fate {
     token: u64,
@@ -223,7 +223,7 @@ struct Fate {
 }
 
 impl Fate {
-    /// Whether the packet has a time to live.
+    /// True if the packet has a time to live.
     fn is_mortal(&self) -> bool {
         let plain = SendOptions::new(Mode::Reliable);
         let token = self.token;

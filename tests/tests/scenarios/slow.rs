@@ -26,7 +26,7 @@ fn what_was_not_lost_is_not_sent_again() {
     );
 }
 
-/// A frame takes longer to pass the line than a ping does, and so longer than T_rto says.
+/// A frame takes longer to pass the line than a ping does, and so longer than T_rto.
 #[test]
 fn a_slow_line_is_slow_but_not_dead() {
     for max_datagram in [1200, 3125] {

@@ -1,5 +1,5 @@
-//! What a driver hears of an address from its system: that it cannot be reached, or that nobody is
-//! bound to the port.
+//! Reports of a driver's system about an address: that it cannot be reached, or that no program is bound
+//! to the port.
 
 use core::time::Duration;
 
@@ -11,7 +11,7 @@ use porous_tests::{config, connected, ended, events, line, seed, state};
 
 const CLIENT: u32 = 1;
 const SERVER: u32 = 2;
-/// Nobody is there.
+/// An address without a host.
 const NOWHERE: [u32; 2] = [77, 78];
 const SECOND: Duration = Duration::from_secs(1);
 const UNREACHABLE: DisconnectReason = DisconnectReason::Unreachable;
@@ -125,14 +125,14 @@ fn a_closed_port_is_told_once_an_address_and_ends_nothing() {
     assert_eq!(events(&mut world, CLIENT), [closed(SERVER)]);
     world.host_mut(CLIENT).handle_port_closed(Some(NOWHERE[0]));
     assert_eq!(events(&mut world, CLIENT), [closed(NOWHERE[0])]);
-    // The server comes up.
+    // The server begins to listen.
     world.add_host(SERVER, config::new());
     assert_eq!(world.host_mut(SERVER).listen(Listen::Open), Ok(()));
     world.run_for(2 * SECOND);
     assert_eq!(connected(&events(&mut world, CLIENT)), [peer]);
 }
 
-/// Not every system tells which.
+/// Not every system tells which address has the closed port.
 #[test]
 fn a_closed_port_without_an_address_is_told_where_only_one_can_be_meant() {
     for (to, other, told) in [

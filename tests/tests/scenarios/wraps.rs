@@ -1,6 +1,6 @@
-//! The ids of the wire are the low bytes of counters (1), (16): every scenario holds as well where
-//! they wrap. One may be replayed there by hand, with `POROUS_FIRST_ID` set. And every scenario
-//! holds under the paper's policy, with `POROUS_PAPER` set.
+//! The ids of the wire are the low bytes of counters (1), (16): every scenario holds where they wrap,
+//! too. Set `POROUS_FIRST_ID` to replay a single one there. And every scenario holds under the paper's
+//! policy, with `POROUS_PAPER` set.
 
 use porous_tests::{again, config};
 

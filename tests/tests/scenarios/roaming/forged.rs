@@ -1,4 +1,4 @@
-//! Datagrams from other addresses, written by hand.
+//! Datagrams from other addresses, written by the test.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use porous_proto::{Ecn, Event, Host, Instant, Listen, PeerState};
@@ -7,14 +7,14 @@ use porous_tests::config;
 use porous_tests::encoder::{self, Message, Offer};
 use porous_tests::remote::{self, Remote};
 
-/// A remote that is written by hand, at 7, and the host that it is connected to.
+/// A remote end whose datagrams the test writes, at address 7, and the host that it is connected to.
 pub(super) struct Hand {
     pub(super) host: Host<ChaCha8Rng, u8>,
     pub(super) remote: Remote,
     now: Instant,
 }
 
-/// Where the remote may be, too.
+/// Other addresses at which the remote may be.
 pub(super) const OTHER: u8 = 9;
 
 fn offer() -> Offer {
@@ -58,7 +58,8 @@ impl Hand {
         hand
     }
 
-    /// The next frame comes from there: what goes out to whom.
+    /// The next frame of the remote comes from this address. Returns the datagrams that the host sends,
+    /// and to whom.
     pub(super) fn say(&mut self, from: u8, messages: Vec<Message>) -> Vec<(u8, Vec<u8>)> {
         let datagram = self.remote.short(None, messages).encode(&self.remote.shape);
         self.hand(from, &datagram)
@@ -79,7 +80,7 @@ impl Hand {
         all
     }
 
-    /// The only datagram that goes there, and the challenge in it.
+    /// The challenge in the only datagram to this address.
     pub(super) fn challenge(&mut self, from: u8) -> [u8; 8] {
         let all = self.say(from, vec![ping()]);
         challenge_to(from, &all).expect("a challenge")
@@ -125,7 +126,7 @@ pub(super) fn response(data: [u8; 8]) -> Vec<Message> {
 fn the_echo_counts_from_where_the_challenge_went_and_nowhere_else() {
     let mut hand = Hand::new();
     let challenge = hand.challenge(OTHER);
-    // From where the peer is, from a third place, and changed.
+    // From the peer's address, from a third address, and with a changed echo.
     hand.say(7, response(challenge));
     hand.say(11, response(challenge));
     let mut wrong = challenge;
@@ -134,7 +135,7 @@ fn the_echo_counts_from_where_the_challenge_went_and_nowhere_else() {
     assert_eq!(hand.moves(), []);
     hand.say(OTHER, response(challenge));
     assert_eq!(hand.moves(), [(7, OTHER)]);
-    // It has been used up.
+    // The challenge has been used up.
     hand.wait(2000);
     hand.say(7, response(challenge));
     assert_eq!(hand.moves(), []);
@@ -149,7 +150,7 @@ fn an_echo_that_was_overtaken_from_where_the_peer_is_moves_nobody() {
     hand.say(7, vec![ping()]);
     hand.hand(OTHER, &late);
     assert_eq!(hand.moves(), []);
-    // Nor does a copy of one that was taken.
+    // Nor does a copy of a frame that was taken.
     let taken = hand.remote.short(None, response(challenge)).encode(&shape);
     hand.hand(7, &taken);
     hand.hand(OTHER, &taken);
@@ -268,7 +269,7 @@ fn long_forms_from_elsewhere_move_nobody_and_make_no_other_connection() {
     let challenge = hand.challenge(OTHER);
     hand.say(OTHER, response(challenge));
     hand.moves();
-    // The request of this connection comes late, from where the remote was.
+    // The request of this connection comes late, from the remote's first address.
     let body = offer().body(&[7; 4]);
     let peers = hand.host.peers().count();
     for from in [7, 12] {

@@ -12,7 +12,7 @@ const C: u32 = 3;
 const BESIDE: u32 = ROUTER + 50;
 const NEW: u32 = ROUTER + 60;
 
-/// Two clients of this kind behind a router: they, and what B calls them.
+/// Two clients of this kind behind a router, and B's peer ids of them.
 struct Neighbours {
     world: World,
     clients: [PeerId; 2],
@@ -41,7 +41,7 @@ impl Neighbours {
         }
     }
 
-    /// Everybody says this to everybody, and hears nothing else.
+    /// Each client and the server send each other this packet, and receive nothing else.
     fn talk(&mut self, word: u8) {
         for (n, host) in (0..).zip([A, C]) {
             send(
@@ -97,7 +97,7 @@ fn the_old_port_of_a_client_may_be_that_of_another_one_that_is_connected() {
     assert_eq!((a, c), (Some(NEW), Some(ROUTER)));
 }
 
-/// A third client that comes when A has got another address, and gets that of A.
+/// A third client, which comes when A has got another address, and gets A's old one.
 fn newcomer(a_is_heard: bool) -> (Neighbours, Vec<PeerId>) {
     const D: u32 = 4;
     let mut both = Neighbours::new(&config::client());
@@ -127,6 +127,6 @@ fn who_was_not_is_taken_for_one_that_started_again() {
     assert_eq!(new.len(), 1);
     let peers = both.world.host(B).peers();
     let live = peers.filter(|(_, peer)| peer.state() == porous_proto::PeerState::Connected);
-    // C and the newcomer; under the rules of the paper A was heard of in the meantime.
+    // C and the newcomer; under the paper's policy B has heard of A in the meantime.
     assert_eq!(live.count(), config::by_policy(2, 3));
 }

@@ -34,8 +34,7 @@ impl Effort {
 
     /// Whether the peer's datagrams are refused now.
     pub(super) fn is_spent(&mut self, now: Instant) -> bool {
-        // Before the messages are decoded, so that a refused datagram costs nearly nothing. Hence the
-        // last one may exceed the bucket.
+        // Asked before the work of a datagram is known: the last one may exceed what is left.
         self.0.fill(now, SAVED);
         self.0.hold(now).is_some()
     }

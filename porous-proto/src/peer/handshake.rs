@@ -132,7 +132,6 @@ impl Way {
         match (self.candidates.as_slice(), &self.locked) {
             // Contested, it is left to the acknowledgement of our next request to tell.
             (_, Some(locked)) => Some(locked).filter(|_| !self.contested),
-            // A listener sends nothing short before it has acknowledged.
             ([only], None) if !only.request.cookie => Some(&only.request),
             _ => None,
         }
@@ -232,9 +231,9 @@ impl Handshake {
             Some(_) => connect.encode_acknowledge(buf)?,
             None => 0,
         };
-        // Zeros up to `request_size`: a listener must not answer with more than it was sent (C1).
         let rest = buf.get_mut(start..).ok_or(NoRoom)?;
         let len = start + connect.encode_request(&self.greeting, rest)?;
+        // Padded, or the remote host does not answer: no answer is longer than its request (C1).
         let padded = len.max(request_size);
         buf.get_mut(len..padded).ok_or(NoRoom)?.fill(0);
         Ok(Some((way, Written::plain(padded))))

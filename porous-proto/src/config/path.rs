@@ -21,7 +21,7 @@ impl PathSettings {
         request_size: REQUEST_SIZE_MAX,
         path_mtu: 0,
         ecn: false,
-        // Who is between the two hosts can take a peer's place: applications have to choose that.
+        // With it, a host between the two can take a peer's place: an application has to choose that.
         roaming: false,
     };
 

@@ -343,6 +343,7 @@ impl Ignored {
     /// ```
     #[must_use]
     pub const fn number(self) -> u8 {
+        // Frozen: counters and foreign interfaces go by them.
         match self {
             Self::Malformed(_) => 1,
             Self::UnknownConnection => 2,

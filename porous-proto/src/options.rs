@@ -124,9 +124,9 @@ impl SendOptions {
     }
 
     /// Says that only the newest packet with this key is of use, as where each tells the whole state of one
-    /// thing. A new packet replaces an older one of the same channel with the same key of which nothing has been
-    /// sent yet; the receipt of that one is [`Cancelled`](crate::Outcome::Cancelled). By default a
-    /// packet has no key.
+    /// thing. A new packet replaces an older one of the same channel with the same key, if nothing of
+    /// that one has been sent yet; its receipt is [`Cancelled`](crate::Outcome::Cancelled). By default
+    /// a packet has no key.
     ///
     /// As soon as the new packet has left, nothing of older ones with its key is sent again, in whatever
     /// mode. One that is lost is given up, with the same receipt, and no packet waits for it, the new one

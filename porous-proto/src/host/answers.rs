@@ -189,6 +189,7 @@ impl AnswerLimits {
         let full = Allowance(Instant::ZERO);
         let budgets = &config.budgets;
         Self {
+            // Full: a host that was just started answers at once.
             addresses: vec![full; buckets(config)].into_boxed_slice(),
             all: full,
             resets: full,
@@ -242,6 +243,7 @@ fn share(host_rate: u32) -> u32 {
 fn buckets(config: &Config) -> usize {
     let budgets = &config.budgets;
     let enough = SPARE * u64::from(budgets.replies) / u64::from(budgets.replies_per_address.max(1));
+    // Few where all addresses together get little: 64 buckets, half a kilobyte, on a microcontroller.
     let most = if config.may_listen() {
         BUCKETS_MAX
     } else {

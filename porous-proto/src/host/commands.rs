@@ -27,6 +27,7 @@ impl<A: Address> Targets<A> {
     fn new(to: &[A]) -> Result<Self, ConnectError> {
         let mut addresses = ArrayVec::new();
         for &address in to {
+            // An address that is given twice is no error, and counts once.
             if !addresses.contains(&address) {
                 let room = addresses.try_push(address);
                 room.map_err(|_| ConnectError::TooManyAddresses)?;

@@ -62,6 +62,7 @@ impl<A: Address> Member<A> {
             main: place(address, true),
             elsewhere: None,
         };
+        // Most peers have one address, and no allocation for others.
         if !others.is_empty() {
             let others = others.iter().map(|&address| place(address, false));
             member.elsewhere_mut().others.extend(others);
@@ -190,6 +191,7 @@ impl<A: Address> Member<A> {
         };
         let theirs = self.peer.remote_nonce();
         let is_same = |way| theirs.is_some_and(|nonce| handshake.has_heard(way, nonce));
+        // The remote host itself may have been met at several of the addresses.
         let strangers = handshake.remotes().filter(|&(way, _)| !is_same(way));
         let strangers = self.at_ways(strangers);
         for (way, place) in self.places_mut().enumerate() {
@@ -298,6 +300,7 @@ impl<A: Address> Member<A> {
     ) -> Option<(A, Written)> {
         let elsewhere = self.elsewhere.as_mut();
         if let Some(roaming) = elsewhere.and_then(|elsewhere| elsewhere.roaming.as_mut()) {
+            // Before the peer's own datagrams: few leave, as three bytes do for each that has come.
             let elsewhere = roaming.poll_transmit(&mut self.peer, tick.now, buf);
             if elsewhere.is_some() {
                 return elsewhere;

@@ -233,6 +233,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let Some(address) = at.or_else(|| self.table.only_address()) else {
             return;
         };
+        // Only of attempts: a message that anybody can forge must not touch a connection (C12).
         let attempt = self.table.find_mut(address, Peer::is_attempt);
         if let Some(Found { slot, way, member }) = attempt {
             if member.peer.on_port_closed(way) {

@@ -234,6 +234,7 @@ impl Lingering {
         now: Instant,
     ) -> Option<Slot> {
         while let Some(&id) = self.queue.front() {
+            // Peers that were deleted in their time stay in the queue until they reach its front.
             let is_there = table.get(id).is_some();
             if is_there && self.queue.len() <= self.most {
                 return None;

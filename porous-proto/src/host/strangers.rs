@@ -111,6 +111,7 @@ impl<A: Address> Strangers<A> {
         if let Err(cause) = self.check_request(datagram_length, local) {
             return cause;
         }
+        // One version is spoken; the refusal tells it, so that the other application can say so.
         let (oldest, newest) = (VERSION, VERSION);
         self.turn_away(from, nonce, Refusal::Version { oldest, newest })
     }
@@ -151,6 +152,7 @@ impl<A: Address> Strangers<A> {
             refusal,
         };
         let answered = self.answer(to, Answered::Handshake, refuse);
+        // A datagram that was answered is ignored as well: it has changed nothing here.
         answered.err().unwrap_or(Ignored::Stateless)
     }
 

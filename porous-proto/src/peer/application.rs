@@ -436,7 +436,7 @@ impl Peer {
         buf: &mut [u8],
     ) -> Option<Written> {
         let Phase::Connected(connected) = &mut self.phase else {
-            return None;
+            return None; // only a connected peer moves
         };
         let transfer = &mut connected.session.transfer;
         let written = transfer.write_path_words(words, now, buf).ok().flatten()?;
@@ -509,7 +509,7 @@ impl Peer {
     pub(crate) fn receive(&mut self, now: Instant) -> Option<Received> {
         let received = self.phase.session_mut()?.receive(now);
         let Some((channel, mode, payload)) = received else {
-            self.outbox.read_empty();
+            self.outbox.read_empty(); // the next packet is told by another `Readable`
             if let Phase::Disconnected(ended) | Phase::Zombie(ended) = &mut self.phase {
                 ended.forget_if_read();
             }

@@ -60,7 +60,7 @@ impl Connected {
             session,
             ways,
             flush: None,
-            last_heard: now,
+            last_heard: now, // what has established it was a sign of life
             silence: now + timeout,
             doubt: None,
         }

@@ -79,7 +79,7 @@ impl Way {
             cookie: None,
             locked: None,
             contested: false,
-            request_due: true,
+            request_due: true, // the first round is due at once
             is_struck: false,
             is_closed: false,
             acks: ArrayVec::new_const(),
@@ -176,7 +176,7 @@ impl Handshake {
     /// attempt has.
     pub(crate) fn new(ways: usize, greeting: &[u8], draw: u64) -> Self {
         Self {
-            retry: Instant::NEVER,
+            retry: Instant::NEVER, // set at the end of the first round
             interval: INTERVAL_MIN,
             draw,
             greeting: greeting.into(),

@@ -78,7 +78,7 @@ impl Peer {
             ends: now + timeouts.connect_timeout,
         };
         Self {
-            outbox: Outbox::known(),
+            outbox: Outbox::known(), // `connect` has told the application of it
             ..Self::new(phase, identity, timeouts, Role::Leader)
         }
     }
@@ -92,6 +92,7 @@ impl Peer {
         agreement: Agreement,
         config: &Config,
     ) -> Self {
+        // The session is made before the application decides: the request is not kept.
         let phase = Phase::Newcomer {
             session: Session::new(&identity, &request.connect, agreement, config),
             asked: true,
@@ -211,6 +212,7 @@ impl Peer {
         };
         match self.session_with(&remote, ours) {
             Some(session) => self.accept_remote(way, &remote, session, now),
+            // The two hosts have met, and cannot talk: as if the other one had refused.
             None => {
                 let application_id = remote.offer.application;
                 self.on_refused(way, Refusal::Incompatible { application_id }, now);

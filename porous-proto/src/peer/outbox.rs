@@ -171,6 +171,8 @@ impl Outbox {
                 First::Connected => News::Connected,
             });
         }
+        // Once until the peer was read empty; and an application that reads without looking at its events
+        // has one of these waiting, not one for each packet.
         let readable = |session: &Session| session.sequencing.is_readable();
         if !self.readable_told && !self.readable_waits && session.as_deref().is_some_and(readable) {
             (self.readable_told, self.readable_waits) = (true, true);

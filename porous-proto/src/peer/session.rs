@@ -319,6 +319,7 @@ impl Session {
     fn ids(&self, short: &Short<'_>) -> Result<Ids, Ignored> {
         let frame = self.transfer.inbound.expand(short.id_low, short.id_width);
         let acked = short.newest_acked().map_err(Ignored::Malformed)?;
+        // Below zero there are no ids: what would be one was never sent (`docs/wire.md`, "Frame ids").
         let acked = acked.map(|(low, width)| {
             let newest = self.transfer.outbound.later_acks.expand(low, width);
             newest.ok_or(Ignored::BadAck)
@@ -417,6 +418,7 @@ impl Session {
             }
             Message::Control(_) => true,
         };
+        // Signalling takes nothing of the receive budget, like a packet that was passed already.
         if is_valid {
             Verdict::Stale
         } else {
@@ -485,7 +487,7 @@ impl Session {
         match *message {
             Message::Packet(ref packet) => self.sequencing.on_packet(packet, tick.now),
             Message::Control(control) => match control {
-                Control::Noop => {}
+                Control::Noop => {} // the acknowledgement of its frame is all that it asks for
                 Control::Ping(id) => self.transfer.on_ping(id, tick.now),
                 Control::Pong(id) => self.transfer.on_pong(id, tick.now),
                 Control::Window { channel, id } => self.sequencing.on_window(channel, id),
@@ -512,6 +514,7 @@ impl Session {
                 } => {
                     self.transfer.on_limits(serial, receive_rate);
                 }
+                // The host decides about these, as it alone knows where the datagram came from.
                 Control::PathChallenge(data) => words.challenge = Some(data),
                 Control::PathResponse(data) => words.response = Some(data),
                 Control::Ask { channel, number } => self.sequencing.on_ask(channel, number),

@@ -347,7 +347,7 @@ mod tests {
             let later = Instant::ZERO + 1000 * MS;
             assert!(limits.take(later, 7, Answered::UnknownConnection));
         }
-        // Time that has come to its end stops nobody.
+        // At the end of time answers still leave.
         let mut limits = AnswerLimits::new(&Config::client());
         let end = Instant::from_micros(u64::MAX - 1);
         assert!(count(&mut limits, end, Answered::Handshake, 10, |n| n) > 4);

@@ -183,7 +183,7 @@ mod tests {
         assert!(!cookies.accepts(cookie ^ 1, &7_u32, REQUEST));
     }
 
-    /// Whatever machine it is: addresses are hashed by the values that are in them.
+    /// Addresses are hashed by the values in them, in one order of bytes on every machine.
     #[test]
     fn numbers_are_hashed_as_their_little_endian_bytes() {
         let hash = |write: &dyn Fn(&mut Portable)| {
@@ -241,7 +241,7 @@ mod tests {
         cookies.rotate(at(60), &mut rng);
         assert!(!cookies.accepts(cookie, &7_u32, REQUEST));
         let cookie = cookies.bake(&7_u32, REQUEST);
-        cookies.rotate(at(90), &mut rng); // a whole life was skipped
+        cookies.rotate(at(90), &mut rng); // a whole life of a key was skipped
         assert!(!cookies.accepts(cookie, &7_u32, REQUEST));
     }
 }

@@ -51,6 +51,7 @@ impl PeerId {
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
     pub const fn from_u64(n: u64) -> Option<Self> {
+        // A `const fn` has no `?`.
         match NonZeroU32::new((n >> 32) as u32) {
             Some(generation) => Some(Self {
                 generation,

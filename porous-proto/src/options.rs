@@ -75,6 +75,7 @@ impl SendOptions {
     /// ```
     #[must_use]
     pub const fn redundancy(mut self, copies: u8) -> Self {
+        // `Ord::min` is no `const fn`.
         self.redundancy = if copies < REDUNDANCY_MAX {
             copies
         } else {

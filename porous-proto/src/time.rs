@@ -77,6 +77,7 @@ impl Add<Duration> for Instant {
     type Output = Self;
 
     fn add(self, duration: Duration) -> Self {
+        // `Duration::MAX`, which stands for ever, has more microseconds than 64 bits hold.
         let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
         Self(self.0.saturating_add(micros))
     }

@@ -156,6 +156,7 @@ impl Config {
     /// assert!(porous_proto::Config::new().reply_limits(0, 1000).is_err());
     /// ```
     pub const fn reply_limits(mut self, address: u32, all: u32) -> Result<Self, ConfigError> {
+        // The time from one answer to the next counts in whole microseconds.
         const MAX: u32 = 1_000_000;
         if address == 0 || all == 0 || address > MAX || all > MAX {
             return Err(ConfigError::ReplyLimit);

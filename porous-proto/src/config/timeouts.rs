@@ -22,6 +22,7 @@ impl Timeouts {
         timeout: Duration::from_secs(10),
         disconnect_timeout: Duration::from_secs(5),
         unreliable_age: Duration::from_secs(2),
+        // Half of the 30 s for which many routers keep a silent connection.
         keepalive: Duration::from_secs(15),
     };
 
@@ -85,8 +86,9 @@ impl Config {
     /// less: with the default timeout 2.5 s.
     ///
     /// Of both hosts' timeouts the shorter one counts. One exchange of pings serves both hosts: the one
-    /// with the larger random id waits a quarter longer after the other has pinged it. A router that
-    /// translates addresses keeps a silent connection for 30 s or more (RFC 4787 REQ-5).
+    /// with the larger random id waits a quarter longer after the other has pinged it. Many routers that
+    /// translate addresses keep a silent connection for 30 s, although two minutes are asked of them (RFC
+    /// 4787 REQ-5).
     ///
     /// # Errors
     ///

@@ -18,7 +18,7 @@ use crate::time::Instant;
 use crate::wire::NoRoom;
 
 /// The most replies that wait to be sent (told in `Config`), where as many may leave at once. A driver
-/// that sends after each batch of datagrams hardly ever has so many.
+/// that sends after each batch of datagrams hardly ever gets there.
 const WAITING_MAX: u32 = 1024;
 
 /// The part of the allowance that may be used at once: what this time allows.

@@ -63,6 +63,7 @@ impl<A: Address> Targets<A> {
 
     /// The one that the peer is at until more is known, and the others.
     fn split(&self) -> Result<(&A, &[A]), ConnectError> {
+        // None is left if other attempts try all of them.
         self.0.split_first().ok_or(ConnectError::AlreadyConnected)
     }
 }

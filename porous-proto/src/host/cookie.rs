@@ -35,6 +35,7 @@ pub(crate) struct Cookies {
 
 impl core::fmt::Debug for Cookies {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        // With a key an attacker proves to be at any address.
         f.debug_struct("Cookies")
             .field("life", &self.life)
             .finish_non_exhaustive()

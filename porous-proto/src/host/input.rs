@@ -179,6 +179,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
             return None;
         }
         let length = host.local.config.connection_id_len;
+        // Without a free id the host is as good as full.
         let connection_id = (host.connection_ids).draw(length, &host.table, &mut host.rng)?;
         // An address has one newcomer at a time, undecided or unproved: the newest. Otherwise one
         // address, with a cookie for each of its requests, could take all places.

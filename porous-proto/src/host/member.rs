@@ -145,6 +145,7 @@ impl<A: Address> Member<A> {
         let mut places = self.places_mut();
         let (main, other) = (places.next(), other.and_then(|other| places.nth(other)));
         if let (Some(main), Some(other)) = (main, other) {
+            // The old one stays a way: the remote host may still write from it.
             core::mem::swap(main, other);
             main.is_same = true;
         }
@@ -261,6 +262,7 @@ impl<A: Address> Member<A> {
     /// is another one. Whether the application has to be told: not if an event of a move waits.
     pub(super) fn on_moved(&mut self, heard: &Heard<A>, same_host: bool, now: Instant) -> bool {
         let from = core::mem::replace(&mut self.main.address, heard.from);
+        // It is way 0 now, and must not stand in the list twice.
         self.retain_others(|other| other.address != heard.from);
         self.peer.on_moved(same_host, now);
         let roaming = self.roaming_mut();

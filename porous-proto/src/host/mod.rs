@@ -471,6 +471,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// another peer has the address (C5), or the newcomer's request may be an old one, of a connection
     /// that this host forgot early (P3).
     fn must_prove(&self, address: A) -> bool {
+        // Not the newcomer itself, as long as the application is asked about it.
         let counts = |peer: &Peer| peer.state().is_live() && !peer.is_asked();
         let is_forgetful = self.lingering.is_forgetful(self.steps.now());
         is_forgetful || self.table.find(address, counts).is_some()
@@ -574,7 +575,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         audit
     }
 
-    /// All peers, those included that have ended and linger. For tests.
+    /// All peers, also those that have ended and linger. For tests.
     #[cfg(any(test, feature = "audit"))]
     #[doc(hidden)]
     pub fn all_peers(&self) -> impl Iterator<Item = (PeerId, &Peer)> {

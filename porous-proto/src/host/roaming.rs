@@ -129,7 +129,7 @@ impl<A: Address> Roaming<A> {
             .validations
             .iter()
             .any(|validation| validation.address == from);
-        // A copy of an old frame, from wherever somebody sends it, makes no candidate.
+        // A copy of an old frame makes no candidate, whatever address it comes from.
         if !is_tried && words.is_newest && !self.validations.is_full() {
             self.validations.push(Validation::new(from, draw(), now));
         }

@@ -70,6 +70,7 @@ impl Steps {
         let due = due.unwrap_or(now);
         let late = now.saturating_duration_since(due);
         if due < now && late <= PAUSE {
+            // A worse lateness counts at once, and fades step by step.
             self.lag_us = micros(late).max(self.lag_us - self.lag_us / 16);
         } else if due == now {
             // In time: by this a host that was late once is soon taken for punctual again.

@@ -80,6 +80,7 @@ impl<A: Address> Strangers<A> {
         self.check_request(request.datagram_length, local)?;
         let connect = &request.connect;
         let nonce_peer = connect.nonce_self;
+        // What can never be is refused at once, without a round trip for a cookie.
         let agreement = local.agree(connect);
         let agreement = agreement.map_err(|refusal| self.turn_away(from, nonce_peer, refusal))?;
         // Before the cookie is looked at: a sender need not bring one back to hear that.

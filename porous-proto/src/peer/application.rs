@@ -364,6 +364,7 @@ impl Peer {
         if let Phase::Attempt { handshake, .. } = &self.phase {
             attempt = Some(handshake);
         } else if self.state() == PeerState::Connecting && !self.is_asked() {
+            // While the application is asked, the remote host has been told nothing.
             newcomer = self.remote_nonce().map(|nonce| (0, nonce));
         }
         let met = attempt.into_iter().flat_map(|it| it.remotes());

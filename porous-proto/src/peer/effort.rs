@@ -42,6 +42,7 @@ impl Effort {
     /// Charges for a datagram of this length with this number of messages.
     pub(super) fn decode(&mut self, bytes: usize, messages: usize) {
         let work = messages as u64;
+        // Bytes that pay for more messages than there are save nothing up.
         self.0.spend(work.saturating_sub(bytes as u64 / BYTES));
     }
 

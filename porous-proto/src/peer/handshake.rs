@@ -87,6 +87,7 @@ impl Way {
     }
 
     fn acknowledge(&mut self, nonce: u64) {
+        // One that finds no room is asked for again by the next request.
         if !self.acks.contains(&nonce) && !self.acks.is_full() {
             self.acks.push(nonce);
         }
@@ -252,6 +253,7 @@ impl Handshake {
 
     /// The addresses that are to be asked now, and the cookies that the requests bring back.
     fn due(&self, now: Instant) -> impl Iterator<Item = (usize, Option<u64>)> {
+        // Only cookies are held back: an address that has given none is asked as before.
         let held = move |way: usize| {
             let other = |(favourite, until)| favourite != way && now < until;
             self.favourite.is_some_and(other)

@@ -453,7 +453,7 @@ impl Peer {
         let stats = self.stats(); // before the layers are gone that count them
         let ends = self.enter(cause, |phase| phase.end(cause, now));
         if let (true, Phase::Disconnected(ended) | Phase::Zombie(ended)) = (ends, &mut self.phase) {
-            self.answer_due = false;
+            self.answer_due = false; // it was an answer of the connection that is over
             self.books = Books::Closed(Box::new(stats));
             self.outbox.on_ended(reason, ended.unread.as_deref_mut());
             ended.forget_if_read();

@@ -97,7 +97,7 @@ impl Identity {
         if role != Role::Listener {
             // Bits without a meaning are random, so that nobody learns to demand that they be 0 (RFC
             // 8701), but the same throughout an attempt, as its cookie covers them. A listener's offer is
-            // the same whoever asks, as it keeps nothing between two datagrams.
+            // always the same, as it keeps nothing between two datagrams.
             offer.features |= grease(self.nonce);
         }
         Connect {

@@ -188,8 +188,8 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
             member.peer.replace(now);
             host.settle(slot);
         }
-        // The listener's random id is the cookie, which it made and did not keep (§2.3).
         let pending = host.must_prove(from);
+        // The listener's random id is the cookie, which it made and did not keep (§2.3).
         let cookie = request.connect.nonce_peer;
         let identity = host.strangers.identity(cookie, connection_id);
         let mut peer = Peer::incoming(now, identity, request, agreement, &host.local.config);

@@ -219,6 +219,7 @@ impl<A: Address> Member<A> {
         if connect.nonce_self == own || (connect.cookie && connect.nonce_peer != own) {
             return Err(Ignored::UnknownNonce);
         }
+        // A cookie alone can be of another application here: a request was refused before (C8).
         let application_id = connect.offer.application;
         if application_id == ours.offer.application {
             self.peer.on_request(way, request, ours, now);

@@ -161,7 +161,7 @@ impl Schedule {
             }
             (place, true) => self.remove(place),
             (place, false) => {
-                // Most calls after a datagram set the deadline that is there.
+                // The host sets it after each datagram, whether it has changed or not.
                 if self.heap[place].0 != at {
                     self.heap[place].0 = at;
                     let place = self.rise(place);
@@ -242,7 +242,7 @@ impl Schedule {
     }
 
     fn swap(&mut self, from: usize, to: usize) -> usize {
-        work::count(1); // how often this happens is what a hostile datagram can drive up
+        work::count(1); // the network has a say in how often deadlines change
         self.heap.swap(from, to);
         self.places[self.heap[from].1.index()] = from;
         self.places[self.heap[to].1.index()] = to;

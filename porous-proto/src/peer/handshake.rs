@@ -152,7 +152,7 @@ impl Way {
 pub(crate) struct Handshake {
     /// When the next round of requests begins.
     pub(super) retry: Instant,
-    /// The interval after the next round, before chance makes it longer or shorter.
+    /// The next interval between rounds, before chance makes it longer or shorter.
     interval: Duration,
     /// The state of the generator of that chance.
     draw: u64,
@@ -277,7 +277,7 @@ impl Handshake {
         now + interval * 3 / 4 + interval / 512 * u32::from(self.next_draw())
     }
 
-    /// One of 256 numbers, for all of which an attempt needs no more than this generator.
+    /// The next of 256 equally likely numbers.
     const fn next_draw(&mut self) -> u8 {
         // Knuth's linear congruential generator of 64 bits, of which only the high bits are good.
         let next = self.draw.wrapping_mul(6_364_136_223_846_793_005);

@@ -178,8 +178,7 @@ pub enum DisconnectReason {
     /// ones arrive: three probes of that size got lost, after four datagrams with more than 256 bytes
     /// (`docs/deviations.md` D16).
     PathTooNarrow,
-    /// The remote host refused the connection; or this host did, with
-    /// [`Refusal::Application`](crate::Refusal::Application).
+    /// The remote host refused the connection; or this host did, with [`Refusal::Application`].
     Refused(Refusal),
     /// The remote host came back from the same address with a new connection.
     Restarted,

@@ -192,8 +192,8 @@ impl Session {
         self.sequencing.audit(audit, longest);
     }
 
-    /// Queues a packet, if the send budget has room (`deviations.md` T8). `receipts`: the bytes that
-    /// receipts take of it which the application has not taken.
+    /// Queues a packet, if the send budget has room (`deviations.md` T8). `receipts`: the bytes of the
+    /// budget that receipts take until the application takes them.
     pub(super) fn send(
         &mut self,
         now: Instant,

@@ -39,6 +39,7 @@ const NOBODY: Source = [0; 16];
 #[must_use]
 pub fn ip_source(ip: IpAddr) -> [u8; 16] {
     const SUBSCRIBER: u128 = !0 << 64;
+    // A socket of both families gives IPv4 addresses as IPv6 ones.
     match ip.to_canonical() {
         ip if ip.is_loopback() => NOBODY,
         IpAddr::V4(ip) => ip.to_ipv6_mapped().octets(),
@@ -135,8 +136,8 @@ impl Kept {
     pub(super) fn new(config: &Config) -> Self {
         let half = config.budgets.host_receive_budget / 2;
         Self {
-            // Peers that this host connects to are not counted by `max_peers`, and have a share all the
-            // same: their number is the application's own choice.
+            // Peers that this host connects to have a share, too, although `max_peers` does not count them:
+            // their number is the application's own choice.
             share: half / u64::from(config.budgets.max_peers.max(1)),
             common: half,
             beyond: Vec::new(),
@@ -182,6 +183,7 @@ impl Kept {
         if let Some(own) = self.beyond.get_mut(place) {
             *own = beyond;
         }
+        // Back at its share: the turn is the next one's that finds no room.
         if beyond == 0 && self.turn == Some(slot) {
             self.turn = None;
         }

@@ -44,7 +44,7 @@ describe!(ConnectError {
     Self::OutOfConnectionIds => "no free connection id: configure longer connection ids",
     Self::NoAddress => "no address was given: give at least one to connect to",
     Self::TooManyAddresses => "at most 8 addresses of a host can be tried: leave some out",
-    Self::TooLong => "the greeting is too long: give at most 255 bytes, or raise Config::request_size",
+    Self::TooLong => "the greeting is too long: give at most 255 bytes that fit Config::request_size",
     Self::BadAddress(why) => why.text(),
 });
 
@@ -130,7 +130,7 @@ pub enum SendError {
 }
 
 describe!(SendError {
-    Self::UnknownPeer => "no such peer, or it has ended: connect again, and use the new PeerId",
+    Self::UnknownPeer => "no such peer, or it has ended: forget this PeerId, a new connection has another",
     Self::NotConnected => "the peer is not connected yet: wait for Event::Connected",
     Self::Disconnecting => "the peer is being disconnected: send before Host::disconnect",
     Self::UnknownChannel => "the connection has fewer channels: use one below Peer::channels",
@@ -142,7 +142,7 @@ describe!(SendError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownPeer;
 
-describe!(UnknownPeer { Self => "no such peer, or it has ended: connect again, and use the new PeerId" });
+describe!(UnknownPeer { Self => "no such peer, or it has ended: forget this PeerId, a new connection has another" });
 
 /// Why [`Host::accept`](crate::Host::accept) or [`Host::refuse`](crate::Host::refuse) did nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

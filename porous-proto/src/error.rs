@@ -130,7 +130,7 @@ pub enum SendError {
 }
 
 describe!(SendError {
-    Self::UnknownPeer => "no such peer, or it has ended: forget this PeerId, a new connection has another",
+    Self::UnknownPeer => "no such peer, or it has ended: a new connection has a new PeerId",
     Self::NotConnected => "the peer is not connected yet: wait for Event::Connected",
     Self::Disconnecting => "the peer is being disconnected: send before Host::disconnect",
     Self::UnknownChannel => "the connection has fewer channels: use one below Peer::channels",
@@ -142,7 +142,7 @@ describe!(SendError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownPeer;
 
-describe!(UnknownPeer { Self => "no such peer, or it has ended: forget this PeerId, a new connection has another" });
+describe!(UnknownPeer { Self => "no such peer, or it has ended: a new connection has a new PeerId" });
 
 /// Why [`Host::accept`](crate::Host::accept) or [`Host::refuse`](crate::Host::refuse) did nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! How far large packets have come, at either end (`docs/deviations.md` D15).
+//! How far a large packet has come, at its sender and at its receiver (`docs/deviations.md` D15).
 
 /// How far a packet that was sent has come: [`Peer::send_progress`](crate::Peer::send_progress).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -6,9 +6,9 @@
 pub struct SendProgress {
     /// The length of the packet, in bytes.
     pub len: u32,
-    /// Bytes of it that have left, or are next to leave. What is sent again counts once.
+    /// Bytes of the packet that have left, or are next to leave. What is sent again counts once.
     pub sent: u32,
-    /// Bytes of it that were acknowledged.
+    /// Bytes of the packet that were acknowledged.
     pub acknowledged: u32,
 }
 
@@ -18,6 +18,6 @@ pub struct SendProgress {
 pub struct ReceiveProgress {
     /// The length of the packet, in bytes.
     pub len: u32,
-    /// Bytes of it that have come, from any part of it: less than its length.
+    /// Bytes that have come, of any part of the packet: fewer than its length.
     pub received: u32,
 }

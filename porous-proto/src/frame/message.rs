@@ -37,6 +37,7 @@ impl<P> Message<P> {
     /// as it is then.
     pub(crate) const fn is_reliable(&self) -> bool {
         match self {
+            // A passive packet is sent again like a reliable one, until its receiver has passed it.
             Self::Packet(packet) => !matches!(packet.mode, Mode::Unreliable),
             Self::Control(control) => {
                 matches!(control, Control::Sentinel(_) | Control::Tombstone(_))

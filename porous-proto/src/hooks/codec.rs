@@ -1,5 +1,5 @@
-//! The codec by itself, for fuzzers: what a host makes of a datagram before it knows what to do
-//! with it.
+//! The codec by itself, for fuzzers: what a host reads in a datagram before it knows which peer the
+//! datagram is for.
 
 mod forms;
 
@@ -12,29 +12,29 @@ use crate::serial;
 
 pub use forms::{Ack, Connect, Form, Message, Packet, Short};
 
-/// What shapes the datagrams of a connection.
+/// What a reader of a connection's datagrams has to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Agreement {
-    /// The length of all connection ids: 0 to 20.
+    /// The length of connection ids in bytes, 0 to 20.
     pub connection_id_len: usize,
-    /// The width of packet ids in bytes: 2 or 3.
+    /// The width of packet ids in bytes, 2 or 3.
     pub id_bytes: u8,
-    /// `N_Q`.
+    /// The window of a channel in packets: `N_Q`.
     pub window: u32,
-    /// What the check at the end is made from, if there is one.
+    /// What the check at the end of datagrams is made from. `None` if there is no check.
     pub check: Option<Check>,
 }
 
 /// What checks are made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// What they cover.
+    /// What checks cover.
     pub integrity: Integrity,
     /// The nonces of the sender and of the receiver.
     pub nonces: [u64; 2],
     /// One past the newest frame id that the receiver knows.
     pub next: u64,
-    /// One past the newest of its own that was acknowledged.
+    /// One past the newest id of the receiver's own frames that was acknowledged.
     pub acked: u64,
 }
 
@@ -72,6 +72,7 @@ pub fn decode(datagram: &[u8], agreement: &Agreement) -> Result<Vec<Form>, Malfo
         },
         Rest::Refuse(refuse) => Form::Refuse {
             nonce_peer: refuse.nonce_peer,
+            // As `docs/wire.md` numbers them.
             reason: match refuse.refusal {
                 Refusal::Version { .. } => 0,
                 Refusal::Incompatible { .. } => 1,
@@ -95,9 +96,8 @@ pub fn decode(datagram: &[u8], agreement: &Agreement) -> Result<Vec<Form>, Malfo
     Ok(forms)
 }
 
-/// Reads all of a datagram, and writes what it says. Of a request in another version nothing but
-/// the head is known, and of parameters behind the known ones their types and lengths, so that these
-/// stay as they are.
+/// Reads all of a datagram, and writes what it says. The rest of a request in another version and the
+/// parameters that are not known stay as they are.
 ///
 /// # Errors
 ///
@@ -105,7 +105,7 @@ pub fn decode(datagram: &[u8], agreement: &Agreement) -> Result<Vec<Form>, Malfo
 ///
 /// # Panics
 ///
-/// If that takes more bytes than there were.
+/// If what is written has more bytes than the datagram.
 pub fn reencode(datagram: &[u8], agreement: &Agreement) -> Result<Vec<u8>, Malformed> {
     reencode::reencode(datagram, agreement.connection_id_len, agreement.context())
 }
@@ -219,6 +219,7 @@ fn fields(control: Control) -> (u8, Vec<u64>) {
         Control::PathChallenge(data) => (7, [data].into()),
         Control::PathResponse(data) => (8, [data].into()),
         Control::Fates { channel, id, fates } => {
+            // One number of the two, as they share a byte of the datagram.
             let count = u64::from(fates.count) | u64::from(fates.first) << 7;
             (12, [channel.into(), id.into(), count, fates.skipped].into())
         }

@@ -1,5 +1,5 @@
-//! Writes once more what was read, for tests: there is one spelling for everything, so that it must
-//! come to the same bytes.
+//! Writes what was read once more, for tests: there is one spelling for everything, so that the same bytes
+//! have to come of it.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -8,13 +8,11 @@ use arrayvec::ArrayVec;
 use crate::frame::{Context, FrameWriter, Header, Malformed, Rest, Short, decode};
 use crate::wire::NoRoom;
 
-/// Decodes all of a datagram and encodes it again, without a look at its tag. Of a request in
-/// another version nothing but the head is known, and of parameters behind the known ones nothing
-/// but the type and the length, so that these stay as they are.
+/// Decodes all of a datagram and encodes it again, without a look at its check.
 ///
 /// # Panics
 ///
-/// If that takes more bytes than there were.
+/// If what is written has more bytes than the datagram.
 pub(crate) fn reencode(
     datagram: &[u8],
     connection_id_len: usize,
@@ -42,6 +40,7 @@ pub(crate) fn reencode(
             bytes.resize(length.expect("an acknowledgement is a part of it"), 0);
             bytes
         }
+        // Nothing but the head is known of it.
         Rest::OtherVersion { .. } => datagram.to_vec(),
         Rest::Refuse(refuse) => write(&|buffer| refuse.encode(buffer)),
         Rest::Disconnect(disconnect) => write(&|buffer| disconnect.encode(buffer)),
@@ -52,17 +51,19 @@ pub(crate) fn reencode(
     Ok(again)
 }
 
-/// The parameters that nobody knows come last in a form: they are taken over as they stand in the form
-/// at the front of `original`, whose length counts them.
+/// A form with the parameters that are not known: they are taken over from the form at the front of
+/// `original`, whose length counts them.
 fn with_unknown(mut known: Vec<u8>, original: &[u8]) -> Vec<u8> {
     let prefix = original.first_chunk().expect("it was decoded");
     let [_, low, high] = *prefix;
     let end = prefix.len() + usize::from(u16::from_le_bytes([low, high]));
+    // They stand behind all that are known: types ascend.
     let unknown = original.get(known.len()..end);
     let unknown = unknown.expect("no more bytes than there were");
     let Some(&first) = unknown.first() else {
         return known;
     };
+    // One with a lower type was read and not written again.
     assert!(first > 14, "known: {unknown:02x?}");
     known.extend(unknown);
     if let Some(length) = known.get_mut(1..3) {
@@ -86,6 +87,7 @@ fn reencode_short(form: &Short<'_>, context: Context) -> Result<Vec<u8>, Malform
         let mut frame = FrameWriter::new(&mut buffer, &header, body.ack.as_ref(), context)?;
         let last = messages.len().checked_sub(1);
         for (i, message) in messages.iter().enumerate() {
+            // The last message has no length of its own, unless padding follows.
             frame.message(message, body.padding == 0 && Some(i) == last)?;
         }
         if body.padding > 0 {
@@ -95,6 +97,7 @@ fn reencode_short(form: &Short<'_>, context: Context) -> Result<Vec<u8>, Malform
     };
     let length = write().expect("no more bytes than there were");
     buffer.truncate(length);
+    // The check is taken over: to make it anew would take the nonces of both hosts.
     let tag = form.bytes.len().checked_sub(context.tag);
     buffer.extend(
         tag.and_then(|tag| form.bytes.get(tag..))

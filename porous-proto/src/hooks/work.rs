@@ -1,7 +1,7 @@
-//! How much work was done, for tests: a count of the steps of all loops whose length the network has
-//! a say in. Without the feature `audit` nothing is counted.
+//! The work that was done, for tests: the number of steps of all loops whose length the network has a say
+//! in. Without the feature `audit` nothing is counted.
 
-/// Counts `steps` on behalf of the current thread.
+/// Counts `steps` for the current thread.
 #[cfg(any(test, feature = "audit"))]
 pub(crate) fn count(steps: u64) {
     counter::STEPS.with(|sum| sum.set(sum.get() + steps));
@@ -11,7 +11,7 @@ pub(crate) fn count(steps: u64) {
 #[cfg(not(any(test, feature = "audit")))]
 pub(crate) const fn count(_steps: u64) {}
 
-/// The steps that this thread has counted.
+/// The number of steps that this thread has counted.
 #[cfg(any(test, feature = "audit"))]
 pub fn done() -> u64 {
     counter::STEPS.with(core::cell::Cell::get)

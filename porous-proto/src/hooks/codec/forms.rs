@@ -1,4 +1,4 @@
-//! What a datagram says, in plain values.
+//! The forms of a datagram, in plain values.
 
 use alloc::vec::Vec;
 
@@ -9,11 +9,11 @@ use crate::frame::{Integrity, Mode};
 pub enum Form {
     /// ACK.
     Acknowledge(Connect),
-    /// REQ. Padding says nothing.
+    /// REQ, without its padding, which says nothing.
     Request(Connect),
     /// REQ in another version.
     OtherVersion {
-        /// Which.
+        /// The version.
         version: u32,
         /// The random id of its sender.
         nonce_self: u64,
@@ -24,16 +24,16 @@ pub enum Form {
         nonce_peer: u64,
         /// 0 to 4.
         reason: u8,
-        /// The newest and the oldest that its sender speaks.
+        /// The newest and the oldest version that the sender speaks.
         versions: [u32; 2],
-        /// At most 64 bytes: the application's, or the application id of reason 1.
+        /// Of reason 1 the application id, else up to 64 bytes of the application's.
         data: Vec<u8>,
     },
     /// DISC: nonces of its sender and its receiver, and the reason.
     Disconnect([u64; 2], u32),
     /// `DISC_ACK`: nonces of its sender and its receiver.
     DisconnectAck([u64; 2]),
-    /// RESET, and the connection id.
+    /// RESET: the connection id.
     Reset(Vec<u8>),
     /// The short form.
     Short(Short),
@@ -42,73 +42,73 @@ pub enum Form {
 /// What REQ and ACK share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Connect {
-    /// COOKIE.
+    /// True if COOKIE is set.
     pub cookie: bool,
-    /// Of the sender and of the receiver.
+    /// The nonces of the sender and of the receiver.
     pub nonces: [u64; 2],
-    /// Of at most 20 bytes.
+    /// At most 20 bytes.
     pub connection_id: Vec<u8>,
-    /// 1: which application.
+    /// Type 1: the application id.
     pub application: u64,
-    /// 2: for each channel whether it has high priority.
+    /// Type 2: true of each channel with high priority.
     pub channels: Vec<bool>,
-    /// 3: the longest datagram.
+    /// Type 3: the longest datagram at first, in bytes.
     pub datagram: u16,
-    /// 4: the longest packet.
+    /// Type 4: the longest packet, in bytes.
     pub packet: u32,
-    /// 5: the budget for received packets.
+    /// Type 5: the budget for received packets, in bytes.
     pub budget: u32,
-    /// 6: the logarithms of `N_P` and `N_Q`.
+    /// Type 6: the logarithms of `N_P` and `N_Q`, to the base 2.
     pub windows: [u8; 2],
-    /// 7 and 8: bytes a second to send and to receive.
+    /// Types 7 and 8: the most to send and to receive, in bytes a second.
     pub rates: [u32; 2],
-    /// 9.
+    /// Type 9: what checks cover.
     pub integrity: Integrity,
-    /// 10.
+    /// Type 10: the optional extensions, a bit each.
     pub extensions: u32,
-    /// 11: the longest datagram if the path carries it.
+    /// Type 11: the longest datagram if the path carries it, in bytes.
     pub path_mtu: Option<u16>,
-    /// 12: the numbers of suites, none if it is absent.
+    /// Type 12: the numbers of suites; empty if the type is absent.
     pub sealed: Vec<u8>,
-    /// 13: milliseconds.
+    /// Type 13: the timeout, in milliseconds.
     pub timeout: Option<u32>,
-    /// 14: of requests, empty if it is absent.
+    /// Type 14: the greeting of a request; empty if the type is absent.
     pub greeting: Vec<u8>,
 }
 
 /// A short form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Short {
-    /// Of the receiver.
+    /// The connection id of the receiver.
     pub connection_id: Vec<u8>,
-    /// The frame id, its low bytes, and how many.
+    /// The low bytes of the frame id, and their number.
     pub id: (u32, u8),
-    /// N.
+    /// N: the nonce bit of the frame.
     pub nonce: bool,
-    /// R.
+    /// R: true if the receiver is to acknowledge at once.
     pub ack_now: bool,
     /// The acknowledgement.
     pub ack: Option<Ack>,
     /// The messages.
     pub messages: Vec<Message>,
-    /// The length of the padding, 0 for none.
+    /// The length of the padding in bytes, 0 if there is none.
     pub padding: usize,
 }
 
 /// An acknowledgement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ack {
-    /// The newest id, its low bytes, and how many.
+    /// The low bytes of the newest id, and their number.
     pub largest: (u32, u8),
-    /// How long it was held back, in its own notation.
+    /// How long the acknowledgement was held back, in the notation of the wire.
     pub delay: Option<u8>,
-    /// All 32 bits.
+    /// One bit for each of the 32 ids before the newest.
     pub map: u32,
-    /// Gaps and lengths.
+    /// The ranges before those: a gap and a length each, in ids.
     pub ranges: Vec<(u32, u32)>,
-    /// X.
+    /// X: the sum of the nonce bits.
     pub nonces: bool,
-    /// Whether the newest came with ECT(0) or CE, and how many with CE, if that is told.
+    /// True if the newest frame came with ECT(0) or CE, and the number of frames that came with CE.
     pub marks: (bool, u32),
 }
 
@@ -124,18 +124,18 @@ pub enum Message {
 /// A packet, or a fragment of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// How it is delivered.
+    /// The delivery mode.
     pub mode: Mode,
-    /// On which channel.
+    /// The number of the channel.
     pub channel: u8,
-    /// The low bytes of its id.
+    /// The low bytes of the packet's id.
     pub id: u32,
-    /// How far back the reliable packet is that it depends on.
+    /// How far back the reliable packet is that this one depends on, in ids.
     pub dependency: u32,
-    /// Where its first byte stands in the packet, and the packet's length.
+    /// Of a fragment, where its first byte stands in the packet, and the packet's length, in bytes.
     pub fragment: Option<(u32, u32)>,
-    /// Its sender wants to be told what becomes of it.
+    /// True if the sender wants to be told what becomes of the packet.
     pub receipt: bool,
-    /// What is in it.
+    /// The bytes of the packet or fragment.
     pub payload: Vec<u8>,
 }

@@ -1,4 +1,5 @@
-//! The rules of roaming one by one: who is asked, when, in how many bytes, and what counts.
+//! The rules of roaming one by one: which addresses are challenged, when, in how many bytes, and what
+//! counts as an echo.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -9,13 +10,13 @@ use crate::hooks::doc::example_pair;
 use crate::time::Instant;
 use crate::transfer::PathWords;
 
-/// T_rto: three of them are more than a second.
+/// A T_rto of which three are more than a second.
 const SLOW: Duration = Duration::from_millis(400);
-/// And less.
+/// A T_rto of which three are less than a second.
 const FAST: Duration = Duration::from_millis(100);
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Where the peer is, was, and may be.
+/// Addresses: that of the peer, and others.
 const HERE: u8 = 7;
 const ELSEWHERE: u8 = 9;
 
@@ -39,7 +40,8 @@ fn old(id: u64) -> PathWords {
     }
 }
 
-/// A datagram of 10 bytes comes from elsewhere. The challenge of an address is that itself.
+/// Takes a datagram of 10 bytes from another address than the peer's. The challenge of an address is its
+/// own number.
 fn hear(roaming: &mut Roaming<u8>, from: u8, words: PathWords, now: Instant) -> bool {
     let draw = || from.into();
     let bytes = 10;
@@ -80,7 +82,7 @@ fn what_went_elsewhere_is_counted_and_a_challenge_is_noted() {
     roaming.validations.push(validation);
     let mut buf = [0; 1200];
     let (to, first) = roaming.poll_transmit(peer, at(1), &mut buf).unwrap();
-    // What is only echoed is no challenge.
+    // A datagram with an echo alone does not count as a challenge.
     assert_eq!((to, roaming.validations[0].challenged), (9, None));
     assert!(roaming.poll_transmit(peer, at(2), &mut buf).is_none());
     roaming.validations[0].challenge_due = true;
@@ -88,7 +90,7 @@ fn what_went_elsewhere_is_counted_and_a_challenge_is_noted() {
     let validation = &roaming.validations[0];
     assert_eq!(validation.challenged, Some(at(3)));
     assert_eq!(validation.sent, (first.len + second.len) as u64);
-    // And nothing is written that has no room.
+    // Nothing is written if there is too little room for it.
     let validation = &mut roaming.validations[0];
     (validation.sent, validation.challenge_due) = (300, true);
     assert!(roaming.poll_transmit(peer, at(4), &mut buf).is_none());
@@ -189,7 +191,7 @@ fn not_once_that_is_forgotten_nor_beside_three_others() {
         hear(&mut roaming, from, newest(3), at(2000));
     }
     assert_eq!(look(&mut roaming, SLOW, at(2100)), [20, 21, 22]);
-    // They are given up.
+    // All of them are given up.
     assert_eq!(look(&mut roaming, SLOW, at(9999)), [HERE]);
     roaming.validations.clear();
     assert_eq!(look(&mut roaming, SLOW, at(10_000)), []);

@@ -88,7 +88,7 @@ fn what_names_a_channel_or_a_packet_that_there_cannot_be_is_refused() {
 fn tombstones_take_of_the_receive_budget() {
     let config = Config::new().receive_budget(1, 3 * 64).unwrap();
     let mut session = session(&config);
-    // The first one depends on a packet that never comes.
+    // The first tombstone depends on a packet that never comes, so that all three stay.
     let waits = Control::Tombstone(Marker {
         channel: 0,
         id: 1,
@@ -125,7 +125,7 @@ fn new_limits_of_the_remote_host_are_kept() {
     }
 }
 
-/// What the next datagram of the session says.
+/// The messages of the session's next datagram.
 fn answer(session: &mut Session) -> Vec<Control> {
     let mut buf = [0; 1500];
     let Some(written) = session.poll_transmit(TICK, &mut buf).unwrap() else {

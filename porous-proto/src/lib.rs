@@ -133,7 +133,6 @@ mod host;
 mod ids;
 mod options;
 mod peer;
-mod progress;
 mod sequencing;
 mod serial;
 mod source;
@@ -159,8 +158,7 @@ pub use host::{ConnectionIds, Host, ip_source};
 pub use ids::{Address, ChannelId, PeerId};
 pub use options::SendOptions;
 pub use peer::{Peer, PeerState};
-pub use progress::{ReceiveProgress, SendProgress};
-pub use stats::{ChannelStats, HostStats, ModeCounts, PeerStats};
+pub use stats::{ChannelStats, HostStats, ModeCounts, PeerStats, ReceiveProgress, SendProgress};
 pub use time::Instant;
 
 /// The names that most programs use, to be brought in by one line. The drivers' preludes have them

@@ -5,15 +5,67 @@
 //! All in whole numbers: windows in fractions of a byte, times in microseconds. What the RFC leaves open
 //! stands in `docs/deviations.md` (D6). Sections are the RFC's.
 
+#[cfg(test)]
+mod tests;
+
 use core::time::Duration;
 
 use super::controller::{Ack, Controller, Signal, Trouble};
-use super::curve::{Curve, ONE, fraction};
-use super::{MAX_WINDOW, initial_window, min_window};
+use super::{MAX_WINDOW, ONE, fraction, initial_window, min_window};
 use crate::time::Instant;
 
-#[cfg(test)]
-mod tests;
+/// The farthest time from the top of the curve that counts, in microseconds: more than half an hour. No
+/// product overflows within it.
+const FAR: i128 = 1 << 31;
+
+/// Cubic microseconds in a cubic second.
+const CUBIC_SECOND: i128 = 1_000_000_000_000_000_000;
+
+/// `W_cubic(t) = C (t - K)³ + W_max`, with C = 0.4 frames in a cubic second.
+#[derive(Clone, Copy, Debug)]
+struct Curve {
+    /// W_max in bytes.
+    maximum: u32,
+    /// When the maximum is reached, in microseconds from the beginning: K.
+    top: u32,
+    mtu: u32,
+}
+
+impl Curve {
+    /// A curve from a window to a maximum that is no smaller.
+    fn new(window: u32, maximum: u32, mtu: u32) -> Self {
+        let bytes = u128::from(maximum.saturating_sub(window));
+        let frames = bytes * 25 * (CUBIC_SECOND.unsigned_abs() / 10) / u128::from(mtu.max(1));
+        Self {
+            maximum,
+            top: cube_root(frames),
+            mtu,
+        }
+    }
+
+    /// W_cubic this long after the beginning, in [`ONE`]s; 0 where the curve is below.
+    fn at(&self, time: Duration) -> u64 {
+        let time = i128::try_from(time.as_micros()).unwrap_or(i128::MAX);
+        let distance = time.saturating_sub(self.top.into()).clamp(-FAR, FAR);
+        let one = i128::from(ONE);
+        let frames = distance * distance * distance * one * 4 / (CUBIC_SECOND * 10);
+        let window = frames * i128::from(self.mtu) + i128::from(self.maximum) * one;
+        u64::try_from(window.max(0)).unwrap_or(u64::MAX)
+    }
+}
+
+/// The largest whole number whose cube is not above `number`.
+fn cube_root(number: u128) -> u32 {
+    let mut root = 0_u32;
+    // Bit by bit: the same on every machine, and needed once in an episode only.
+    for bit in (0..u32::BITS).rev() {
+        let larger = root | 1 << bit;
+        if u128::from(larger).pow(3) <= number {
+            root = larger;
+        }
+    }
+    root
+}
 
 /// The congestion window of one peer.
 #[derive(Debug)]

@@ -9,7 +9,6 @@ mod advisor;
 mod conditions;
 mod controller;
 mod cubic;
-mod curve;
 mod fixed;
 mod lean;
 mod paper;
@@ -36,6 +35,17 @@ pub(crate) const MAX_WINDOW: u32 = u32::MAX / 2;
 fn min_window(mtu: u32) -> u32 {
     // `Congestion::controller` takes any MTU, and no window may be 0 (D6).
     mtu.saturating_mul(2).clamp(1, MAX_WINDOW)
+}
+
+/// A byte of a window. Windows are counted in 65,536ths of a byte, as near the top of the curve they grow by
+/// less than a byte with each acknowledgement.
+const ONE: u64 = 1 << 16;
+
+/// The part of `amount` that belongs to `bytes` of a window, which is in [`ONE`]s. All of it at most.
+fn fraction(amount: u64, bytes: u32, window: u64) -> u64 {
+    let bytes = (u64::from(bytes) * ONE).min(window);
+    let part = u128::from(amount) * u128::from(bytes) / u128::from(window.max(1));
+    u64::try_from(part).unwrap_or(amount)
 }
 
 /// Which controller a host uses for each of its peers.

@@ -3,8 +3,8 @@
 //! D6). Sections are the RFC's.
 
 use super::controller::{Ack, Controller, Signal, Trouble};
-use super::curve::{ONE, fraction};
 use super::{MAX_WINDOW, initial_window, min_window};
+use super::{ONE, fraction};
 use crate::time::Instant;
 
 /// The congestion window of one peer.

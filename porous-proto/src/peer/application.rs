@@ -13,8 +13,7 @@ use crate::event::Received;
 use crate::frame::{ConnectionId, Control};
 use crate::ids::ChannelId;
 use crate::options::SendOptions;
-use crate::progress::{ReceiveProgress, SendProgress};
-use crate::stats::{ChannelStats, PeerStats, Rate};
+use crate::stats::{ChannelStats, PeerStats, Rate, ReceiveProgress, SendProgress};
 use crate::time::Instant;
 use crate::transfer::{Gate, Written};
 

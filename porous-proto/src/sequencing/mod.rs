@@ -39,10 +39,9 @@ use crate::frame::{Channels, Control, Fates, Marker, Message, Mode, PACKET_CHARG
 #[cfg(any(test, feature = "audit"))]
 use crate::hooks::audit::Audit;
 use crate::options::SendOptions;
-use crate::progress::{ReceiveProgress, SendProgress};
 use crate::serial;
 use crate::source::{NextMessage, Source};
-use crate::stats::ChannelStats;
+use crate::stats::{ChannelStats, ReceiveProgress, SendProgress};
 use crate::time::Instant;
 
 /// What both hosts agreed on, as far as this layer needs it.

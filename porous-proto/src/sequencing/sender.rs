@@ -14,9 +14,9 @@ use super::{SequencingParams, Shared, Totals, cost};
 use crate::event::Outcome;
 use crate::frame::{Control, Fates, Fragment, Marker, Message, Mode, Packet};
 use crate::options::SendOptions;
-use crate::progress::SendProgress;
 use crate::serial;
 use crate::source::NextMessage;
+use crate::stats::SendProgress;
 use crate::time::Instant;
 
 /// The packet whose fragments are being sent.

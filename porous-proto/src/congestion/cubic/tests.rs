@@ -177,3 +177,60 @@ fn two_frames_always_fit() {
     cubic.on_mtu(1000);
     assert_eq!(cubic.window(), 12_000);
 }
+
+mod curve {
+    use super::super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_largest_cube_within_is_found() {
+        for (number, root) in [(0, 0), (1, 1), (7, 1), (8, 2), (26, 2), (27, 3)] {
+            assert_eq!(cube_root(number), root, "{number}");
+        }
+        assert_eq!(cube_root(u128::MAX), u32::MAX);
+        let most = u128::from(u32::MAX).pow(3);
+        assert_eq!(cube_root(most), u32::MAX);
+        assert_eq!(cube_root(most - 1), u32::MAX - 1);
+    }
+
+    #[test]
+    fn section_4_2_the_curve_begins_at_the_window_and_turns_at_the_maximum() {
+        // 30 frames are missing: K³ = 30 / 0.4.
+        let curve = Curve::new(70_000, 100_000, 1000);
+        assert_eq!(curve.top, 4_217_163);
+        let at = |millis| curve.at(Duration::from_millis(millis)) / ONE;
+        assert_eq!(at(0), 70_000);
+        assert_eq!(at(1000), 86_680); // 100,000 - 400 * 3.217163³
+        assert_eq!(at(4217), 100_000);
+        assert_eq!(at(4300), 100_000);
+        assert_eq!(at(5217), 100_399);
+        assert_eq!(at(14_217), 499_980);
+    }
+
+    proptest! {
+        #[test]
+        fn a_root_is_next_to_its_cube(number: u128) {
+            let root = u128::from(cube_root(number));
+            prop_assert!(root.pow(3) <= number);
+            prop_assert!(root == u128::from(u32::MAX) || (root + 1).pow(3) > number);
+        }
+
+        #[test]
+        fn no_curve_overflows_and_none_falls(window: u32, maximum: u32, mtu: u32, time: u64, later: u64) {
+            let curve = Curve::new(window, maximum, mtu);
+            let time = Duration::from_micros(time);
+            let later = time.saturating_add(Duration::from_micros(later));
+            prop_assert!(curve.at(time) <= curve.at(later));
+            prop_assert!(curve.at(Duration::MAX) >= u64::from(maximum) * ONE);
+        }
+
+        #[test]
+        fn a_fraction_is_no_more_than_all(amount in 0..=u64::from(u32::MAX) * ONE, bytes: u32, window: u64) {
+            let part = fraction(amount, bytes, window);
+            prop_assert!(part <= amount);
+            if u64::from(bytes) * ONE >= window && window > 0 {
+                prop_assert_eq!(part, amount);
+            }
+        }
+    }
+}

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use arrayvec::ArrayVec;
 
 use super::*;
-use crate::hooks::reencode::reencode;
+use crate::hooks::codec::write_again as reencode;
 
 /// The context of tests that name no other.
 const CONTEXT: Context = Context {

@@ -48,9 +48,8 @@ fn document(path: &str) -> String {
 /// The rows of the document: each is a paragraph that begins with its name, as in `**C1. Title.**`.
 fn rows(text: &str) -> Vec<&str> {
     let begins = text.lines().filter_map(|line| line.strip_prefix("**"));
-    begins
-        .filter_map(|line| Some(line.split_once(". ")?.0))
-        .collect()
+    let names = begins.filter_map(|line| Some(line.split_once(". ")?.0));
+    names.filter(|name| names_in(name) == [*name]).collect()
 }
 
 /// The names in "C19, T3, T16 to T19 and T26".

@@ -259,6 +259,7 @@ mod tests {
         len * sent.iter().map(within).max().unwrap_or(0)
     }
 
+    /// P10.
     #[test]
     fn no_second_has_more_than_the_cap_a_step_and_one_message() {
         for (rate, len) in [(100_000, 1000), (1_000_000, 1160), (7_777, 101), (3, 1)] {
@@ -389,6 +390,7 @@ mod tests {
             }
         }
 
+        /// P11.
         #[test]
         fn what_is_not_held_back_leaves_an_eighth_for_data() {
             for rate in [800, 80_000] {

@@ -167,6 +167,7 @@ fn a_host_that_nobody_talks_to_takes_little() {
     assert!(board.peak <= HOST, "{} bytes", board.peak);
 }
 
+/// P2.
 #[test]
 fn a_peer_that_acknowledges_nothing_costs_an_embedded_host_no_more_than_is_said() {
     let speeches = SPEECHES.into_iter().map(Some).chain([None]);

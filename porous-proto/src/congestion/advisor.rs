@@ -297,6 +297,7 @@ mod tests {
         }
     }
 
+    /// D7.
     #[test]
     fn how_much_may_be_lost_can_be_said() {
         for (highest, lost, mode) in [

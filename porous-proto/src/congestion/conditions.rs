@@ -175,6 +175,7 @@ mod tests {
         time - 1
     }
 
+    /// D7.
     #[test]
     fn good_turns_bad_at_once_and_bad_turns_good_after_a_trial() {
         let mut conditions = Conditions::new();
@@ -204,6 +205,7 @@ mod tests {
         assert_eq!(good_again(&mut conditions, 8000), 16_000);
     }
 
+    /// D7.
     #[test]
     fn whoever_toggles_waits_twice_as_long_up_to_a_minute() {
         let mut conditions = Conditions::new();
@@ -219,6 +221,7 @@ mod tests {
         assert_eq!(good_again(&mut conditions, time), time + 30_000);
     }
 
+    /// D7.
     #[test]
     fn each_ten_good_seconds_halve_the_trial_down_to_a_second() {
         for (good, trial) in [
@@ -248,6 +251,7 @@ mod tests {
         assert_eq!(conditions.mode(), BinaryMode::Good);
     }
 
+    /// D7.
     #[test]
     fn more_than_one_in_twenty_is_too_much() {
         for (lost, is_lossy) in [(5, false), (6, true)] {
@@ -265,6 +269,7 @@ mod tests {
         }
     }
 
+    /// D7.
     #[test]
     fn one_of_a_few_is_no_share() {
         let mut fates = Fates::new();

@@ -143,6 +143,7 @@ mod tests {
         }
     }
 
+    /// D7.
     #[test]
     fn marks_and_persistent_congestion_are_bad_at_once() {
         for signal in [Signal::Mark, Signal::Persistent] {

@@ -190,6 +190,7 @@ mod tests {
         assert_eq!(paper.window(), 7000);
     }
 
+    /// T14.
     #[test]
     fn equation_10_bandwidth_bounds_the_window_and_two_frames_always_fit() {
         let mut paper = Paper::new(1000);
@@ -199,7 +200,7 @@ mod tests {
         assert_eq!(paper.window(), 2000);
     }
 
-    /// Between two hosts in one process a round trip may take no time.
+    /// Between two hosts in one process a round trip may take no time. T14.
     #[test]
     fn equation_10_without_a_limit_of_bandwidth_there_is_none_of_the_window() {
         let mut paper = Paper::new(1000);
@@ -245,6 +246,7 @@ mod tests {
         assert_eq!(paper.window(), 1000);
     }
 
+    /// D6.
     #[test]
     fn a_spurious_episode_is_taken_back() {
         let mut paper = dropped_once();

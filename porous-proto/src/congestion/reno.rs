@@ -166,6 +166,7 @@ mod tests {
         assert_eq!(reno.window(), 3000);
     }
 
+    /// T16.
     #[test]
     fn section_7_3_1_slow_start_adds_what_is_acknowledged() {
         let mut reno = reno();
@@ -174,6 +175,7 @@ mod tests {
         assert_eq!(reno.window(), 15_000);
     }
 
+    /// T17.
     #[test]
     fn section_7_3_1_slow_start_ends_at_the_threshold() {
         let mut reno = avoiding();
@@ -208,6 +210,7 @@ mod tests {
         assert_eq!(reno.window(), 6000);
     }
 
+    /// T16.
     #[test]
     fn section_7_3_3_avoidance_adds_a_frame_for_each_window() {
         let mut reno = avoiding();
@@ -237,6 +240,7 @@ mod tests {
         assert!(reno.window().abs_diff(5_001_000) <= 1);
     }
 
+    /// T16.
     #[test]
     fn section_7_3_3_no_acknowledgement_adds_more_than_a_frame() {
         let mut reno = avoiding();
@@ -244,6 +248,7 @@ mod tests {
         assert_eq!(reno.window(), 6000);
     }
 
+    /// D6.
     #[test]
     fn section_7_6_2_persistent_congestion_leaves_two_frames() {
         let mut reno = reno();
@@ -265,6 +270,7 @@ mod tests {
         assert_eq!((reno.window(), reno.threshold), (2000, 5000));
     }
 
+    /// T16.
     #[test]
     fn section_7_8_a_window_that_is_not_used_does_not_grow() {
         let mut reno = reno();
@@ -275,6 +281,7 @@ mod tests {
         assert_eq!(reno.window(), 5000);
     }
 
+    /// D6.
     #[test]
     fn a_spurious_episode_is_taken_back() {
         for signals in [&[Signal::Loss][..], &[Signal::Loss, Signal::Persistent]] {
@@ -291,6 +298,7 @@ mod tests {
         }
     }
 
+    /// D6.
     #[test]
     fn a_mark_is_not_taken_back() {
         let mut reno = avoiding();

@@ -124,6 +124,7 @@ fn kinds((good, bad): (u32, u32)) -> impl Iterator<Item = Congestion> {
 }
 
 proptest! {
+    /// D6.
     #[test]
     fn whatever_a_controller_is_told_its_window_and_its_pace_are_in_range(
         mtu in number(), rates in (number(), number()), calls in calls()

@@ -294,6 +294,7 @@ mod tests {
         assert_eq!(count(&mut limits, now + 9999 * MS, what, 100, |_| 7), 5);
     }
 
+    /// C1.
     #[test]
     fn all_addresses_together_get_twenty_thousand_a_second() {
         let mut limits = AnswerLimits::new(&Config::new());
@@ -353,6 +354,7 @@ mod tests {
         assert!(count(&mut limits, end, Answered::Handshake, 10, |n| n) > 4);
     }
 
+    /// C2.
     #[test]
     fn only_so_many_replies_wait() {
         let mut replies = Replies::new(20_000);

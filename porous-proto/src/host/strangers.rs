@@ -1,5 +1,5 @@
 //! Hosts that are no peers: what they are answered, and what they have to prove first
-//! (`docs/wire.md`, "Handshake", "RESET"; `docs/deviations.md` C1, C2, C7). Nothing is kept of them
+//! (`docs/wire.md`, "REQ and ACK", "RESET"; `docs/deviations.md` C1, C2, C7). Nothing is kept of them
 //! but the answers that wait to be sent.
 
 use rand_core::Rng;

@@ -120,6 +120,7 @@ fn a_peer_that_has_ended_cannot_be_disconnected() {
     assert_eq!(error, Err(UnknownPeer));
 }
 
+/// C2.
 #[test]
 fn nobody_is_let_in_while_thousands_of_events_wait() {
     let mut client = Host::<_, u32>::new(Config::client(), example_rng());

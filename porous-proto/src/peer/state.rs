@@ -193,6 +193,7 @@ mod tests {
 
     use super::*;
 
+    /// C10.
     #[test]
     fn figure_01_states_have_exactly_the_arrows_of_the_figure() {
         use PeerState::{Connected, Connecting, Disconnected, Disconnecting, Zombie};

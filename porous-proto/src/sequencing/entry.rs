@@ -312,6 +312,7 @@ mod tests {
     }
 
     /// Two regions by turns, a byte at a time: no two bytes that touch come one after the other.
+    /// Q1.
     #[test]
     fn what_is_known_of_the_bytes_does_not_outgrow_them() {
         const FAR: usize = 100_000;
@@ -327,6 +328,7 @@ mod tests {
         assert_eq!(reassembly.len(), 2 * (19_999 + 256));
     }
 
+    /// Q13.
     #[test]
     fn what_overlaps_has_to_agree() {
         let packet: [u8; 30] = core::array::from_fn(|n| u8::try_from(n).unwrap());
@@ -346,7 +348,7 @@ mod tests {
     }
 
     proptest! {
-        /// Cut anywhere, more than once, and in any order.
+        /// Cut anywhere, more than once, and in any order. Q3.
         #[test]
         fn any_order_of_fragments_gives_the_packet(
             (packet, parts) in proptest::collection::vec(any::<u8>(), 1..500).prop_flat_map(|p| {

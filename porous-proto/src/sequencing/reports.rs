@@ -428,6 +428,7 @@ mod tests {
         (last, bits.collect())
     }
 
+    /// D2.
     #[test]
     fn each_packet_is_reported_once_and_in_order() {
         let params = params(1024, 128);

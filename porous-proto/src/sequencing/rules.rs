@@ -56,6 +56,7 @@ pub(crate) fn expand_report(id: u32, base: u64) -> Option<u64> {
 mod tests {
     use super::*;
 
+    /// Q7.
     #[test]
     fn figure_10_dependencies_reach_back_less_than_a_window() {
         // u0 r1 u2 r3 p4 p5 u6 u7 with N_Q = 4: u7 is a whole window past r3.

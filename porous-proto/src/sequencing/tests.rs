@@ -216,7 +216,7 @@ fn is_called(message: &Message<Bytes>, name: &str) -> bool {
     }
 }
 
-/// Windows move on when packets are consumed (§3.2.1).
+/// Windows move on when packets are consumed (§3.2.1). Q12.
 #[test]
 fn figure_08_channel_windows_advance_by_window_acknowledgements() {
     let mut wire = Wire::new(params(4, 2));
@@ -239,6 +239,7 @@ fn figure_08_channel_windows_advance_by_window_acknowledgements() {
     assert_eq!((wire.m_b(), wire.n_b()), (5, 4)); // (c), (d)
 }
 
+/// Q5.
 #[test]
 fn figure_09_a_sentinel_is_consumed_when_a_whole_window_was_lost() {
     let mut wire = Wire::starting_at(params(24, 4), 1);

@@ -279,6 +279,7 @@ mod tests {
         cuts.0.iter().filter(|cut| cut.id == id).count()
     }
 
+    /// Q3.
     #[test]
     fn each_byte_is_acknowledged_once_in_any_order() {
         for order in [[0, 10, 30], [30, 10, 0], [10, 30, 0], [30, 0, 10]] {

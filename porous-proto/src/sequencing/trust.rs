@@ -179,6 +179,7 @@ impl Dispute {
 mod tests {
     use super::*;
 
+    /// Q13.
     #[test]
     fn two_frames_are_believed_and_one_is_not() {
         let mut dispute = Dispute::default();

@@ -235,6 +235,7 @@ mod tests {
         assert_eq!(minimum.get(), Some(60 * MS));
     }
 
+    /// P12.
     #[test]
     fn a_peak_lasts_for_five_to_ten_seconds() {
         let mut peak = Peak::default();

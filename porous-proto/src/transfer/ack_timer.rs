@@ -135,6 +135,7 @@ mod tests {
         timer
     }
 
+    /// T19.
     #[test]
     fn who_sends_often_lets_acknowledgements_ride() {
         let mut timer = busy(Policy::Modern, 60, 10);
@@ -152,6 +153,7 @@ mod tests {
         assert!(timer.pending && timer.due().is_never());
     }
 
+    /// T19.
     #[test]
     fn who_sends_seldom_or_not_any_more_acknowledges_at_once() {
         for mut timer in [
@@ -167,6 +169,7 @@ mod tests {
         assert!(timer.pending);
     }
 
+    /// T18, T19.
     #[test]
     fn losses_and_full_frames_are_told_at_once() {
         let mut timer = busy(Policy::Modern, 60, 10);

@@ -188,6 +188,7 @@ mod tests {
         assert!(!marking.is_on());
     }
 
+    /// D9.
     #[test]
     fn a_path_that_begins_to_drop_what_is_marked_is_told_from_an_outage() {
         let mut marking = sent(200);
@@ -218,6 +219,7 @@ mod tests {
         assert!(marking.is_on(), "others pass");
     }
 
+    /// D9.
     #[test]
     fn marks_are_told_until_that_has_come() {
         let mut heard = Heard::default();

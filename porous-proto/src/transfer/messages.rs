@@ -344,6 +344,7 @@ mod tests {
         pieces
     }
 
+    /// Q3.
     #[test]
     fn pieces_are_not_short_and_leave_nothing_out() {
         for most in [256, 257, 400, 452, 464, 511, 512, 600, 1152, 8952] {
@@ -373,6 +374,7 @@ mod tests {
         }
     }
 
+    /// Q3.
     #[test]
     fn what_is_just_too_long_for_two_pieces_overlaps() {
         assert_eq!(pieces(492, false, 464), [(0, 464), (236, 492)]);
@@ -381,6 +383,7 @@ mod tests {
         assert_eq!(pieces(1404, false, 1152), [(0, 1148), (1148, 1404)]);
     }
 
+    /// Q3.
     #[test]
     fn a_packet_that_was_sent_whole_becomes_fragments_with_the_same_bytes() {
         let payload: Vec<u8> = (0..1400_u16).map(|n| n.to_le_bytes()[0]).collect();

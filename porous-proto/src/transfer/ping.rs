@@ -267,6 +267,7 @@ mod tests {
         assert_eq!(pings.due(), Instant::ZERO + 1000 * MS);
     }
 
+    /// T24.
     #[test]
     fn while_nothing_answers_one_ping_a_second_is_sent() {
         let mut pings = paper(10_000);

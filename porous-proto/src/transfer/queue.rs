@@ -420,6 +420,7 @@ mod tests {
         queue.push(sent, List::EMPTY);
     }
 
+    /// T7.
     #[test]
     fn flight_size_is_what_is_outstanding_and_a_frame_is_settled_once() {
         let mut queue = TransferQueue::new(16, 7);
@@ -437,6 +438,7 @@ mod tests {
         assert_eq!((queue.flight(), queue.oldest().is_none()), (0, true));
     }
 
+    /// T9.
     #[test]
     fn equation_01_new_data_stays_within_the_transfer_window() {
         let mut queue = TransferQueue::new(16, 0);

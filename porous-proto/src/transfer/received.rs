@@ -300,6 +300,7 @@ mod tests {
         set
     }
 
+    /// T5.
     #[test]
     fn a_block_says_what_was_received_and_sums_the_nonces() {
         let list: Vec<u64> = (0..200).filter(|id| id % 40 != 7 && id % 40 != 8).collect();
@@ -336,6 +337,7 @@ mod tests {
         assert_eq!(block.ranges.as_slice(), [AckRange { gap: 0, length: 67 }]);
     }
 
+    /// T5.
     #[test]
     fn a_confirmed_report_is_not_repeated_but_stragglers_are_reported() {
         let mut received = received((0..100).filter(|&id| id != 20));
@@ -368,6 +370,7 @@ mod tests {
         assert_eq!(block.ranges.len(), 16);
     }
 
+    /// T11.
     #[test]
     fn duplicates_and_old_frames_are_told_from_new_ones() {
         let received = received((0..1000).filter(|&id| id != 900));
@@ -378,6 +381,7 @@ mod tests {
         assert_eq!(received.classify(743), Arrival::TooOld);
     }
 
+    /// T9.
     #[test]
     fn equation_02_a_lap_of_the_ring_is_not_taken_for_the_present() {
         let mut received = received(0..256);
@@ -391,6 +395,7 @@ mod tests {
         assert_eq!((block.map, block.ranges.len()), (0, 0));
     }
 
+    /// T9.
     #[test]
     fn a_frame_far_ahead_needs_another_one_from_there() {
         let mut received = received(0..100);
@@ -408,6 +413,7 @@ mod tests {
         assert_eq!(received.classify((1 << 30) + 1), Arrival::TooFarAhead);
     }
 
+    /// T9.
     #[test]
     fn what_one_frame_leaps_over_is_still_taken() {
         let mut received = received(0..100);
@@ -417,6 +423,7 @@ mod tests {
         }
     }
 
+    /// P15.
     #[test]
     fn a_frame_that_came_with_two_nonces_is_not_spoken_of() {
         let mut received = received(0..100);

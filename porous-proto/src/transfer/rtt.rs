@@ -393,7 +393,7 @@ mod tests {
         assert!((24..=25).contains(&hold(&rtt)), "{}", hold(&rtt));
     }
 
-    /// The remote host says how long it held an acknowledgement back, and may lie.
+    /// The remote host says how long it held an acknowledgement back, and may lie. T13.
     #[test]
     fn a_delay_shortens_the_path_but_not_the_timers() {
         let mut rtt = settled(Duration::ZERO, Duration::ZERO);
@@ -488,6 +488,7 @@ mod tests {
             estimator
         }
 
+        /// T13.
         #[test]
         fn the_first_sample_replaces_what_was_believed() {
             let estimator = after(&[(0, 40)]);
@@ -503,7 +504,7 @@ mod tests {
             assert_eq!(estimator.latest(), 80 * MS);
         }
 
-        /// The memory is one of round trips, not of samples.
+        /// The memory is one of round trips, not of samples. T13.
         #[test]
         fn many_samples_a_round_trip_count_less() {
             let sparse: Vec<_> = (0..400)

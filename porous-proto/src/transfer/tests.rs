@@ -203,6 +203,7 @@ impl Side {
     }
 }
 
+/// T21.
 #[test]
 fn figure_05_assembly_is_by_priority_and_bounded_by_the_window() {
     let mut side = Side::new();
@@ -231,7 +232,7 @@ fn figure_05_assembly_is_by_priority_and_bounded_by_the_window() {
     assert_eq!(side.frame(), Some(vec![4]));
 }
 
-/// A frame that is acknowledged or dropped leaves the transfer queue (§3.1.2).
+/// A frame that is acknowledged or dropped leaves the transfer queue (§3.1.2). C21, T1, T6.
 #[test]
 fn figure_07_transfer_queue_and_congestion_window() {
     let mut side = Side::new();
@@ -312,7 +313,7 @@ fn acknowledgements_are_idempotent_and_of_unsent_frames_refused() {
     assert!(side.transfer.check_ack(&block).is_none());
 }
 
-/// T_rto passes without an acknowledgement (§3.1.5).
+/// T_rto passes without an acknowledgement (§3.1.5). T1.
 #[test]
 fn a_frame_that_is_not_acknowledged_in_time_is_sent_again_and_dropped_once() {
     let mut side = Side::new();

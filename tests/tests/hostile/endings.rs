@@ -189,6 +189,7 @@ fn every_state_has_a_deadline() {
 }
 
 /// `[R23 R4 X3]` What was forgotten early to make room is not let in again by its own old request.
+/// P3.
 #[test]
 fn a_connection_that_was_forgotten_early_is_not_made_again() {
     let cost = Cost {

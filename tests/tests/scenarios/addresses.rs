@@ -60,6 +60,7 @@ fn a_server_with_two_addresses_sees_one_connection() {
 }
 
 /// The rule of the first cookie alone is not enough: the first address falls silent in the middle.
+/// D11.
 #[test]
 fn a_server_sees_one_connection_whatever_is_lost() {
     for number in 0..200 {
@@ -226,6 +227,7 @@ fn a_stranger_that_was_met_as_well_is_not_taken_for_the_peer() {
     }
 }
 
+/// D11.
 #[test]
 fn a_stranger_that_gives_up_does_not_end_the_attempt() {
     let mut world = two_ways(line());
@@ -249,7 +251,7 @@ fn a_stranger_that_gives_up_does_not_end_the_attempt() {
     assert!(one_between(&mut world, BOTH, "without the stranger").is_some());
 }
 
-/// A refusal strikes one address off the list.
+/// A refusal strikes one address off the list. D11.
 #[test]
 fn the_attempt_is_refused_when_all_addresses_have_refused() {
     let mut world = two_ways(line());

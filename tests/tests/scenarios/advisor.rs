@@ -87,6 +87,7 @@ impl Game {
     }
 }
 
+/// D7.
 #[test]
 fn a_game_sends_less_while_round_trips_are_long() {
     let mut game = Game::new();
@@ -108,6 +109,7 @@ fn a_game_sends_less_while_round_trips_are_long() {
 }
 
 /// Each time that the path was good only for a moment, it takes longer until the advisor trusts it.
+/// D7.
 #[test]
 fn a_path_that_toggles_is_trusted_ever_less() {
     let mut game = Game::new();

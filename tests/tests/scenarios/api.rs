@@ -91,6 +91,7 @@ fn a_peer_that_is_connecting_or_disconnecting_takes_no_packets() {
     assert_eq!(pair.world.disconnect(A, peer, NOW), Ok(()), "once more");
 }
 
+/// C18.
 #[test]
 fn a_channel_beyond_those_of_the_host_with_fewer_is_unknown() {
     let channels = |count| Config::new().channels(&vec![Priority::Low; count]).unwrap();

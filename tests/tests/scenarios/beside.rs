@@ -85,6 +85,7 @@ fn percentile(loss: f64, service: Duration, with_file: bool) -> (u64, u64) {
     (took[(took.len() - 1) * 99 / 100], least)
 }
 
+/// P12.
 #[test]
 fn events_are_as_soon_beside_a_file() {
     if by_policy(false, true) {

@@ -33,6 +33,7 @@ fn window(pair: &Pair) -> (u32, u32) {
     stats.map_or((0, 0), |stats| (stats.window, stats.flight))
 }
 
+/// P12.
 #[test]
 fn a_window_that_was_not_used_gives_no_right_to_a_burst() {
     let config = Config::new().congestion(Congestion::Custom(|_| Box::new(Wide)));

@@ -223,7 +223,7 @@ impl Jumper {
 }
 
 /// One clock or both jump once, before each datagram of a handshake, of a transfer and of a
-/// disconnection.
+/// disconnection. T23.
 #[test]
 fn an_hour_passes_in_the_middle_of_anything() {
     for jump in [[HOUR, HOUR], [HOUR, Duration::ZERO], [Duration::ZERO, HOUR]] {
@@ -362,7 +362,7 @@ fn uneven_steps_break_no_promise() {
     }
 }
 
-/// Steps may be far apart with a deadline in each interval: that is no pause of the host.
+/// Steps may be far apart with a deadline in each interval: that is no pause of the host. T23.
 #[test]
 fn a_dead_remote_is_noticed_at_any_pace() {
     for every in [100, 300, 1000, 3000, 9000, 20_000] {

@@ -47,6 +47,7 @@ fn every_length_works_with_every_other() {
     }
 }
 
+/// C6, C21.
 #[test]
 fn a_datagram_with_another_connection_id_is_ignored() {
     let mut world = connected(4, 4);

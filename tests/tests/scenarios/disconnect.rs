@@ -87,6 +87,7 @@ fn a_host_that_disconnects_from_all_has_nobody_left_and_lets_nobody_in() {
     }
 }
 
+/// C13.
 #[test]
 fn a_flush_delivers_everything_before_the_end_is_told() {
     for number in 0..40 {
@@ -175,6 +176,7 @@ fn who_leaves_acknowledges_first_what_came() {
     }
 }
 
+/// C13.
 #[test]
 fn at_once_loses_what_is_queued_and_says_how_much() {
     let mut pair = quiet_pair(seed(), line());
@@ -261,6 +263,7 @@ fn each_of_the_first_acknowledgements_is_lost() {
     }
 }
 
+/// C6.
 #[test]
 fn disconnections_with_other_nonces_are_ignored() {
     // The datagrams of a disconnection, from one pair ...
@@ -319,7 +322,7 @@ fn disconnections_with_other_nonces_are_ignored() {
     );
 }
 
-/// The program wants the end and a new connection, and the old remote host is silent.
+/// The program wants the end and a new connection, and the old remote host is silent. C15.
 #[test]
 fn who_has_left_a_host_that_is_dead_may_connect_again_at_once() {
     let mut pair = quiet_pair(seed(), line());
@@ -345,6 +348,7 @@ fn who_has_left_a_host_that_is_dead_may_connect_again_at_once() {
 }
 
 /// Whatever becomes of the DISC, the new connection stands, and each host is told one end of the old one.
+/// C15.
 #[test]
 fn who_has_left_may_connect_again_at_once_on_any_network() {
     for (len, loss, deaf) in [

@@ -35,7 +35,7 @@ fn a_datagram_that_comes_twice_counts_once() {
 }
 
 /// B accepts, but A does not hear of it before B has given up. A still asks, and its cookie is still
-/// valid: a second connection would have the nonces of the first.
+/// valid: a second connection would have the nonces of the first. P3.
 #[test]
 fn a_connection_that_timed_out_is_not_made_again_by_its_own_request() {
     let server = config::new().timeout(Duration::from_secs(2)).unwrap();

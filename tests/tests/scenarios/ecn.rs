@@ -37,6 +37,7 @@ fn carry(line: LinkConfig, config: &Config) -> (PeerStats, u64) {
     (peer.expect("it is connected").stats(), dropped)
 }
 
+/// D9.
 #[test]
 fn marks_make_the_window_smaller_and_nothing_is_lost() {
     let (with, dropped) = carry(line(), &config(true));
@@ -50,6 +51,7 @@ fn marks_make_the_window_smaller_and_nothing_is_lost() {
     assert!(round <= 4, "{} {}", with.window, without.window);
 }
 
+/// D9.
 #[test]
 fn a_path_that_removes_marks_ends_them() {
     let bleached = line().ecn_path(EcnPath::Bleached);
@@ -59,6 +61,7 @@ fn a_path_that_removes_marks_ends_them() {
     assert!(dropped > 3 && stats.frames_lost > 0, "{stats:?}");
 }
 
+/// D9.
 #[test]
 fn a_path_that_drops_what_is_marked_costs_ten_frames() {
     let blocked = LinkConfig::new().delay(20 * MS).ecn_path(EcnPath::Blocked);
@@ -88,6 +91,7 @@ fn exchange(pair: &mut Pair) -> bool {
     stats.ecn
 }
 
+/// D9.
 #[test]
 fn a_path_that_begins_to_remove_marks_is_noticed() {
     assert!(!begin(|pair, clean| {
@@ -98,6 +102,7 @@ fn a_path_that_begins_to_remove_marks_is_noticed() {
     }));
 }
 
+/// D9.
 #[test]
 fn a_path_that_begins_to_drop_what_is_marked_is_noticed() {
     assert!(!begin(|pair, clean| {
@@ -111,6 +116,7 @@ fn a_path_that_begins_to_drop_what_is_marked_is_noticed() {
     }));
 }
 
+/// D9.
 #[test]
 fn an_outage_does_not_end_marks() {
     assert!(begin(|pair, clean| {
@@ -128,6 +134,7 @@ fn an_outage_does_not_end_marks() {
     }));
 }
 
+/// D9.
 #[test]
 fn the_papers_policy_marks_nothing() {
     let config = config(true).policy(Policy::Paper);
@@ -230,6 +237,7 @@ fn window_after(says: impl Fn(u32) -> (bool, u32)) -> PeerStats {
     hand.stats()
 }
 
+/// D9.
 #[test]
 fn lies_about_marks_can_only_make_the_sender_slower() {
     let honest = window_after(|_| (true, 0));
@@ -248,6 +256,7 @@ fn lies_about_marks_can_only_make_the_sender_slower() {
     assert!(!none.ecn && none.window <= honest.window);
 }
 
+/// D9.
 #[test]
 fn marks_that_nobody_asked_for_mean_nothing() {
     let mut hand = Hand::new(false);
@@ -260,6 +269,7 @@ fn marks_that_nobody_asked_for_mean_nothing() {
 }
 
 /// A host that sends often lets acknowledgements wait for its next frame, but not that of a mark.
+/// D9.
 #[test]
 fn a_frame_with_a_mark_is_acknowledged_at_once() {
     for (ecn, at_once) in [(Ecn::Ce, true), (Ecn::Ect0, false), (Ecn::NotEct, false)] {

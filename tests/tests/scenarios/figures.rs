@@ -98,6 +98,7 @@ fn figure_02_a_lost_acknowledgement_is_repeated() {
     assert_talk(&mut world, ends, "figure 2 (a)");
 }
 
+/// C9.
 #[test]
 fn figure_02_a_the_first_datagram_stands_for_a_lost_acknowledgement() {
     let mut world = pair().world;
@@ -221,6 +222,7 @@ fn one_packet_through_every_layer(pair: &mut Pair, from: u32, mode: Mode, messag
     assert_eq!((after.flight, after.queued_bytes), (0, 0), "{context}");
 }
 
+/// Q11.
 #[test]
 fn figure_04_one_packet_of_each_mode_through_every_layer_both_ways() {
     let mut pair = pair();

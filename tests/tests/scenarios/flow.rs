@@ -44,6 +44,7 @@ fn over_budget(pair: &Pair, at: u32) -> u64 {
     stats.ignored(Ignored::OverBudget)
 }
 
+/// T8.
 #[test]
 fn room_that_sending_itself_makes_is_told_at_once() {
     let mut pair = pair(300, config::new().send_budget(TEN).unwrap(), config::new());
@@ -112,6 +113,7 @@ fn beside_a_file(channel: u8, mode: Mode, budget: u32) -> (usize, usize, usize) 
     (accepted, received, pieces)
 }
 
+/// T8.
 #[test]
 fn a_file_that_fills_the_send_buffer_refuses_no_state() {
     for budget in [4 << 20, 256 * 1024] {
@@ -176,6 +178,7 @@ fn largest_packets(max: u32, mode: Mode) {
     assert_eq!(over_budget(&pair, Pair::B), 0, "{context}");
 }
 
+/// Q2.
 #[test]
 fn a_packet_may_take_the_whole_budget() {
     for max in [
@@ -236,6 +239,7 @@ fn narrow(age: Duration) -> Pair {
     pair
 }
 
+/// T8.
 #[test]
 fn unreliable_packets_that_wait_too_long_are_not_sent_and_make_room() {
     let mut pair = narrow(1000 * MS);

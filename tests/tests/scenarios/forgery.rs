@@ -73,6 +73,7 @@ fn take(pair: &mut Pair, got: &mut [u32; 2], seed: Seed) {
     }
 }
 
+/// P15.
 #[test]
 fn what_is_late_or_repeated_makes_no_new_frame_look_old() {
     for (n, periods) in [
@@ -93,7 +94,7 @@ fn what_is_late_or_repeated_makes_no_new_frame_look_old() {
 }
 
 /// 600 frames of one direction are lost in a row. The first frame that comes through is not taken alone,
-/// the second one is.
+/// the second one is. T9.
 #[test]
 fn an_outage_of_many_frames_costs_one_more() {
     let mut pair = Pair::new(seed(), line(), Config::new(), Config::new());
@@ -174,7 +175,7 @@ fn newest(tape: &Tape) -> u64 {
 }
 
 /// One forged frame passes, wherever it is near the newest: while the hosts talk, and while they are
-/// silent. Both directions go on, and what is reliable arrives.
+/// silent. Both directions go on, and what is reliable arrives. P15.
 #[test]
 fn a_forged_frame_costs_a_connection_nothing() {
     for (ahead, nonce, talks) in [-3_i64, 0, 1, 2, 40, 126].into_iter().flat_map(|ahead| {

@@ -37,6 +37,7 @@ fn greeting(world: &World, at: u32, peer: PeerId) -> Vec<u8> {
     peer.greeting().to_vec()
 }
 
+/// D12.
 #[test]
 fn an_application_reads_the_greeting_before_it_accepts() {
     for said in [&b""[..], b"A", b"name=Ada;map=7", &LONG] {
@@ -91,7 +92,7 @@ fn a_refused_one_had_its_greeting_read() {
 }
 
 /// Each request has the greeting, and the one in the request that brings the cookie back counts, whatever
-/// is lost, duplicated or overtaken.
+/// is lost, duplicated or overtaken. D12.
 #[test]
 fn greetings_arrive_over_any_line() {
     for n in 0..40 {
@@ -106,7 +107,7 @@ fn greetings_arrive_over_any_line() {
     }
 }
 
-/// Both connect to each other, and each gets the other's greeting.
+/// Both connect to each other, and each gets the other's greeting. D12.
 #[test]
 fn greetings_go_both_ways_where_both_connect() {
     for n in 0..60 {
@@ -143,6 +144,7 @@ fn each_attempt_has_its_own_greeting() {
     }
 }
 
+/// D12.
 #[test]
 fn a_greeting_that_does_not_fit_is_an_error() {
     let mut world = world(config::client(), config::new(), Listen::Open);
@@ -192,6 +194,7 @@ fn a_greeting_takes_the_place_of_padding() {
     assert_eq!(lengths[0], lengths[1]);
 }
 
+/// D13.
 #[test]
 fn each_host_knows_how_long_the_other_stands_silence() {
     let a = config::client().timeout(3 * SECOND).expect("in range");
@@ -235,7 +238,7 @@ fn timeouts_that_no_number_tells_are_told_as_the_nearest() {
 }
 
 /// If a host pinged by its own timeout alone, it would ping every 15 s here, which is too seldom for a
-/// remote host that gives up after 3 s and sends no pings itself.
+/// remote host that gives up after 3 s and sends no pings itself. D13.
 #[test]
 fn the_patient_one_pings_as_often_as_the_impatient_one_wants() {
     let a = config::client().timeout(3 * SECOND).expect("in range");

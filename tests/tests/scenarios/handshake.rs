@@ -120,6 +120,7 @@ fn without_disturbance() {
     }
 }
 
+/// C11, C16.
 #[test]
 fn each_single_datagram_dropped_doubled_or_late() {
     let faults = [
@@ -179,6 +180,7 @@ fn the_first_datagrams_each_way_dropped() {
     }
 }
 
+/// C16.
 #[test]
 fn one_begins_later_than_the_other() {
     for open in [false, true] {
@@ -245,7 +247,7 @@ fn half_of_everything_is_lost() {
     }
 }
 
-/// A was acknowledged by an attempt of B whose requests were all lost. B begins a new attempt.
+/// A was acknowledged by an attempt of B whose requests were all lost. B begins a new attempt. C4.
 #[test]
 fn an_attempt_that_was_given_up_does_not_stand_in_the_way_of_the_next() {
     let mut world = Pair::new(seed(), line(), config::new(), config::new()).world;
@@ -289,7 +291,7 @@ fn sent_to_nobody(forged: u32) -> u64 {
     world.host(A).stats().bytes_sent
 }
 
-/// The client answers a forged request with two requests and an acknowledgement.
+/// The client answers a forged request with two requests and an acknowledgement. C17.
 #[test]
 fn a_forged_request_makes_a_client_send_little() {
     let quiet = sent_to_nobody(0);
@@ -299,7 +301,7 @@ fn a_forged_request_makes_a_client_send_little() {
     }
 }
 
-/// A server is gone, and 500 clients connect to it, all from the same moment on.
+/// A server is gone, and 500 clients connect to it, all from the same moment on. C17.
 #[test]
 fn clients_that_begin_together_do_not_ask_together() {
     let mut world = World::new(seed(), LinkConfig::new());

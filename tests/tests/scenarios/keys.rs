@@ -51,6 +51,7 @@ fn receive_for(pair: &mut Pair, time: Duration) -> Vec<(u8, Duration)> {
     got
 }
 
+/// D3.
 #[test]
 fn a_lost_state_is_not_repeated_once_a_newer_one_has_left_and_nobody_waits_for_it() {
     for channel in 0..2 {
@@ -75,7 +76,7 @@ fn a_lost_state_is_not_repeated_once_a_newer_one_has_left_and_nobody_waits_for_i
 }
 
 /// Packets that were sent after an outdated state wait for it, as they would for any other reliable
-/// packet, until it is known to be lost: then none waits for it any more.
+/// packet, until it is known to be lost: then none waits for it any more. D3.
 #[test]
 fn what_waits_for_an_outdated_state_goes_on_as_soon_as_that_is_known_to_be_lost() {
     let mut pair = pair(2, &two_channels());
@@ -95,7 +96,7 @@ fn what_waits_for_an_outdated_state_goes_on_as_soon_as_that_is_known_to_be_lost(
 }
 
 /// On a path that loses datagrams and keeps their order, an older state never comes after a newer one:
-/// that would mean that it was sent again. The last state of each key comes if it is reliable.
+/// that would mean that it was sent again. The last state of each key comes if it is reliable. D3.
 #[test]
 fn no_older_state_comes_after_a_newer_one_and_the_last_one_comes() {
     for seed in 0..8 {

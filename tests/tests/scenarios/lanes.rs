@@ -52,6 +52,7 @@ fn bytes_of(got: &[(Instant, Received)], channel: u8) -> usize {
 }
 
 /// As the lanes of other libraries: 128 packets of 1 KiB on each of four channels, at 128 KiB a second.
+/// P10.
 #[test]
 fn what_is_urgent_goes_first_and_the_rest_shares_by_weight() {
     let urgent = |weight| Channel::new(Priority::High).weight(weight);
@@ -86,6 +87,7 @@ fn what_is_urgent_goes_first_and_the_rest_shares_by_weight() {
     assert!(100 * off <= 5 * heavy, "{light} and {heavy}; {context}");
 }
 
+/// P10.
 #[test]
 fn nobody_starves_beside_a_channel_that_is_always_full() {
     let config = modern(&[low().weight(255), low(), low()]);
@@ -125,6 +127,7 @@ fn nobody_starves_beside_a_channel_that_is_always_full() {
     }
 }
 
+/// P10.
 #[test]
 fn a_megabyte_does_not_hold_up_small_packets_of_another_channel() {
     for policy in [Policy::Paper, Policy::Modern] {
@@ -170,6 +173,7 @@ fn most(got: &[(Instant, Received)], channel: u8) -> usize {
     (0..here.len()).map(within).max().unwrap_or(0)
 }
 
+/// P10.
 #[test]
 fn no_second_has_more_than_a_cap_and_it_is_used() {
     for policy in [Policy::Paper, Policy::Modern] {
@@ -197,6 +201,7 @@ fn no_second_has_more_than_a_cap_and_it_is_used() {
     }
 }
 
+/// P10.
 #[test]
 fn a_cap_of_a_byte_a_second_stalls_nothing_and_can_be_lifted() {
     let mut pair = pair(line(), &modern(&[low().rate(1), low()]));

@@ -96,6 +96,7 @@ fn flows(loss: f64, config: &Config) -> Flow {
     all
 }
 
+/// P6.
 #[test]
 fn losses_are_repaired_soon() {
     for (loss, p99) in [(1.0, 176), (5.0, 250), (10.0, 303), (20.0, 440)] {

@@ -39,6 +39,7 @@ fn replies(tape: &Tape) -> (usize, usize) {
     (lens.len(), lens.iter().sum())
 }
 
+/// C2.
 #[test]
 fn an_honest_client_connects_within_three_seconds_of_a_flood_from_everywhere() {
     let request = a_request();
@@ -111,6 +112,7 @@ fn short_datagrams_in_its_name_do_not_keep_a_client_from_connecting() {
     assert_eq!(connected(&events(&mut world, B)).len(), 1, "{seed}");
 }
 
+/// C1.
 #[test]
 fn one_address_gets_only_so_many_answers() {
     let request = a_request();
@@ -142,6 +144,7 @@ fn limited(address: u32, all: u32) -> Config {
     }
 }
 
+/// C7.
 #[test]
 fn what_is_left_of_a_connection_answers_only_so_often() {
     let mut pair = Pair::new(seed(), line(), config::client(), config::new());
@@ -181,6 +184,7 @@ fn a_request_of_a_known_connection_gets_nothing_without_its_padding() {
     }
 }
 
+/// C2.
 #[test]
 fn two_peers_linger_for_each_that_may_be_connected() {
     let mut world = listening(config::new().max_peers(3));

@@ -98,6 +98,7 @@ fn line() -> LinkConfig {
     LinkConfig::new().delay(30 * MS)
 }
 
+/// D8.
 #[test]
 fn larger_datagrams_are_found_and_used_where_the_path_carries_them() {
     let mut flow = Flow::searching(1, line());
@@ -114,6 +115,7 @@ fn larger_datagrams_are_found_and_used_where_the_path_carries_them() {
     assert_eq!((flow.too_large(), after.frames_lost), (0, 0));
 }
 
+/// D8.
 #[test]
 fn a_path_that_carries_no_more_is_tried_twelve_times_and_nothing_else_is_lost() {
     for (limit, found, most) in [(1200, 1200, 12), (1300, 1294, 12), (1400, 1389, 9)] {
@@ -128,6 +130,7 @@ fn a_path_that_carries_no_more_is_tried_twelve_times_and_nothing_else_is_lost() 
     }
 }
 
+/// D8.
 #[test]
 fn both_hosts_must_want_it_and_the_smaller_count_is_the_limit() {
     for (a, b, expected) in [
@@ -176,7 +179,7 @@ fn a_path_that_carries_less_than_before_is_noticed_within_a_second() {
     }
 }
 
-/// Fragments of 9000 bytes are cut anew.
+/// Fragments of 9000 bytes are cut anew. D8.
 #[test]
 fn a_large_packet_gets_through_where_the_path_shrinks() {
     let mut flow = Flow::new(1, line(), wants(9000), wants(9000));
@@ -200,6 +203,7 @@ fn a_large_packet_gets_through_where_the_path_shrinks() {
     }
 }
 
+/// D8.
 #[test]
 fn losses_do_not_keep_a_path_from_being_found_or_used() {
     for seed in 1..=6 {
@@ -209,6 +213,7 @@ fn losses_do_not_keep_a_path_from_being_found_or_used() {
     }
 }
 
+/// D8.
 #[test]
 fn who_sends_little_tries_nothing() {
     let mut pair = Pair::new(Seed::new(1), line().mtu(1200), wants(1452), wants(1452));
@@ -307,7 +312,7 @@ impl Hand {
 }
 
 /// A false acknowledgement gains nothing: for a while the liar is sent datagrams that it cannot receive,
-/// and few probes.
+/// and few probes. D8.
 #[test]
 fn who_acknowledges_probes_that_never_came_only_harms_itself() {
     if by_policy(false, true) {

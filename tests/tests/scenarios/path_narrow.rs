@@ -83,7 +83,7 @@ fn send(pair: &mut Pair, load: Load, time: Duration) -> (u32, u32) {
 const POLICIES: [Policy; 2] = [Policy::Modern, Policy::Paper];
 
 /// From one moment to the next the path carries only datagrams shorter than those in use; a minute later
-/// longer datagrams are tried again.
+/// longer datagrams are tried again. D16.
 #[test]
 fn a_connection_goes_on_over_a_path_that_becomes_narrower() {
     for policy in POLICIES {
@@ -124,6 +124,7 @@ fn a_connection_goes_on_over_a_path_that_becomes_narrower() {
 }
 
 /// Larger datagrams were found to pass, and the path returns to the length that nearly all paths carry.
+/// D16.
 #[test]
 fn an_application_hears_that_large_datagrams_do_not_pass_any_more() {
     for policy in POLICIES {
@@ -138,6 +139,7 @@ fn an_application_hears_that_large_datagrams_do_not_pass_any_more() {
     }
 }
 
+/// D16.
 #[test]
 fn a_path_that_carries_less_than_512_bytes_ends_the_connection() {
     for policy in POLICIES {
@@ -157,7 +159,7 @@ fn a_path_that_carries_less_than_512_bytes_ends_the_connection() {
     }
 }
 
-/// Short datagrams pass on such a path, which is enough for a game that sends no others.
+/// Short datagrams pass on such a path, which is enough for a game that sends no others. D16.
 #[test]
 fn a_narrow_path_is_good_enough_for_short_datagrams() {
     let mut pair = pair(4, &config::new());
@@ -168,7 +170,7 @@ fn a_narrow_path_is_good_enough_for_short_datagrams() {
     assert_eq!(told(&mut pair), []);
 }
 
-/// Neither losses by chance nor an outage are taken for a narrow path.
+/// Neither losses by chance nor an outage are taken for a narrow path. D16.
 #[test]
 fn losses_of_everything_are_no_narrow_path() {
     for (number, loss) in [10.0, 30.0, 50.0].into_iter().enumerate() {

@@ -42,6 +42,7 @@ fn sending(seed: u64, mode: Mode, loss: f64) -> Pair {
     pair
 }
 
+/// D15.
 #[test]
 fn a_large_packet_is_followed_at_both_ends() {
     for (seed, mode, loss) in [
@@ -85,7 +86,7 @@ fn a_large_packet_is_followed_at_both_ends() {
     }
 }
 
-/// A packet that was cancelled, and one that fits into a datagram.
+/// A packet that was cancelled, and one that fits into a datagram. D15.
 #[test]
 fn what_is_given_up_or_small_has_no_progress_in_between() {
     let line = LinkConfig::new().delay(30 * MS);

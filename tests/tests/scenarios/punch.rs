@@ -83,7 +83,7 @@ fn one_way(world: &World, peers: [PeerId; 2], seen: [u32; 2]) -> bool {
     [[Some(seen[1]), Some(seen[0])], [Some(B), Some(A)]].contains(&at)
 }
 
-/// A router closes a mapping that its own host does not send through.
+/// A router closes a mapping that its own host does not send through. D11.
 #[test]
 fn both_directions_come_to_one_way_that_stays_open() {
     let (mut world, peers, seen) = crosswise(config::new);
@@ -139,6 +139,7 @@ fn who_forgot_the_connection_says_so_whichever_address_it_is_asked_at() {
     }
 }
 
+/// C17.
 #[test]
 fn one_may_begin_up_to_five_seconds_later() {
     for tenths in 0..=50 {
@@ -173,6 +174,7 @@ fn shuffled(chance: &mut ChaCha8Rng, own: [u32; 2], others: [u32; 2]) -> Vec<u32
     list
 }
 
+/// D11.
 #[test]
 fn one_connection_comes_of_any_order_of_addresses_and_any_loss() {
     for number in 0..150 {

@@ -75,6 +75,7 @@ fn table() -> String {
     table
 }
 
+/// D11.
 #[test]
 fn the_table_of_kinds_is_what_happens() {
     let table = table();

@@ -76,6 +76,7 @@ fn no_second_has_more_than_the_cap_of_a_peer_and_it_is_used() {
     }
 }
 
+/// P11.
 #[test]
 fn no_second_has_more_than_the_cap_of_a_host_and_it_is_used() {
     for policy in [Policy::Paper, Policy::Modern] {
@@ -169,7 +170,7 @@ fn changes_of_rates_take_effect_at_once() {
     assert_kept(&sent, 200_000, "what B wants to receive is left");
 }
 
-/// LIMITS is repeated until it is acknowledged, and the newest counts.
+/// LIMITS is repeated until it is acknowledged, and the newest counts. C14.
 #[test]
 fn what_a_host_wants_to_receive_is_heard_through_losses() {
     let mut pair = pair(line(), None, config::new());
@@ -205,6 +206,7 @@ fn nothing_is_said_of_a_rate_that_is_known() {
     assert_eq!(sent(&pair), once, "{}", seed());
 }
 
+/// P11.
 #[test]
 fn acknowledgements_flow_while_a_cap_is_used_up() {
     for is_host in [false, true] {
@@ -241,6 +243,7 @@ fn acknowledgements_flow_while_a_cap_is_used_up() {
     }
 }
 
+/// P11.
 #[test]
 fn data_arrives_at_a_byte_a_second() {
     for is_host in [false, true] {
@@ -357,6 +360,7 @@ fn shares(policy: Policy, service: Option<Duration>, cap: u32, players: u32) -> 
         .collect()
 }
 
+/// P11.
 #[test]
 fn thirty_two_peers_share_the_cap_of_a_host() {
     for (policy, service) in [

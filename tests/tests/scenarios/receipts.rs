@@ -148,6 +148,7 @@ impl Story {
     }
 }
 
+/// D2.
 #[test]
 fn the_last_word_is_right_in_every_combination() {
     let mut seen = BTreeMap::new();
@@ -177,7 +178,7 @@ fn the_last_word_is_right_in_every_combination() {
 }
 
 /// A large passive packet beside unreliable ones on its channel is overtaken, and its receipt says so. On
-/// a channel of its own it is not.
+/// a channel of its own it is not. D2.
 #[test]
 fn a_large_passive_packet_is_skipped_beside_small_ones_and_is_not_on_its_own_channel() {
     for (channel, least, most) in [(1, 0, 19), (0, 20, 20)] {

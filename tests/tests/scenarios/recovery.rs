@@ -225,7 +225,7 @@ fn nothing_is_lost_because_it_is_late() {
 }
 
 /// P6: the probes become rarer as well. Hosts with ticks hold acknowledgements back for longer than a
-/// round trip in a local network takes.
+/// round trip in a local network takes. P7.
 #[test]
 fn who_is_asked_in_vain_is_asked_later() {
     let line = LinkConfig::new().delay(MS / 2);

@@ -43,6 +43,7 @@ fn assert_ended(world: &mut World, address: u32, peer: PeerId, reason: Disconnec
     assert_eq!(told, [end], "{address}; replay with {}", world.seed());
 }
 
+/// C8.
 #[test]
 fn hosts_of_other_applications_refuse_each_other() {
     let refused = |application_id| {
@@ -115,6 +116,7 @@ fn a_host_that_says_it_is_full_refuses_everybody_and_keeps_its_peers() {
     assert_eq!(client.host_mut(A).listen(Listen::Full), refused);
 }
 
+/// C2, C15.
 #[test]
 fn a_full_host_refuses_until_somebody_leaves() {
     const EARLY: u32 = 3;
@@ -161,6 +163,7 @@ fn a_full_host_refuses_until_somebody_leaves() {
     );
 }
 
+/// C20.
 #[test]
 fn a_listener_names_the_versions_it_speaks() {
     let mut world = listening(config::client(), config::new());
@@ -184,6 +187,7 @@ fn a_listener_names_the_versions_it_speaks() {
     assert_silent(&mut world, B, "it has refused");
 }
 
+/// C20.
 #[test]
 fn a_refusal_by_a_newer_host_is_understood() {
     let mut world = listening(
@@ -242,6 +246,7 @@ fn a_host_that_does_not_listen_is_silent() {
     );
 }
 
+/// C15.
 #[test]
 fn a_second_connection_to_a_live_address_is_an_error() {
     let again = Err(ConnectError::AlreadyConnected);
@@ -277,6 +282,7 @@ fn a_second_connection_to_a_live_address_is_an_error() {
     }
 }
 
+/// C12.
 #[test]
 fn an_attempt_is_given_up_at_any_moment() {
     for both in [false, true] {
@@ -320,6 +326,7 @@ fn an_attempt_is_given_up_at_any_moment() {
     }
 }
 
+/// C3, C4.
 #[test]
 fn acknowledgements_that_echo_another_attempt_are_ignored() {
     for both in [false, true] {

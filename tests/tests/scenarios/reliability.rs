@@ -18,6 +18,7 @@ fn line() -> LinkConfig {
     LinkConfig::new().delay(30 * MS)
 }
 
+/// P9.
 #[test]
 fn ninety_percent_loss_still_delivers_in_order() {
     for seed in 0..10 {

@@ -60,6 +60,7 @@ fn restart(world: &mut World, address: u32, config: Config, listen: Listen) {
     assert_eq!(world.host_mut(address).listen(listen), Ok(()));
 }
 
+/// C7.
 #[test]
 fn a_host_that_forgot_everything_ends_the_connection_of_the_other_soon() {
     for (forgets, config, listen) in [
@@ -116,6 +117,7 @@ fn end_of_b(pair: &mut Pair, limit: Instant) -> Instant {
     pair.world.now()
 }
 
+/// C7.
 #[test]
 fn forged_resets_do_nothing_to_a_connection_that_lives() {
     // The hosts send the same datagrams, whether or not a thousand forged RESETs a second arrive.
@@ -257,6 +259,7 @@ fn resets_that_do_not_fit_change_nothing() {
     assert_told(&mut pair, A, (DisconnectReason::Silent, 0), "silence");
 }
 
+/// C7.
 #[test]
 fn a_reset_is_answered_by_nothing() {
     let mut world = Pair::new(seed(), line(), config::client(), config::new()).world;

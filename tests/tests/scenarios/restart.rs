@@ -38,6 +38,7 @@ fn assert_replaced(world: &mut World, address: u32, old: PeerId) -> PeerId {
     new
 }
 
+/// C5.
 #[test]
 fn a_client_that_was_killed_comes_back_and_replaces_itself() {
     let mut pair = pair(1);
@@ -61,6 +62,7 @@ fn a_client_that_was_killed_comes_back_and_replaces_itself() {
     );
 }
 
+/// C7.
 #[test]
 fn a_client_that_left_may_come_back_at_once() {
     let mut pair = pair(2);
@@ -123,6 +125,7 @@ fn recorded(seed: Seed) -> (Pair, Tape) {
     (pair, tape)
 }
 
+/// C7.
 #[test]
 fn a_delayed_handshake_of_a_dead_connection_creates_nothing() {
     type Kill = fn(&mut Pair);
@@ -194,6 +197,7 @@ fn an_expired_cookie_creates_nothing_and_a_fresh_one_is_given() {
     }
 }
 
+/// C5.
 #[test]
 fn an_old_peer_stays_until_the_newcomer_proves_itself() {
     // Only requests of the new A get through: it never sends a datagram under the id that B gave it.
@@ -254,6 +258,7 @@ fn assert_only_new_data(pair: &mut Pair, client: Config, context: &str) {
     }
 }
 
+/// C5.
 #[test]
 fn data_of_an_old_connection_never_reaches_a_new_one() {
     for len in [0, 1, 2, 4] {

@@ -149,6 +149,7 @@ const PAUSES: [Duration; 4] = [
     Duration::from_secs(12),
 ];
 
+/// C5.
 #[test]
 fn anybody_restarts_at_any_moment_of_a_handshake() {
     for who in ANYBODY {
@@ -165,6 +166,7 @@ fn anybody_restarts_at_any_moment_of_a_handshake() {
     }
 }
 
+/// C5.
 #[test]
 fn anybody_restarts_at_any_moment_of_a_disconnection() {
     for leaves in [A, B] {
@@ -204,6 +206,7 @@ fn anybody_restarts_again_and_again_on_a_bad_line() {
     }
 }
 
+/// C5.
 #[test]
 fn a_client_that_was_killed_is_told_of_as_restarted_exactly_once() {
     // Before the client is back, the server may have found out by itself that it is gone.

@@ -90,6 +90,7 @@ fn deliver(world: &mut World, from: u32, peer: PeerId, to: (u32, PeerId), within
     assert_eq!(received.unwrap().payload, hello, "{}", world.seed());
 }
 
+/// D10.
 #[test]
 fn a_client_with_another_port_keeps_its_connection() {
     let (mut world, client, server) = connect(1, LinkConfig::new(), config::new().roaming(true));
@@ -106,6 +107,7 @@ fn a_client_with_another_port_keeps_its_connection() {
     deliver(&mut world, B, server, (A, client), 200 * MS);
 }
 
+/// D10.
 #[test]
 fn without_the_option_it_does_not() {
     let (mut world, client, _) = connect(1, LinkConfig::new(), config::new());
@@ -119,6 +121,7 @@ fn without_the_option_it_does_not() {
     assert!(matches!(told[..], [Event::Disconnected { .. }]), "{told:?}");
 }
 
+/// D10.
 #[test]
 fn a_client_in_another_network_is_learnt_anew() {
     let (mut world, client, server) = connect(1, LinkConfig::new(), config::new().roaming(true));

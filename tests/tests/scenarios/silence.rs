@@ -82,6 +82,7 @@ fn all_acknowledgements_are_lost() {
     );
 }
 
+/// C13.
 #[test]
 fn packets_that_have_arrived_outlive_the_connection() {
     let mut pair = quiet_pair(seed(), line());
@@ -108,6 +109,7 @@ fn packets_that_have_arrived_outlive_the_connection() {
     assert_eq!(events(&mut pair.world, B), [], "{}", pair.world.seed());
 }
 
+/// C11.
 #[test]
 fn silence_ends_a_connection_once() {
     let mut pair = quiet_pair(seed(), line());
@@ -181,7 +183,7 @@ fn what_is_replayed_does_not_keep_a_connection_alive() {
 }
 
 /// After an outage in which many packets were lost, a packet that comes alone is not believed before the
-/// sender has confirmed it, which takes one round trip.
+/// sender has confirmed it, which takes one round trip. P14.
 #[test]
 fn a_lone_packet_after_an_outage_comes_a_round_trip_later() {
     for mode in [Mode::Unreliable, Mode::Reliable, Mode::Passive] {

@@ -239,6 +239,7 @@ fn a_reader_that_sleeps_keeps_no_more_than_its_budget_of_what_may_be_lost() {
     sleeping_reader(Some(Mode::Unreliable));
 }
 
+/// T8.
 #[test]
 fn a_full_send_buffer_is_told_once_and_so_is_the_room_in_it() {
     // The packets of one mode may take 10,000 bytes of it.

@@ -88,6 +88,7 @@ fn flood(world: &mut World, datagram: &[u8]) -> usize {
     answers.len()
 }
 
+/// C1.
 #[test]
 fn spoofed_requests_leave_nothing_behind() {
     let mut world = listening(config::new());
@@ -214,6 +215,7 @@ fn a_cookie_is_good_for_one_address_and_one_request_only() {
     assert_silent(&mut world, B, "no cookie of theirs");
 }
 
+/// C2.
 #[test]
 fn an_honest_client_connects_in_the_middle_of_a_flood() {
     let request = a_request(config::client());
@@ -284,6 +286,7 @@ fn garbage_of_all_lengths_changes_nothing() {
     assert_talk(&mut pair.world, ends, "after the garbage");
 }
 
+/// C7.
 #[test]
 fn a_dead_connection_stays_dead_whatever_comes_late() {
     // All datagrams of a connection's life are recorded ...

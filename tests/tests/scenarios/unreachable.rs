@@ -64,6 +64,7 @@ fn the_others_of_several_addresses_are_still_tried() {
     }
 }
 
+/// C12.
 #[test]
 fn an_attempt_ends_when_no_address_is_left() {
     let mut world = world(config::new());
@@ -94,6 +95,7 @@ fn a_refusal_says_more_than_that_the_rest_cannot_be_reached() {
     }
 }
 
+/// C12.
 #[test]
 fn an_address_that_cannot_be_reached_ends_no_connection() {
     let mut pair = Pair::new(seed(), line(), config::client(), config::new());
@@ -111,6 +113,7 @@ fn an_address_that_cannot_be_reached_ends_no_connection() {
     assert_eq!(pair.exchange(Pair::A, packets, SECOND).len(), 1);
 }
 
+/// C12.
 #[test]
 fn a_closed_port_is_told_once_an_address_and_ends_nothing() {
     let mut world = World::new(seed(), LinkConfig::new());

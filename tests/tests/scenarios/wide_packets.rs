@@ -62,6 +62,7 @@ fn mean(before: &PeerStats, after: &PeerStats) -> u64 {
     (after.bytes_sent - before.bytes_sent) / (after.frames_sent - before.frames_sent)
 }
 
+/// Q3.
 #[test]
 fn a_packet_in_the_middle_of_which_the_path_is_found_to_be_wider_uses_it_for_the_rest() {
     let line = LinkConfig::new().delay(30 * MS);
@@ -86,7 +87,7 @@ fn a_packet_in_the_middle_of_which_the_path_is_found_to_be_wider_uses_it_for_the
     assert_eq!(stats(&pair).frames_lost, 0);
 }
 
-/// Lost messages are cut anew: large fragments, and packets that were sent whole.
+/// Lost messages are cut anew: large fragments, and packets that were sent whole. Q3.
 #[test]
 fn packets_in_the_middle_of_which_the_path_becomes_narrower_arrive() {
     for seed in 1..=3 {
@@ -135,7 +136,7 @@ const SERVER: u32 = 2;
 const HOME: u32 = 1000;
 const TRAIN: u32 = 2000;
 
-/// Both send a large packet while the client moves to a network that carries less.
+/// Both send a large packet while the client moves to a network that carries less. Q3.
 #[test]
 fn packets_in_the_middle_of_which_a_peer_comes_to_a_narrower_path_arrive() {
     let line = LinkConfig::new().delay(30 * MS);
@@ -204,6 +205,7 @@ fn datagrams(pair: &mut Pair, len: usize) -> u64 {
     sent
 }
 
+/// D15.
 #[test]
 fn what_leaves_in_one_datagram_is_told_to_the_byte() {
     let line = LinkConfig::new().delay(30 * MS);

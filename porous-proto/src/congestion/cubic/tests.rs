@@ -102,6 +102,7 @@ fn section_4_7_a_smaller_maximum_than_before_makes_room_for_others() {
     assert!(is_near(cubic.window(), 60), "{}", cubic.window());
 }
 
+/// D6.
 #[test]
 fn section_4_8_after_persistent_congestion_the_curve_begins_flat() {
     let mut cubic = lost_at_100_000();
@@ -114,6 +115,7 @@ fn section_4_8_after_persistent_congestion_the_curve_begins_flat() {
     assert!(is_near(cubic.window(), 120), "{}", cubic.window());
 }
 
+/// D6.
 #[test]
 fn section_4_9_a_spurious_episode_is_taken_back() {
     let mut cubic = lost_at_100_000();
@@ -150,6 +152,7 @@ fn section_4_9_a_mark_is_not_taken_back() {
     assert_eq!(cubic.window(), 49_000);
 }
 
+/// T16.
 #[test]
 fn section_5_8_time_in_which_the_window_is_not_used_does_not_count() {
     for is_idle in [false, true] {

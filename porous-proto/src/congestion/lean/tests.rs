@@ -102,6 +102,7 @@ impl Line {
     }
 }
 
+/// P12.
 #[test]
 fn the_path_is_full_and_the_queue_short_at_any_rate() {
     for (rate, most) in [
@@ -161,6 +162,7 @@ fn what_the_first_frames_tell_is_used_up_to_three_quarters_and_eight_times() {
     assert!(lean.window() <= 80 * MTU, "{}", lean.window());
 }
 
+/// P12.
 #[test]
 fn losses_by_chance_do_no_harm() {
     for loss in [100, 33, 20] {
@@ -172,6 +174,7 @@ fn losses_by_chance_do_no_harm() {
     }
 }
 
+/// P12.
 #[test]
 fn too_many_losses_are_no_chance() {
     let mut line = Line::settled(1_000_000, 50 * MS);
@@ -222,6 +225,7 @@ fn now_and_then_the_queue_is_emptied() {
     assert!((4..12).contains(&seen), "{seen}");
 }
 
+/// P12.
 #[test]
 fn beside_those_who_fill_the_queue_it_does_as_they_do_until_they_are_gone() {
     let mut line = Line::settled(1_000_000, 50 * MS);
@@ -288,7 +292,7 @@ fn persistent_loss_begins_anew_unless_it_was_none() {
     assert_eq!(line.lean.window, before);
 }
 
-/// Otherwise a remote host that acknowledges seldom would be sent ever more for eight rounds.
+/// Otherwise a remote host that acknowledges seldom would be sent ever more for eight rounds. P12.
 #[test]
 fn one_round_trip_in_a_round_is_enough_to_end_slow_start() {
     let mut lean = Lean::new(MTU);

@@ -98,6 +98,7 @@ fn fragment(numbers: &[u8], length: usize) -> Result<(), Malformed> {
     decode_with(&body, CONTEXT).map(drop)
 }
 
+/// Q3.
 #[test]
 fn a_fragment_has_a_place_and_is_not_too_short() {
     const NONE: &[u8] = &[0];
@@ -182,6 +183,7 @@ fn padding_is_zeros_to_the_end() {
     refuses(&[0xC0, 9, 0xC0, 0], Reserved);
 }
 
+/// T12.
 #[test]
 fn a_frame_has_at_most_128_messages() {
     accepts(&[0xC0, 0].repeat(MAX_MESSAGES));

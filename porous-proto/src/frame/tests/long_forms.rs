@@ -275,6 +275,7 @@ fn only_an_application_says_more_with_a_refusal() {
     assert_eq!(error(&long), BadValue);
 }
 
+/// C8.
 #[test]
 fn who_is_incompatible_says_what_application_it_is() {
     let application_id = 0x0102_0304_0506_0708;

@@ -158,6 +158,7 @@ fn a_greeting_is_in_requests_without_a_cookie_only() {
     assert_eq!(error(&greets), UnknownType);
 }
 
+/// D14.
 #[test]
 fn types_that_are_not_known_are_skipped_and_covered_by_a_cookie() {
     let more = [20, 2, 1, 2, 99, 0];
@@ -187,6 +188,7 @@ fn types_that_are_not_known_are_skipped_and_covered_by_a_cookie() {
 }
 
 /// Bits without a meaning are random, so that no host learns to demand that they be 0 (RFC 8701).
+/// D14.
 #[test]
 fn grease_is_in_the_highest_eight_bits() {
     assert_eq!(grease(0xFFFF_FFFF_FFFF_FF00_u64.rotate_right(8)), 0);

@@ -190,7 +190,7 @@ fn what_comes_from_a_peer_is_counted() {
     assert_eq!(after.packet_bytes_received.reliable, 5);
 }
 
-/// An application that never looks at its events has a bounded number of them.
+/// An application that never looks at its events has a bounded number of them. D2.
 #[test]
 fn receipts_that_are_not_taken_use_up_the_send_budget() {
     let config = Config::client().send_budget(100 * 64).unwrap();

@@ -62,6 +62,7 @@ fn requests_are_repeated_ever_less_often() {
     assert_eq!(intervals(1, 9), intervals(8, 9));
 }
 
+/// C17.
 #[test]
 fn for_a_second_requests_that_meet_are_repeated_often() {
     let mut handshake = Handshake::new(1, &[], 7);
@@ -76,7 +77,7 @@ fn for_a_second_requests_that_meet_are_repeated_often() {
     assert!(retry(&mut handshake, now) >= now + INTERVAL_MIN * 3 / 4);
 }
 
-/// A forged request makes this host send little more than it is itself.
+/// A forged request makes this host send little more than it is itself. C17.
 #[test]
 fn one_request_makes_two_of_ours_come_sooner() {
     let mut handshake = Handshake::new(1, &[], 7);

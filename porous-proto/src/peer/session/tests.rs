@@ -153,6 +153,7 @@ fn what_joins_what_made_room_does_not_exceed_the_budget() {
 }
 
 /// A datagram whose acknowledgement has a wrong sum is refused before anything makes room for it.
+/// T26.
 #[test]
 fn a_datagram_that_is_refused_for_its_acknowledgement_throws_nothing_out() {
     let config = Config::new().receive_budget(1000, 1064).unwrap();

@@ -91,6 +91,7 @@ fn places_that_are_empty_are_given_back() {
     assert!(backlog.others().receipts.is_empty());
 }
 
+/// D3.
 #[test]
 fn a_newer_packet_with_the_same_key_takes_the_place_of_the_older_one() {
     let mut backlog = Backlog::new(AGE);
@@ -180,6 +181,7 @@ fn number(waiting: Waiting) -> u64 {
 }
 
 proptest! {
+    /// D3.
     #[test]
     fn it_does_what_a_list_that_is_searched_would(steps in steps()) {
         let (mut backlog, mut naive) = (Backlog::new(AGE), Naive::default());

@@ -2,6 +2,7 @@
 
 use super::*;
 
+/// Q15.
 #[test]
 fn channels_of_one_priority_take_turns_by_fragment() {
     let mut wire = Wire::new(params(16, 2));
@@ -20,6 +21,7 @@ fn channels_of_one_priority_take_turns_by_fragment() {
     assert_eq!(order, [0, 1, 0, 1, 0, 1]); // T21
 }
 
+/// Q2.
 #[test]
 fn a_reader_that_stops_stalls_the_sender_at_the_budget() {
     let mut small = params(16, 2);
@@ -43,6 +45,7 @@ fn a_reader_that_stops_stalls_the_sender_at_the_budget() {
     assert_eq!(wire.messages.len(), 5);
 }
 
+/// Q2.
 #[test]
 fn unreliable_packets_make_room_for_others() {
     let mut small = params(16, 2);
@@ -64,7 +67,7 @@ fn unreliable_packets_make_room_for_others() {
 }
 
 /// The sender's charge for an unreliable packet ends when it is lost. If its sentinel still took some of the
-/// budget, packets for which the sender sees room would be refused for ever.
+/// budget, packets for which the sender sees room would be refused for ever. Q2.
 #[test]
 fn sentinels_take_nothing_of_the_receive_budget() {
     let mut small = params(16, 2);
@@ -84,7 +87,7 @@ fn sentinels_take_nothing_of_the_receive_budget() {
 }
 
 /// The receiver may throw an unreliable packet out to make room, and never says so. A sender that went on to
-/// charge for it could wait for ever.
+/// charge for it could wait for ever. Q2.
 #[test]
 fn an_unreliable_packet_is_charged_until_it_has_arrived_or_was_lost() {
     let mut small = params(16, 16);

@@ -82,6 +82,7 @@ fn what_becomes_deliverable_because_another_packet_is_gone_is_offered() {
     }
 }
 
+/// Q10.
 #[test]
 fn an_incomplete_unreliable_packet_is_given_up_two_seconds_after_its_last_fragment() {
     let mut receiver = receiver(10_000);
@@ -137,6 +138,7 @@ fn the_sentinel_of_a_packet_that_is_given_up_stays() {
     assert_eq!(receiver.table.get(0).unwrap().receiver.base(), 8);
 }
 
+/// Q10.
 #[test]
 fn at_most_32_unreliable_packets_of_a_channel_are_incomplete() {
     let mut receiver = receiver(100_000);
@@ -168,6 +170,7 @@ fn at_most_32_unreliable_packets_of_a_channel_are_incomplete() {
     assert_eq!(dropped(&receiver), (2, 0));
 }
 
+/// Q2.
 #[test]
 fn the_budget_is_kept_to_the_byte() {
     for (len, fits) in [(99, true), (100, true), (101, false)] {
@@ -190,6 +193,7 @@ fn the_budget_is_kept_to_the_byte() {
     assert!(take(&mut receiver, &whole(Mode::Passive, 2, &[0; 10]), NOW));
 }
 
+/// Q10.
 #[test]
 fn incomplete_packets_make_room_before_complete_ones_and_none_if_it_is_not_enough() {
     let mut receiver = receiver(4 * 74);

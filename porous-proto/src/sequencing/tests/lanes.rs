@@ -42,6 +42,7 @@ fn next(sender: &mut Sequencing) -> Option<(u8, usize)> {
     Some((packet.channel, packet.payload.len()))
 }
 
+/// P10.
 #[test]
 fn channels_share_by_weight_whatever_the_sizes_of_their_packets() {
     for (weights, lens) in [
@@ -72,6 +73,7 @@ fn channels_share_by_weight_whatever_the_sizes_of_their_packets() {
     }
 }
 
+/// P10.
 #[test]
 fn no_channel_waits_for_longer_than_a_message_of_each_other() {
     let mut sender = sender(Policy::Modern, &[weight(255), weight(1), weight(1)]);
@@ -86,6 +88,7 @@ fn no_channel_waits_for_longer_than_a_message_of_each_other() {
     assert!(turns.contains(&1) && turns.contains(&2), "{turns:?}");
 }
 
+/// P10.
 #[test]
 fn who_was_silent_is_owed_nothing() {
     let mut sender = sender(Policy::Modern, &[weight(1), weight(1)]);
@@ -117,6 +120,7 @@ fn the_least_weight_has_its_turns() {
     unreachable!("{turns}");
 }
 
+/// P10.
 #[test]
 fn under_the_papers_policy_there_are_no_weights() {
     let mut sender = sender(Policy::Paper, &[weight(255), weight(1)]);

@@ -101,6 +101,7 @@ impl Wire {
     }
 }
 
+/// P14.
 #[test]
 fn a_forged_leap_is_not_consumed_and_is_forgotten_when_the_sender_is_asked() {
     for order in [Order::Ordered, Order::Unordered] {
@@ -134,7 +135,7 @@ fn a_forged_leap_is_not_consumed_and_is_forgotten_when_the_sender_is_asked() {
     }
 }
 
-/// After an outage a lone packet costs one question.
+/// After an outage a lone packet costs one question. P14.
 #[test]
 fn an_honest_leap_is_consumed_when_the_sender_has_confirmed_it() {
     for order in [Order::Ordered, Order::Unordered] {
@@ -155,6 +156,7 @@ fn an_honest_leap_is_consumed_when_the_sender_has_confirmed_it() {
     }
 }
 
+/// P14.
 #[test]
 fn up_to_32_missing_packets_are_passed_over_at_once_and_not_more_by_one_frame() {
     for (missing, believed) in [(32, true), (33, false)] {
@@ -179,6 +181,7 @@ fn up_to_32_missing_packets_are_passed_over_at_once_and_not_more_by_one_frame() 
     assert!(wire.question().is_some());
 }
 
+/// P14.
 #[test]
 fn packets_of_two_frames_that_are_near_confirm_each_other() {
     for (second, believed) in [(132, true), (133, false)] {
@@ -195,7 +198,7 @@ fn packets_of_two_frames_that_are_near_confirm_each_other() {
     }
 }
 
-/// A packet that comes after the question may have been sent after the answer.
+/// A packet that comes after the question may have been sent after the answer. P14.
 #[test]
 fn an_answer_forgets_nothing_that_came_after_the_question() {
     let mut wire = wire(Order::Ordered);
@@ -214,6 +217,7 @@ fn an_answer_forgets_nothing_that_came_after_the_question() {
     assert_eq!((wire.receiver.totals().kept, wire.question()), (0, None));
 }
 
+/// P14.
 #[test]
 fn answers_that_nobody_asked_for_change_nothing() {
     let mut wire = wire(Order::Ordered);
@@ -230,6 +234,7 @@ fn answers_that_nobody_asked_for_change_nothing() {
     assert!(wire.delivered().is_empty());
 }
 
+/// P14.
 #[test]
 fn questions_and_answers_that_are_lost_are_repeated() {
     let mut wire = wire(Order::Ordered);
@@ -278,7 +283,7 @@ fn a_flood_of_questions_gets_an_answer_of_each_channel_in_ten_milliseconds() {
 }
 
 /// A leap that is too short for a suspicion makes the window pass packets that were never sent. Their ids are
-/// not used.
+/// not used. Q8.
 #[test]
 fn a_sender_goes_on_behind_what_was_forged_and_consumed() {
     for order in [Order::Ordered, Order::Unordered] {
@@ -303,7 +308,7 @@ fn a_sender_goes_on_behind_what_was_forged_and_consumed() {
     }
 }
 
-/// A packet was forged in the place of one that is sent later, and can never become complete.
+/// A packet was forged in the place of one that is sent later, and can never become complete. Q13.
 #[test]
 fn what_two_frames_contradict_is_forgotten() {
     let forged = |mode, dependency, fragment: Option<(u32, u32)>| {
@@ -360,6 +365,7 @@ fn what_two_frames_contradict_is_forgotten() {
 }
 
 /// A forged packet depends on an unreliable one that was lost: all later packets would wait for it.
+/// Q13.
 #[test]
 fn a_dependency_that_later_packets_deny_is_forgotten() {
     let mut wire = wire(Order::Ordered);
@@ -392,6 +398,7 @@ fn a_dependency_that_later_packets_deny_is_forgotten() {
     assert_eq!(wire.delivered(), ["u8", "u9"]);
 }
 
+/// P14.
 #[test]
 fn what_is_held_back_at_the_end_of_the_connection_is_given_out_in_order() {
     for order in [Order::Ordered, Order::Unordered] {
@@ -409,6 +416,7 @@ fn what_is_held_back_at_the_end_of_the_connection_is_given_out_in_order() {
     }
 }
 
+/// P14.
 #[test]
 fn an_older_question_does_not_take_the_place_of_a_newer_one() {
     for (newer, older) in [(2, 1), (0, u16::MAX)] {

@@ -50,6 +50,7 @@ fn tombstone(id: u32) -> Message<Bytes> {
     }))
 }
 
+/// D1.
 #[test]
 fn what_waits_beyond_its_time_takes_no_id_and_no_room() {
     let mut sender = sender();
@@ -75,6 +76,7 @@ fn what_waits_beyond_its_time_takes_no_id_and_no_room() {
     assert!(sender.scheduler.expiry.is_never() && messages(&mut sender).is_empty());
 }
 
+/// D1.
 #[test]
 fn a_lost_packet_whose_time_is_over_is_buried() {
     for mode in [Mode::Reliable, Mode::Passive] {
@@ -111,6 +113,7 @@ fn a_lost_packet_whose_time_is_over_is_buried() {
     }
 }
 
+/// D1.
 #[test]
 fn fragments_that_wait_beyond_the_time_are_not_sent() {
     for mode in [Mode::Reliable, Mode::Passive, Mode::Unreliable] {
@@ -151,6 +154,7 @@ fn what_arrives_in_time_is_delivered() {
     }
 }
 
+/// D2.
 #[test]
 fn a_lost_packet_that_was_only_late_is_delivered_after_all() {
     let mut sender = sender();
@@ -174,6 +178,7 @@ fn a_lost_packet_that_was_only_late_is_delivered_after_all() {
     assert!(!sender.lost(&plain[0]));
 }
 
+/// D2.
 #[test]
 fn what_the_receive_window_passes_has_come_only_if_it_was_waited_for() {
     let mut sender = sender();
@@ -198,6 +203,7 @@ fn what_the_receive_window_passes_has_come_only_if_it_was_waited_for() {
     assert!(receipts(&mut sender).is_empty());
 }
 
+/// D2.
 #[test]
 fn the_word_of_the_receiver_is_the_last() {
     use Outcome::{Cancelled, Delivered, Expired, Lost, Skipped};
@@ -252,6 +258,7 @@ fn is_asked(message: &Message<Bytes>) -> bool {
     matches!(message, Message::Packet(packet) if packet.receipt)
 }
 
+/// D2.
 #[test]
 fn fates_may_come_in_any_order_and_need_not_begin_with_the_first_packet() {
     use Outcome::{Delivered, Lost};
@@ -376,6 +383,7 @@ fn what_waits_for_its_last_word_takes_room() {
     assert_eq!(room(&mut sender), before);
 }
 
+/// D4.
 #[test]
 fn what_is_cancelled_before_it_was_sent_is_gone() {
     let mut sender = sender();
@@ -394,6 +402,7 @@ fn what_is_cancelled_before_it_was_sent_is_gone() {
     assert_eq!(messages(&mut sender).len(), 1);
 }
 
+/// D4.
 #[test]
 fn what_is_cancelled_on_its_way_is_buried_if_it_is_lost() {
     let mut sender = sender();
@@ -418,6 +427,7 @@ fn what_is_cancelled_on_its_way_is_buried_if_it_is_lost() {
     assert_eq!(messages(&mut sender), [tombstone(1)]);
 }
 
+/// D4.
 #[test]
 fn a_packet_that_is_being_sent_is_cancelled_at_once() {
     let mut sender = sender();
@@ -448,6 +458,7 @@ fn a_packet_that_is_being_sent_is_cancelled_at_once() {
     );
 }
 
+/// D3.
 #[test]
 fn what_was_replaced_is_told_and_leaves_the_budget() {
     let mut sender = sender();
@@ -466,7 +477,7 @@ fn what_was_replaced_is_told_and_leaves_the_budget() {
     assert!(receipts(&mut sender).is_empty());
 }
 
-/// A packet waits for an outdated one only if it was begun before the newer one with the key.
+/// A packet waits for an outdated one only if it was begun before the newer one with the key. D3.
 #[test]
 fn a_packet_does_not_wait_for_an_older_one_with_its_key() {
     let mut sender = sender();

@@ -37,6 +37,7 @@ fn packets_are_delivered_as_they_come_and_each_once() {
     assert_eq!(wire.m_b(), 5);
 }
 
+/// D5.
 #[test]
 fn who_is_late_is_not_skipped_before_the_second_report() {
     let mut wire = wire(params(256, 32));
@@ -93,6 +94,7 @@ fn the_window_is_never_more_than_half_full_of_holes() {
     }
 }
 
+/// D5.
 #[test]
 fn a_sentinel_lets_the_window_move_when_a_whole_window_was_lost() {
     let mut wire = wire(params(24, 4));
@@ -180,7 +182,7 @@ fn heal(wire: &mut Wire, mut now: Instant, seen: &mut BTreeSet<u8>) {
 
 proptest! {
     /// Whichever messages are lost, doubled or late, each packet comes at most once; and once all reliable
-    /// messages have come, all reliable packets were delivered and the windows can move on.
+    /// messages have come, all reliable packets were delivered and the windows can move on. D5.
     #[test]
     fn each_packet_comes_at_most_once_and_reliable_ones_exactly_once(
         modes in proptest::collection::vec(0_u8..3, 1..120),

@@ -29,6 +29,7 @@ fn search(path: &mut PathMtu, from: u64, seconds: u64, limit: u16) -> (Vec<u16>,
     (tried, path.current())
 }
 
+/// D8.
 #[test]
 fn all_is_tried_first_and_then_the_middle() {
     let found = |limit| search(&mut PathMtu::new(1200, 1452, 0), 0, 60, limit);
@@ -40,6 +41,7 @@ fn all_is_tried_first_and_then_the_middle() {
     assert_eq!((tried.len(), size), (12, 1200), "{tried:?}");
 }
 
+/// D8.
 #[test]
 fn whatever_the_path_carries_is_found_to_within_forty_bytes_by_few_probes() {
     for max in [1201, 1250, 1452, 9000, 65_507] {
@@ -99,6 +101,7 @@ fn four_large_losses_with_none_that_came_and_three_probes_end_it_for_a_minute() 
     assert_eq!(search(&mut path, 83, 10, 1452), ([1452].into(), 1452));
 }
 
+/// D8.
 #[test]
 fn what_was_lost_by_chance_is_made_good_by_a_probe_but_not_again_and_again() {
     let mut path = PathMtu::new(1200, 1452, 0);

@@ -106,6 +106,7 @@ mod tests {
         assert!(episodes.on_lost(20, 40));
     }
 
+    /// P5.
     #[test]
     fn what_is_left_of_the_episode_before_excuses_nothing() {
         let mut episodes = Episodes::default();
@@ -117,6 +118,7 @@ mod tests {
         assert!(episodes.on_spurious(25));
     }
 
+    /// P5.
     #[test]
     fn who_is_excused_once_is_not_for_the_next_loss() {
         let mut episodes = Episodes::default();
@@ -126,6 +128,7 @@ mod tests {
         assert!(!episodes.on_spurious(11));
     }
 
+    /// D9.
     #[test]
     fn a_mark_is_an_episode_or_a_part_of_one_and_is_not_excused() {
         let mut episodes = Episodes::default();

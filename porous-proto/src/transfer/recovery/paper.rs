@@ -86,6 +86,7 @@ mod tests {
         is_alone: false,
     };
 
+    /// T15.
     #[test]
     fn equation_11_a_drop_halves_the_window_once_a_round_trip() {
         let (mut paper, rtt, at) = dropped_once();

@@ -75,6 +75,7 @@ fn a_message_arrives_once() {
     assert_eq!((store.nodes.len(), store.entries.len()), (3, 1));
 }
 
+/// P6.
 #[test]
 fn a_message_is_lost_when_all_frames_are_that_carried_it() {
     let (mut store, [mut first, mut second, _]) = in_three_frames();

@@ -165,7 +165,7 @@ fn sent_under(policy: Policy, count: u8) -> (Side, Vec<u64>) {
     (side, ids)
 }
 
-/// §3.1.2.
+/// §3.1.2. T6.
 #[test]
 fn what_was_considered_dropped_and_is_acknowledged_is_not_sent_again() {
     for policy in [Policy::Paper, Policy::Modern] {
@@ -198,7 +198,7 @@ fn what_was_considered_dropped_and_is_acknowledged_is_not_sent_again() {
     }
 }
 
-/// §3.1.2: neither is a message whose repetition is lost.
+/// §3.1.2: neither is a message whose repetition is lost. T6.
 #[test]
 fn what_was_sent_again_in_vain_is_not_sent_a_third_time() {
     for policy in [Policy::Paper, Policy::Modern] {
@@ -222,7 +222,7 @@ fn what_was_sent_again_in_vain_is_not_sent_a_third_time() {
     }
 }
 
-/// §3.1.2: window acknowledgements and limits, of which the newest is sent again.
+/// §3.1.2: window acknowledgements and limits, of which the newest is sent again. T6.
 #[test]
 fn limits_that_were_only_late_are_not_said_again() {
     for policy in [Policy::Paper, Policy::Modern] {
@@ -241,7 +241,7 @@ fn limits_that_were_only_late_are_not_said_again() {
     }
 }
 
-/// (14): the frames that are dropped in the step of a reset do not set W_s by (12).
+/// (14): the frames that are dropped in the step of a reset do not set W_s by (12). P13.
 #[test]
 fn equation_14_holds_for_all_drops_of_a_step() {
     let mut side = sent(0, 1, Mode::Unreliable);

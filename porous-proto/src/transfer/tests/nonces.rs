@@ -67,6 +67,7 @@ impl Pair {
     }
 }
 
+/// T26.
 #[test]
 fn whoever_says_what_came_is_believed() {
     let mut pair = Pair::new();
@@ -84,6 +85,7 @@ fn whoever_says_what_came_is_believed() {
     assert!(pair.side.transfer.nonces.is_trusted());
 }
 
+/// T26.
 #[test]
 fn a_frame_that_did_not_come_cannot_be_acknowledged_by_guessing() {
     let mut pair = Pair::new();
@@ -115,6 +117,7 @@ fn a_frame_that_did_not_come_cannot_be_acknowledged_by_guessing() {
     assert!(pair.window() <= 16 * 512, "{}", pair.window());
 }
 
+/// T26.
 #[test]
 fn after_a_wrong_sum_the_window_grows_only_when_64_were_right() {
     let mut pair = Pair::new();
@@ -131,6 +134,7 @@ fn after_a_wrong_sum_the_window_grows_only_when_64_were_right() {
     }
 }
 
+/// T26.
 #[test]
 fn an_id_that_was_left_out_cannot_be_acknowledged() {
     let mut pair = Pair::new();
@@ -155,6 +159,7 @@ fn an_id_that_was_left_out_cannot_be_acknowledged() {
     assert!(pair.acknowledge(&block));
 }
 
+/// T26.
 #[test]
 fn nobody_remembers_more_than_the_window() {
     let mut pair = Pair::new();

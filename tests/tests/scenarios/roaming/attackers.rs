@@ -63,6 +63,7 @@ fn count(seen: &Seen, to: &[u32], bytes: &mut BTreeMap<u32, [u64; 2]>) {
     }
 }
 
+/// D10.
 #[test]
 fn copies_from_elsewhere_move_nobody_and_get_little() {
     for early in [true, false] {

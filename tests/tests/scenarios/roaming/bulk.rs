@@ -65,7 +65,7 @@ fn large_packets_arrive_once_and_in_order_while_a_client_moves() {
 }
 
 /// Data flows two round trips after the client's first datagram from the new address: that datagram, the
-/// challenge, the echo, data.
+/// challenge, the echo, data. D10.
 #[test]
 fn data_flows_again_two_round_trips_after_the_clients_next_datagram() {
     for to in [ROUTER + 1, ELSEWHERE] {

@@ -122,6 +122,7 @@ pub(super) fn response(data: [u8; 8]) -> Vec<Message> {
     vec![control(PATH_RESPONSE, data)]
 }
 
+/// D10.
 #[test]
 fn the_echo_counts_from_where_the_challenge_went_and_nowhere_else() {
     let mut hand = Hand::new();

@@ -19,7 +19,7 @@ fn idle(seed: u64, timeouts: [u32; 2], policy: Policy, link: LinkConfig) -> (Wor
 
 const TIMEOUTS: [u32; 6] = [2, 4, 10, 30, 60, 600];
 
-/// Pings have to keep to the shorter of the two timeouts.
+/// Pings have to keep to the shorter of the two timeouts. D13.
 #[test]
 fn no_idle_client_is_lost_when_its_router_forgets_it() {
     for policy in [Policy::Modern, Policy::Paper] {
@@ -40,7 +40,7 @@ fn no_idle_client_is_lost_when_its_router_forgets_it() {
 }
 
 /// An exchange has three datagrams, and by it both hosts learn that the other is there: the ping, its
-/// answer, and the acknowledgement of the answer.
+/// answer, and the acknowledgement of the answer. D13.
 #[test]
 fn one_exchange_of_pings_in_a_quarter_of_the_shorter_timeout_is_enough_for_both() {
     for timeouts in [[10, 10], [10, 60], [60, 10], [4, 30], [2, 30], [30, 4]] {

@@ -34,6 +34,7 @@ fn converse(world: &mut World, client: PeerId, moves_at: Duration) -> Vec<Event<
     told
 }
 
+/// D10.
 #[test]
 fn a_client_may_move_at_any_moment_of_its_connection() {
     for millis in (0..400).step_by(7) {

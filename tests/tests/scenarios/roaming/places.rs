@@ -227,6 +227,7 @@ fn who_moves_while_it_says_goodbye_is_still_understood() {
     goodbye(B);
 }
 
+/// D10.
 #[test]
 fn a_goodbye_from_elsewhere_is_heard_and_answered_there() {
     let (mut world, client, server) = simple(1);

@@ -44,7 +44,7 @@ fn flight(sent: u64) -> Flight {
     }
 }
 
-/// P5.
+/// P5. T18.
 #[test]
 fn three_ids_or_an_eighth_of_a_round_trip_make_a_loss() {
     let (modern, rtt) = settled();

@@ -2,7 +2,7 @@
 
 use porous_proto::Instant;
 
-/// The monotonic clock of the system, counted from a moment of our own.
+/// The monotonic clock of the system, counted from the moment at which the program started it.
 ///
 /// ```
 /// use porous_udp::Clock;

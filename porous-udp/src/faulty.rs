@@ -1,4 +1,4 @@
-//! What a host does about each error of its socket. The errors are put in; all else is real.
+//! Tests of what a host does about each error of its socket. The errors are simulated; all else is real.
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -18,10 +18,10 @@ use crate::endpoint::{ERRORS_PER_CALL, RETRY_SEND};
 use crate::fault::{LOST, UNREACHABLE};
 use crate::{Clock, Endpoint, SystemSocket, bind};
 
-/// Far more than anything here takes.
+/// Far longer than any of these tests waits.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// An error of the system, or one that a library between us and the system made.
+/// An error of the system, or one that a library between the driver and the system made.
 #[derive(Clone, Copy, Debug)]
 enum Failure {
     Number(Errno),
@@ -49,7 +49,7 @@ impl From<Failure> for io::Error {
     }
 }
 
-/// The errors that one kind of call will give, and how many calls there were.
+/// The errors that one kind of call will return, and the number of calls.
 #[derive(Debug, Default)]
 struct Faults {
     next: VecDeque<Failure>,
@@ -104,10 +104,10 @@ impl SystemSocket for Faulty {
     }
 }
 
-/// Both ways to pass datagrams: an error is the same on either.
+/// Both ways to pass datagrams: a host does the same about an error on either.
 const PATHS: [Open; 2] = [Endpoint::new, Endpoint::plain];
 
-/// All that costs a datagram.
+/// All errors that cost a datagram.
 fn all_lost() -> impl Iterator<Item = &'static Errno> {
     LOST.iter().chain(UNREACHABLE)
 }
@@ -263,7 +263,7 @@ fn an_attempt_ends_by_an_error_that_concerns_its_address_alone() {
                 let mut client = open(faulty, Config::client()).unwrap();
                 let peer = client.connect(nobody).unwrap();
                 faults.send.lock().unwrap().always = Some(errno.into());
-                // What is said in place of a datagram may be about another.
+                // An error in place of a received datagram may be about another address.
                 faults
                     .receive
                     .lock()

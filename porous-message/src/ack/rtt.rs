@@ -2,8 +2,8 @@
 
 use core::time::Duration;
 
-/// A round trip counts as no longer than this: a host that pauses for a minute would otherwise be taken
-/// for far away long after.
+/// The longest round trip that counts: a host that pauses for a minute would otherwise seem far away long
+/// after.
 pub(super) const MAX_RTT: Duration = Duration::from_secs(1);
 
 /// An average that moves a tenth of the way towards each round trip.

@@ -4,8 +4,8 @@ use super::integer::wide;
 use super::{Integer, Stream};
 use crate::error::Error;
 
-/// The widths of the classes of small numbers, in bits. Each class begins where the one before ends;
-/// those that are as wide as the integer itself, or wider, are left out.
+/// The widths of the classes of small numbers, in bits. Each class begins where the one before ends.
+/// Classes that are as wide as the integer itself, or wider, are left out.
 const WIDTHS: [u32; 8] = [0, 2, 4, 8, 12, 16, 32, 64];
 
 pub(super) fn relative<S: Stream, T: Integer>(
@@ -13,7 +13,7 @@ pub(super) fn relative<S: Stream, T: Integer>(
     value: &mut T,
     base: T,
 ) -> Result<(), Error> {
-    // The next integer has distance 0.
+    // Ascending numbers differ by at least 1, so the next integer has distance 0, the shortest form.
     let base = T::from_above(base, 1);
     let mut number = value.above(base);
     small::<S, T>(stream, &mut number)?;
@@ -56,6 +56,7 @@ fn small<S: Stream, T: Integer>(stream: &mut S, number: &mut u128) -> Result<(),
         first = end;
     }
     wide(stream, number, T::BITS)?;
+    // A number that belongs to a class has a shorter form, and each number has only one.
     match *number < first {
         true => Err(Error::NotCanonical),
         false => Ok(()),

@@ -3,7 +3,7 @@
 use super::{Stream, rare};
 use crate::error::Error;
 
-/// The integers of Rust, but those whose width depends on the machine.
+/// The integers of Rust, except `usize` and `isize`, whose width depends on the machine.
 ///
 /// Other types cannot implement it.
 pub trait Integer: Copy + PartialOrd + core::fmt::Debug + private::Sealed {
@@ -13,7 +13,7 @@ pub trait Integer: Copy + PartialOrd + core::fmt::Debug + private::Sealed {
     const MIN: Self;
     /// The greatest value.
     const MAX: Self;
-    /// Nought.
+    /// Zero.
     const ZERO: Self;
 
     /// The distance of this integer above `base`, modulo 2 to the power of [`BITS`](Self::BITS).

@@ -1,4 +1,4 @@
-//! Interception: a test decides about single datagrams.
+//! Interception, by which a test decides about single datagrams.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -55,7 +55,7 @@ pub enum Intercept {
 pub struct Passing<'a, A> {
     /// The number of datagrams that this hook has seen before.
     pub number: u64,
-    /// The number of those from the same sender to the same receiver.
+    /// The number of datagrams before from the same sender to the same receiver.
     pub nth: u64,
     /// When the datagram was sent.
     pub now: Instant,
@@ -141,6 +141,8 @@ impl<A: SimAddress> Gate<A> {
             }
             Intercept::Delay(by) => {
                 note(network, pair, "delayed by hand");
+                // Not into the link with a longer delay: the datagram then meets the link as it is at that
+                // time.
                 let key = self.vacant(now + by);
                 self.delayed.insert(key, (pair, (ecn, datagram)));
             }

@@ -2,7 +2,7 @@
 
 use porous_proto::Instant;
 
-/// Millionths in one.
+/// Parts of which the drift of a clock is counted.
 const PPM: i128 = 1_000_000;
 
 /// A clock that shows `shown` at the time `at` of the world, and goes on from there.
@@ -27,6 +27,7 @@ impl LocalClock {
     pub(crate) fn set_drift(&mut self, now: Instant, ppm: i32) {
         self.shown = self.show(now);
         self.at = now;
+        // A clock that stands still or runs backwards would never show a deadline.
         self.drift = ppm.max(-999_999);
     }
 

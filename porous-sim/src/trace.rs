@@ -40,7 +40,7 @@ impl From<Fate> for Happening {
     }
 }
 
-/// What a trace keeps of a datagram's bytes.
+/// The length and the hash of a datagram's bytes, for a trace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Print {
     len: usize,
@@ -90,12 +90,12 @@ impl fmt::Display for Happening {
     }
 }
 
-/// A running digest of all that happened on a network, and on demand the same as text, a line each:
+/// A running digest of all that happened on a network, and on demand a text of a line for each happening:
 /// time, sender, receiver, happening, length, hash of the bytes.
 ///
-/// The digest is FNV-1a over all of these, so two digests are equal if and, but for an unlikely
-/// coincidence, only if the texts are. With integers for addresses the digest is the same on every
-/// machine; socket addresses of the standard library hash differently on big-endian ones.
+/// The digest is FNV-1a over all of these. Equal texts have equal digests, and different texts have
+/// different digests but for an unlikely coincidence. With integers for addresses the digest is the same
+/// on every machine; socket addresses of the standard library hash differently on big-endian machines.
 ///
 /// ```
 /// use porous_proto::Instant;

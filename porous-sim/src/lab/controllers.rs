@@ -13,7 +13,7 @@ use crate::Seed;
 /// A controller that is measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Controller {
-    /// Its name in tables and on the command line.
+    /// The name of the controller in tables and on the command line.
     pub name: &'static str,
     /// True if its runs are drawn.
     pub plot: bool,
@@ -65,7 +65,7 @@ const fn porous(name: &'static str, congestion: Congestion, class: Class) -> Con
     }
 }
 
-/// A controller that is told its rate, and measures nothing: a straight line.
+/// A controller that is told its rate and measures nothing. Not drawn: its run is a straight line.
 const fn told(name: &'static str, congestion: Congestion) -> Controller {
     Controller {
         plot: false,
@@ -73,7 +73,7 @@ const fn told(name: &'static str, congestion: Congestion) -> Controller {
     }
 }
 
-/// TCP shows what the roads are like.
+/// A TCP, which has no gates: it shows what each path is like.
 const fn tcp(name: &'static str, tcp: Tcp) -> Controller {
     Controller {
         name,

@@ -67,6 +67,7 @@ impl Ends for Porous {
     }
 
     fn take(&mut self, end: usize, now: Instant, datagram: &[u8]) {
+        // The datagram came from the other end; an end is its own address.
         let from = u8::from(end == 0);
         self.hosts[end].handle_datagram(now, from, Ecn::NotEct, datagram);
     }

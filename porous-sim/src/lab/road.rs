@@ -1,4 +1,4 @@
-//! The road that all flows of a run share: one bottleneck, and behind it each flow's own path.
+//! The road that all flows of a run share: one bottleneck, and behind it a path of each flow's own.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -12,8 +12,8 @@ use crate::{Fate, Link, LinkConfig, Seed};
 /// The bytes of IP and UDP before each datagram.
 pub(super) const HEADERS: u64 = 28;
 
-/// Datagrams of end 0 of every flow go through `shared`, then each through the `there` of its flow;
-/// datagrams of end 1 go through `back` alone.
+/// Datagrams of end 0 of every flow go through `shared`, then through the `there` of their flow.
+/// Datagrams of end 1 go through `back` alone.
 #[derive(Debug)]
 pub(super) struct Road {
     shared: Link,
@@ -36,7 +36,7 @@ struct Way {
 /// Counts of a flow at the bottleneck, in bytes with the headers of IP and UDP.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
-    /// All bytes that were sent.
+    /// Bytes that were sent to the bottleneck.
     pub(super) offered: u64,
     pub(super) datagrams: u64,
     /// Bytes that the bottleneck took.

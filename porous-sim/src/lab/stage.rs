@@ -12,17 +12,17 @@ use super::record::Record;
 use super::road::Road;
 use crate::{LinkConfig, Seed, Service};
 
-/// The most rounds without time passing; more are a bug: the run would never end.
+/// The most rounds while no time passes. More of them are a bug: the run would never end.
 const AT_ONCE: u32 = 100_000;
 
-/// A change while a run goes on.
+/// A change of the road during a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Change {
     /// The rate of the bottleneck becomes this, in bits a second.
     Rate(u64),
     /// True: the bottleneck carries nothing from now on; false: it carries again.
     Down(bool),
-    /// The delay from the bottleneck on becomes this.
+    /// The delay behind the bottleneck becomes this.
     Delay(Duration),
     /// No datagram comes back any more.
     NoFeedback,
@@ -46,12 +46,13 @@ pub(super) struct Flow {
     service: [Service; 2],
     resting: [Instant; 2],
     inbox: [Vec<Vec<u8>>; 2],
-    /// The bytes that end 0 sent at the latest instant, and the most that it ever sent at one.
+    /// The latest instant at which end 0 sent, and the bytes that it sent then.
     burst: (Instant, u64),
+    /// The most bytes that end 0 sent at one instant.
     largest_burst: u64,
 }
 
-/// A flow to come.
+/// A flow that is to be added.
 pub(super) struct Entry {
     pub(super) ends: Box<dyn Ends>,
     /// The conditions of its datagrams behind the bottleneck, and on the way back.

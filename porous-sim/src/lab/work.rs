@@ -1,4 +1,4 @@
-//! What the application of a porous flow sends.
+//! The data that the application of a porous flow sends.
 
 use alloc::vec;
 use core::time::Duration;
@@ -84,9 +84,9 @@ impl Work {
 pub(super) struct Working {
     work: Work,
     since: Instant,
-    /// The number of steady packets that were sent.
+    /// Steady packets that were sent.
     count: u64,
-    /// Bytes of steady packets and of the burst.
+    /// Bytes of steady packets and of the burst that were sent so far.
     pub(super) offered: u64,
 }
 
@@ -110,7 +110,7 @@ impl Working {
         [steady, push].into_iter().flatten().min()
     }
 
-    /// Sends what is due.
+    /// Sends the packets that are due.
     pub(super) fn act(&mut self, now: Instant, host: &mut Host<ChaCha8Rng, u8>, peer: PeerId) {
         while let Some(due) = self.next().filter(|&due| due <= now) {
             let push = self.work.push.filter(|push| self.since + push.after == due);

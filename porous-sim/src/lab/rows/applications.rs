@@ -1,4 +1,4 @@
-//! The traffic of games: little for a long time, then much; and both at once.
+//! The traffic of games: little for a long time, then much, and both at once.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -42,8 +42,8 @@ pub(super) fn loss_2(case: &Case) -> Ran {
     (stage, measures)
 }
 
-/// The delays of small packets that were sent from then on, without the path's own delay, from the
-/// shortest to the longest in milliseconds.
+/// The delays of small packets that were sent at `from` or later, without the path's own delay, in
+/// milliseconds, from the shortest to the longest.
 fn delays(stage: &Stage, path: Path, from: Duration) -> Vec<f64> {
     let own = path.rtt.as_micros() as f64 / 2.0;
     let small = stage.small(0).iter();

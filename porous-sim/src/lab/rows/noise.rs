@@ -56,13 +56,13 @@ pub(super) fn loss_5(case: &Case) -> Ran {
     lossy(case, 5.0)
 }
 
-/// Datagrams overtake each other, and none is lost: each cut of the window is a mistake.
+/// Datagrams overtake each other, and none is lost, so each cut of the window is a mistake.
 pub(super) fn reorder(case: &Case) -> Ran {
     let work = Work::steady(500, 1000, Mode::Unreliable);
     reordered(case, work, case.gate(Gate::AtMost(1.0)))
 }
 
-/// The same with bulk data: then some datagrams are lost for good reasons.
+/// The same with bulk data. No gate: the queue drops some datagrams, so some cuts are right.
 pub(super) fn reorder_bulk(case: &Case) -> Ran {
     reordered(case, Work::bulk(), None)
 }

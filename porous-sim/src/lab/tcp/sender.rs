@@ -1,4 +1,4 @@
-//! The sender of TCP: its windows, its timer, and what it sends.
+//! The sender of TCP: its windows, its timer, and its segments.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -35,7 +35,7 @@ pub(super) struct Sender {
     threshold: f64,
     board: Scoreboard,
     recovery: Option<Recovery>,
-    /// The smoothed round trip and its variation, in seconds (RFC 6298); none before the first sample.
+    /// The smoothed round trip and its variation, in seconds; `None` before the first sample (RFC 6298).
     rtt: Option<[f64; 2]>,
     rto: f64,
     timer: Option<Instant>,
@@ -103,7 +103,7 @@ impl Sender {
         self.rto = (mean + 4.0 * variance).clamp(LEAST_RTO, LONGEST_RTO);
     }
 
-    /// An episode of loss begins.
+    /// Begins an episode of loss: cuts the threshold once, however many segments are lost in it.
     fn cut(&mut self, by_timer: bool) {
         self.threshold = self.growth.on_loss(self.window).max(2.0);
         let until = self.board.next();

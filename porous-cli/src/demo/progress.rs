@@ -1,4 +1,4 @@
-//! What the user sees while it runs: a bar on stderr, if that is a terminal.
+//! The progress of a run: a bar on stderr, if that is a terminal.
 
 use core::time::Duration;
 

@@ -9,7 +9,7 @@ use porous_sim::lab::{self, Controller, Row};
 
 use super::Run;
 
-/// Runs each row with each controller, and shows each run when those before it are done.
+/// Runs each row with each controller, and shows each run when it and all runs before it are done.
 pub(super) fn all(
     rows: &[&'static Row],
     controllers: &[&'static Controller],

@@ -26,7 +26,7 @@ impl Rtt {
 mod tests {
     use super::*;
 
-    /// Milliseconds in, microseconds out.
+    /// The average in microseconds after samples in milliseconds.
     fn after(samples: &[u64]) -> Option<u128> {
         let mut rtt = Rtt::default();
         for sample in samples {

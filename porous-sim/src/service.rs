@@ -100,7 +100,7 @@ mod tests {
         for _ in 0..60 * 60 {
             now = service.at_or_after(service.rest(now));
         }
-        // 3600 times 2/3 of a nanosecond are missing.
+        // A sixtieth of a second is rounded down by 2/3 of a nanosecond, 3600 times.
         assert_eq!(now, at(59_999_997));
     }
 

@@ -152,7 +152,7 @@ mod tests {
 
     const TO: IpEndpoint = IpEndpoint::new(IpAddress::v4(10, 0, 0, 2), 9);
 
-    /// One that was sent a datagram which cannot leave.
+    /// A socket with a datagram that cannot leave.
     fn stuck() -> (Socket<'static>, Watch) {
         let buffer = || PacketBuffer::new(vec![PacketMetadata::EMPTY; 2], vec![0; 64]);
         let mut socket = Socket::new(buffer(), buffer());
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(watch.unstick(START + STUCK, &mut socket), Ok(true));
         assert_eq!((socket.endpoint(), socket.send_queue()), (endpoint, 0));
         assert_eq!(socket.hop_limit(), Some(5));
-        // The next one has as much time.
+        // The next datagram has as much time.
         assert_eq!(send(&mut socket, TO, b"lost"), Sent::Queued);
         watch.sent(&socket);
         for now in [START + STUCK, just_before + STUCK] {
@@ -212,7 +212,7 @@ mod tests {
             now = now + STUCK / 2;
             assert_eq!(watch.unstick(now, &mut socket), Ok(false));
             now = now + STUCK / 2;
-            // Something else is in it than before.
+            // Another datagram is in the socket than before.
             socket.close();
             socket.bind(7).unwrap();
             assert_eq!(send(&mut socket, TO, b"other"), Sent::Queued);

@@ -119,7 +119,7 @@ mod tests {
     use super::*;
     use std::io::ErrorKind;
 
-    /// What is asked for, in order, of a system that gives at most `most`.
+    /// The sizes that are asked for, in order, of a system that gives at most `most`.
     fn asked(size: usize, most: usize) -> (Vec<usize>, io::Result<()>) {
         let mut asked = Vec::new();
         let result = most_of(size, |size| {

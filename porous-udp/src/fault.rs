@@ -105,7 +105,7 @@ mod tests {
         }
     }
 
-    /// By number, as most machines with Linux have them, so that the table is not its own test.
+    /// By the numbers of Linux on most machines, so that the table is not its own test.
     #[cfg(all(
         target_os = "linux",
         any(target_arch = "x86_64", target_arch = "aarch64")

@@ -127,7 +127,7 @@ mod tests {
     use super::*;
     use std::net::UdpSocket;
 
-    /// Where nobody is bound any more.
+    /// An address to which no socket is bound any more.
     fn closed(at: &str) -> SocketAddr {
         UdpSocket::bind(at).unwrap().local_addr().unwrap()
     }

@@ -348,7 +348,7 @@ mod tests {
         outbox
     }
 
-    /// Port, length of a segment, and length of each batch, which are sent whole.
+    /// Sends all batches whole. Returns the port, the segment length and the length of each.
     fn batches(mut outbox: Outbox) -> Vec<(u16, usize, usize)> {
         let mut found = Vec::new();
         while let Some((batch, bytes)) = outbox.first() {

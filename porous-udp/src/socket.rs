@@ -366,7 +366,7 @@ mod tests {
         ]
     }
 
-    /// Whether the datagram is off our hands.
+    /// True if the system took the datagram, or it is lost.
     fn send(socket: &mut Socket<UdpSocket>, to: SocketAddr, datagram: &[u8]) -> bool {
         let batch = Batch::new(to, Ecn::NotEct, datagram.len());
         socket.send(&batch, datagram).unwrap().is_some()
@@ -411,7 +411,7 @@ mod tests {
         }
     }
 
-    /// Where the system has batches it has marks, too, if it tells of them at all.
+    /// A system that has batches reports marks, too, if it reports them at all.
     #[test]
     fn marks_of_congestion_are_carried() {
         let open = || UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -439,7 +439,7 @@ mod tests {
         }
     }
 
-    /// From where `remote` is answered, once it sent a datagram to our address `ours`.
+    /// The address from which `remote` is answered, after it sent a datagram to `ours`.
     fn answered_from(ours: &str, remote: &UdpSocket) -> IpAddr {
         let to = remote.local_addr().unwrap();
         let [mut socket, _] = sockets(if to.is_ipv6() { "[::]:0" } else { "0.0.0.0:0" });

@@ -58,6 +58,7 @@ pub(crate) fn parts(name: &Ident, data: &DataEnum) -> Result<Parts> {
     let serialize = kinds.iter().map(Kind::serialize);
     Ok(Parts {
         blank: first.blank(),
+        // A reader sets the variant first, with blank fields, so that the fields are there to be read into.
         serialize: quote_spanned! { Span::mixed_site()=>
             let mut __kind: ::core::primitive::u32 = match self {
                 #(#to_number)*

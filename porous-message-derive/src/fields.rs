@@ -120,6 +120,7 @@ impl Field {
         }
         Ok(Self {
             member,
+            // By number, as tuples have no names, and hygienic, so that no name of the source clashes.
             binding: format_ident!("__field{number}", span = Span::mixed_site()),
             ty: field.ty.clone(),
             attributes,

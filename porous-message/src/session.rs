@@ -319,6 +319,8 @@ impl<M: Serialize> Session<M> {
             return;
         }
         let open = usize::try_from(behind).ok();
+        // `open` ends with the newest packet, so a packet's distance from the next token is its distance
+        // from the end.
         let open = open.and_then(|behind| self.open.len().checked_sub(behind));
         if let Some(open) = open.and_then(|position| self.open.get_mut(position)) {
             let bytes = core::mem::take(&mut open.bytes);

@@ -131,6 +131,7 @@ impl LinkConfig {
             loss: Chance::NEVER,
             bursts: Bursts {
                 enter: Chance::NEVER,
+                // A link that was in a burst leaves it when its new conditions have none.
                 leave: Chance::ALWAYS,
                 loss: Chance::NEVER,
             },

@@ -338,6 +338,7 @@ impl Link {
     }
 
     fn insert(&mut self, due: Instant, ecn: Ecn, datagram: Vec<u8>) {
+        // Behind those of the same time, so that these arrive in the order in which they were sent.
         let at = self.in_flight.partition_point(|other| other.due <= due);
         let flying = InFlight { due, ecn, datagram };
         self.in_flight.insert(at, flying);

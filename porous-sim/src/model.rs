@@ -125,6 +125,7 @@ impl Model {
     /// ```
     pub fn delivered(&mut self, packet: &Received, context: &str) {
         let (channel, skipped) = self.find(packet, context);
+        // The channel is in order: packets that were sent before this one can come no more.
         let mut passed = channel.open.drain(..skipped);
         let lost = passed.any(|open| open.needed);
         assert!(!lost, "a reliable packet was skipped; {context}");

@@ -293,6 +293,7 @@ fn connected_peer(world: &mut World, address: u32) -> Option<PeerId> {
         if let Event::Connected { peer, .. } = event {
             return Some(peer);
         }
+        // An attempt that has failed would otherwise only show as a timeout of the test.
         let disconnected = matches!(event, Event::Disconnected { .. });
         let seed = world.seed();
         assert!(!disconnected, "{address}: {event:?}; replay with {seed}");

@@ -78,6 +78,7 @@ impl Bottleneck {
             Queue::Bytes(most) => waiting + bits > 8 * u128::from(most),
             Queue::CoDel { target, interval } => {
                 let micros = |picos: u128| u64::try_from(picos / PICOS).unwrap_or(u64::MAX);
+                // CoDel decides when a datagram leaves. That time is known here when it comes.
                 let (leaves, wait) = (micros(now + backlog), micros(backlog));
                 let times = [target, interval];
                 let is_full = backlog > picos(LONGEST_CODEL);

@@ -121,6 +121,7 @@ impl<A: SimAddress> Station<A> {
         self.touched = false;
         self.resting = self.service.rest(now);
         self.inbox_bytes = 0;
+        // The host knows only the clock of its own machine.
         let now = self.clock.show(now);
         #[cfg(feature = "swarm")]
         self.watch.wakes();

@@ -174,6 +174,7 @@ impl Trace {
     /// ```
     pub fn note(&mut self, now: Instant, note: &str) {
         self.digest.write_u64(now.as_micros());
+        // No happening has the code 0. The length comes first, so that two notes never read as one.
         self.digest.write(&[0]);
         self.digest.write_usize(note.len());
         self.digest.write(note.as_bytes());

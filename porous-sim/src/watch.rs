@@ -76,6 +76,7 @@ impl<A: SimAddress> Watch<A> {
         let account = self.accounts.entry(from).or_default();
         account.received += len;
         let taken = matches!(taken, Disposition::Accepted(_) | Disposition::Handled(_));
+        // A datagram of a peer from another address does not prove that the peer receives there.
         account.known |= taken && place == Some(from);
         account.asked |= taken;
         if !account.known {

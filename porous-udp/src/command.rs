@@ -185,6 +185,7 @@ impl Command {
         match self {
             Self::Listen(policy) => host.listen(policy).map_err(CommandError::Listen)?,
             Self::Connect { to, greeting } => {
+                // The error has to name an address even if the command named none.
                 let nowhere = || SocketAddr::from(([0, 0, 0, 0], 0));
                 let address = to.first().copied().unwrap_or_else(nowhere);
                 return match host.connect_with(&to, &greeting) {

@@ -284,6 +284,7 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
         let end = now + self.bound.time_limit;
         self.bound.host.handle_timeout(now);
         if self.bound.socket.asks_for_closed_ports() && !self.connects() {
+            // No attempt to connect is left that could use the errors, and each may cost a call.
             self.bound.socket.ask_for_closed_ports(false);
         }
         self.bound.outbox.begin();

@@ -54,6 +54,7 @@ impl Inbox {
     /// Room for many datagrams, and for what the system tells of them.
     pub(crate) fn slots(&mut self) -> ([IoSliceMut<'_>; SLOTS], &mut [RecvMeta; SLOTS]) {
         let mut slots = self.slots.chunks_exact_mut(SLOT);
+        // The array has a fixed length; where there are fewer slots, the others have no room.
         let slots = from_fn(|_| IoSliceMut::new(slots.next().unwrap_or_default()));
         (slots, &mut self.filled)
     }
@@ -85,6 +86,7 @@ impl core::fmt::Debug for Inbox {
 /// The datagrams of a slot, each `stride` bytes long except the last, which may be shorter. No bytes at
 /// all are one empty datagram.
 fn train(bytes: &[u8], stride: usize) -> impl Iterator<Item = &[u8]> {
+    // An empty datagram has a stride of 0, by which its length cannot be divided.
     let stride = stride.max(1);
     let count = bytes.len().div_ceil(stride).max(1);
     (0..count).map(move |index| {

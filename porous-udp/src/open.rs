@@ -28,6 +28,7 @@ pub fn bind(addresses: impl ToSocketAddrs) -> io::Result<UdpSocket> {
         ErrorKind::InvalidInput,
         "cannot bind a UDP socket: the name stands for no address",
     );
+    // A name may stand for several addresses, of which this machine may have only some.
     for address in addresses.to_socket_addrs()? {
         match open(normalise(address)) {
             Ok(socket) => return Ok(socket),

@@ -267,6 +267,7 @@ impl Outbox {
         let mut places: Vec<_> = batches.map(|batch| &mut batch.at).collect();
         // In the order of the buffer, so that no copy overwrites bytes that were not moved yet.
         places.sort_unstable_by_key(|at| at.start);
+        // Nothing refers to the buffer any more, so there is nothing to pack.
         self.used = 0;
         for at in places {
             let (from, len) = (at.clone(), at.len());
@@ -296,6 +297,7 @@ impl Outbox {
             !is_old
         });
         if lost > 0 {
+            // An address without kept datagrams counts as refusing no more: the next one tries it anew.
             self.refused = self.kept.iter().map(|batch| batch.to).collect();
             self.pack();
         }

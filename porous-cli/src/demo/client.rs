@@ -113,6 +113,7 @@ impl Client {
                 host.send(peer, channel, packet, mode)
             });
         }
+        // After the packets of the game: the file gets the room that these leave.
         let queued = server.peer(down).map_or(0, Peer::queued_bytes);
         let send = |piece| server.send(down, FILE, piece, Mode::Reliable);
         self.transfer.send(queued, send);

@@ -29,6 +29,7 @@ pub(crate) fn load(path: Option<&Path>) -> io::Result<Bytes> {
             return Err(io::Error::other("not a regular file"));
         }
         File::open(path)?
+            // One byte more than allowed tells a file that is too long.
             .take(LEN_MAX + 1)
             .read_to_end(&mut bytes)?;
         if bytes.len() as u64 > LEN_MAX {

@@ -83,6 +83,7 @@ fn run(args: &DemoArgs, files: Files) -> io::Result<bool> {
     progress.finish();
 
     let report = Report::new(args, seed, &files.payload, &session);
+    // Also if not all clients connected: the results say how many did.
     if let Some(mut json) = files.json {
         serde_json::to_writer_pretty(&json, &report)?;
         writeln!(json)?;

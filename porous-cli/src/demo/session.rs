@@ -93,6 +93,7 @@ impl Session {
             if elapsed >= seconds + seconds * 10 {
                 return Ok(());
             }
+            // Packets on the links wait at no host, so they are given time to arrive.
             if elapsed >= seconds + under_way.min(seconds * 10) && self.is_drained() {
                 return Ok(());
             }

@@ -45,6 +45,7 @@ pub(crate) fn main(args: &SwarmArgs) -> ExitCode {
 fn run(args: &SwarmArgs, trace: Option<File>) -> io::Result<u64> {
     let (first, policy) = (args.first, args.policy.map(PolicyArg::policy));
     if let Some(mut trace) = trace {
+        // Apart from the sweep, which keeps no text of its worlds.
         let outcome = swarm::run(args.first, policy, true);
         trace.write_all(outcome.text.unwrap_or_default().as_bytes())?;
     }
@@ -70,6 +71,7 @@ fn run(args: &SwarmArgs, trace: Option<File>) -> io::Result<u64> {
             worlds += 1;
             if let Some(failure) = &outcome.failure {
                 failed += 1;
+                // Or the bar and the lines would overwrite each other.
                 bar.suspend(|| tell(&outcome, failure));
             }
             bar.inc(1);

@@ -91,6 +91,7 @@ pub(super) fn ranged<S: Stream, T: Integer>(
     if !S::READS && distance > span {
         return Err(rare(Error::OutOfRange));
     }
+    // As many bits as the largest distance has. Some numbers of that width may be beyond the range.
     wide(stream, &mut distance, u128::BITS - span.leading_zeros())?;
     if S::READS {
         if distance > span {

@@ -112,6 +112,7 @@ impl Stream for ReadStream<'_> {
         if bits > 64 {
             return Err(rare(Error::Bounds));
         }
+        // The usual case first: most values need no new word.
         if bits <= self.waiting {
             *value = low(self.word, bits);
             // To shift by all 64 bits would overflow, and has to give 0.
@@ -124,6 +125,7 @@ impl Stream for ReadStream<'_> {
         if loaded < missing {
             return Err(rare(Error::End));
         }
+        // The bits that wait, and behind them the first bits of the next word.
         *value = low(self.word | word << self.waiting, bits);
         self.word = word.checked_shr(missing).unwrap_or(0);
         self.waiting = loaded - missing;

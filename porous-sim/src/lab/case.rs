@@ -90,6 +90,7 @@ impl Path {
         let path = Self {
             rate: kbits * 1000,
             rtt: ms(rtt),
+            // Replaced at once by `bdp`, which needs the rate and the round trip.
             queue: Queue::CODEL,
             policer: None,
             loss: 0.0,
@@ -149,6 +150,7 @@ impl Path {
     pub(super) fn flow(&self, case: &Case, index: u64, work: Work, start: Duration) -> Entry {
         let service = match case.controller.subject {
             Subject::Porous(_) => self.service,
+            // TCP runs in a kernel, whatever the ticks of a game.
             Subject::Tcp(_) => EVENTS,
         };
         let ends = case

@@ -28,6 +28,7 @@ impl Porous {
         let host = |config: Config, index| {
             let channels = config.channels(&[Priority::High, Priority::Low]);
             let config = channels
+                // Longer than the longest outage of a row, so that no connection ends.
                 .and_then(|config| config.timeout(Duration::from_secs(60)))
                 .unwrap_or_else(|error| panic!("two channels and a minute: {error}"))
                 .congestion(congestion);

@@ -49,6 +49,7 @@ impl Record {
         let index = time.as_micros() / SAMPLE.as_micros();
         usize::try_from(index)
             .unwrap_or(usize::MAX)
+            // A time beyond the run stands for the last sample.
             .min(self.queue.len().saturating_sub(1))
     }
 
@@ -86,6 +87,7 @@ impl Record {
         let [(before, sent_before), (after, sent_after)] = [from, to].map(|at| self.at(flow, at));
         let datagrams = sent_after.datagrams - sent_before.datagrams;
         let sent = sent_after.offered - sent_before.offered;
+        // `offered` counts the headers of IP and UDP. Those that are not asked for are taken off.
         let bytes = sent - (super::road::HEADERS - headers) * datagrams;
         let arrived = (after.delivered - before.delivered).max(1);
         100.0 * (bytes as f64 / arrived as f64 - 1.0)

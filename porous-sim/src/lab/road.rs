@@ -90,6 +90,7 @@ impl Road {
     pub(super) fn send(&mut self, flow: usize, end: usize, now: Instant, datagram: Vec<u8>) {
         let way = &mut self.ways[flow];
         if end == 1 {
+            // Acknowledgements share no bottleneck: nothing holds up what comes back.
             way.back.send(now, datagram);
             return;
         }
@@ -104,6 +105,7 @@ impl Road {
         if let Some(Fate::Carried { due, .. }) = fate {
             way.count.carried += bytes;
             self.free_at = due;
+            // The shared link keeps the order, so datagrams leave it in the order of their owners.
             self.owners.push_back(flow);
         } else {
             way.count.dropped += 1;
@@ -117,6 +119,7 @@ impl Road {
                 return;
             };
             if let Some(flow) = self.owners.pop_front() {
+                // From the time at which it left, not from now, or a late call would add to its delay.
                 self.ways[flow].there.send(left, datagram);
             }
         }

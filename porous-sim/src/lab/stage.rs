@@ -126,6 +126,7 @@ impl Stage {
     pub(super) fn run_until(&mut self, until: Duration) {
         let until = Instant::ZERO + until;
         while let Some(next) = self.next().filter(|&next| next <= until) {
+            // Before the events of that time, which may change the state.
             self.sample_before(next);
             self.rounds = if next > self.now { 0 } else { self.rounds + 1 };
             assert!(self.rounds < AT_ONCE, "time stands still at {:?}", self.now);
@@ -183,6 +184,7 @@ impl Stage {
         }
         for end in 0..2 {
             while let Some(datagram) = self.road.receive(index, end, now) {
+                // Not yet to the end: one that is served by ticks takes it at its next tick.
                 flow.inbox[end].push(datagram);
             }
             if flow.due(end, now).is_none_or(|due| due > now) {

@@ -122,6 +122,7 @@ impl Working {
                 self.count += 1;
                 self.offered += steady.bytes as u64;
                 let mut packet = vec![0; steady.bytes];
+                // When the packet was due, not when it is sent: a late tick counts as delay.
                 packet[..8].copy_from_slice(&due.as_micros().to_le_bytes());
                 let _ = host.send(peer, SMALL, packet, steady.mode);
             }

@@ -46,6 +46,7 @@ pub(crate) fn main(args: &LabArgs) -> ExitCode {
         );
         return ExitCode::from(USAGE);
     }
+    // Only a whole run writes by default: a part would overwrite the results of all others.
     let is_whole = !args.quick && args.only.is_none() && args.controller.is_none();
     let usual = is_whole.then(|| PathBuf::from("docs/lab"));
     let out = args.out.clone().or(usual);

@@ -101,6 +101,7 @@ fn draw(panel: &Panel<'_>, run: &Run, quantity: &Quantity, top: f64) -> Result<(
         .margin(6)
         .x_label_area_size(18)
         .y_label_area_size(52);
+    // The name of a controller stands above its column only.
     if quantity.name == QUANTITIES[0].name {
         builder.caption(run.controller.name, ("sans-serif", 15));
     }
@@ -128,6 +129,7 @@ fn draw(panel: &Panel<'_>, run: &Run, quantity: &Quantity, top: f64) -> Result<(
         let points = line
             .points
             .iter()
+            // A peak above the axis is drawn at its top.
             .map(|point| (point.time, (quantity.of)(point).min(top)));
         let points: Vec<(f64, f64)> = points.collect();
         chart.draw_series([PathElement::new(points, colour)])?;

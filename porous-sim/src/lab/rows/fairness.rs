@@ -82,6 +82,7 @@ pub(super) fn equal(case: &Case) -> Ran {
         stage.run_until(span[1]);
         stage
     };
+    // The first try is the one that is drawn; the worst of all tries counts.
     let stage = attempt(0);
     let others = (1..case.tries(TRIES)).map(|n| smaller(&shares(&attempt(n), span)));
     let worst = others.fold(smaller(&shares(&stage, span)), f64::min);

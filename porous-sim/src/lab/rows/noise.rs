@@ -29,6 +29,7 @@ fn alone(case: &Case, path: Path, end: Duration) -> Stage {
 
 pub(super) fn wide_loss(case: &Case) -> Ran {
     let end = case.seconds(20, 12);
+    // Rate 0 is no bottleneck, so only a mistaken answer to loss slows the controller down.
     let stage = alone(case, Path::new(0, 100).loss(1.0), end);
     let goodput = stage.record().goodput(0, [s(5), end]) / 1e6;
     let gate = case.of_delay(Gate::AtLeast(7.0));

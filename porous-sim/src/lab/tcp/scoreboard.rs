@@ -127,6 +127,7 @@ impl Scoreboard {
         let (mut above, mut found) = (0, 0);
         let judged = self.judged.max(self.first);
         let mut highest_judged = judged;
+        // From the newest down, so that the segments that arrived behind each one are counted on the way.
         for number in (judged..self.next()).rev() {
             let segment = &mut self.segments[(number - self.first) as usize];
             if segment.sacked {
@@ -153,6 +154,7 @@ impl Scoreboard {
         for segment in self.segments.iter_mut().filter(|segment| !segment.sacked) {
             lost += u32::from(!segment.lost);
             segment.lost = true;
+            // Also those that were sent again: they may be lost again.
             segment.resent = false;
         }
         self.in_flight = 0;

@@ -63,6 +63,7 @@ impl Sender {
 
     pub(super) const fn begin(&mut self, now: Instant) {
         self.begun = true;
+        // Due at once, so that the flow is served and sends its first window.
         self.timer = Some(now);
     }
 
@@ -73,6 +74,7 @@ impl Sender {
         let moved = ack.before > self.board.first();
         let acked = self.board.acknowledge(ack.before);
         if moved {
+            // Only if the acknowledgement moves on: other echoes may be old (RFC 7323 §4.1).
             self.measure(sample as f64 / 1e6);
         }
         self.recovery = self.recovery.filter(|recovery| ack.before < recovery.until);
@@ -82,6 +84,7 @@ impl Sender {
             self.cut(false);
             self.window = self.threshold;
         }
+        // After a timeout the window grows again by slow start. In fast recovery it stands still.
         if self.recovery.is_none_or(|recovery| recovery.by_timer) && moved {
             self.grow(now, acked + sacked);
         }

@@ -138,7 +138,7 @@ pub enum Offer {
     Windows(#[generator(0..20_u8)] u8, #[generator(0..20_u8)] u8),
     /// The two rates, in bytes a second.
     Rates(u32, u32),
-    /// What the check covers.
+    /// The bytes that the check covers.
     Integrity(#[generator(0..3_u8)] u8),
     /// Bits of extensions that are not defined.
     Extensions(u32),

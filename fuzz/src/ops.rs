@@ -113,11 +113,11 @@ pub enum Policy {
     Closed,
     /// All.
     Open,
-    /// Those that the application lets in.
+    /// Hosts that the application accepts.
     Ask,
 }
 
-/// What becomes of a datagram.
+/// The fate of a datagram.
 #[derive(Clone, Copy, Debug, TypeGenerator)]
 pub enum Fate {
     /// The datagram arrives.
@@ -135,7 +135,7 @@ pub enum Fate {
     Damage(u16, u8),
 }
 
-/// How the two hosts are configured.
+/// The configuration of the two hosts.
 #[derive(Clone, Copy, Debug, TypeGenerator)]
 pub struct Setup {
     #[generator(0..4_u8)]

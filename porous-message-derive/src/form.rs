@@ -13,7 +13,7 @@ use crate::leaf::Leaf;
 use crate::range::{Number, Range};
 use crate::shape::Shape;
 
-/// How a value is written.
+/// The way in which a value is written.
 pub(crate) enum Way {
     /// By the type's own `Serialize`.
     Plain,
@@ -45,7 +45,7 @@ pub(crate) struct Form {
     pub(crate) way: Way,
     pub(crate) blank: TokenStream,
     pub(crate) need: Need,
-    /// Where the type stands in the source.
+    /// The place of the type in the source.
     pub(crate) span: Span,
 }
 

@@ -1,4 +1,4 @@
-//! What a session has to know of its connection.
+//! The state of a connection that a session needs.
 
 use core::time::Duration;
 

@@ -60,7 +60,7 @@
 //!         Ok(Self { acks: AckSystem::new(1024), messages: Endpoint::new(config) })
 //!     }
 //!
-//!     /// Twenty times a second, whether there is something to say or not.
+//!     /// Called twenty times a second, also if no message waits.
 //!     fn packet(&mut self, now: Instant) -> Result<Vec<u8>, porous_message::Error> {
 //!         let mut header = self.acks.packet_sent(now);
 //!         let mut packet = write(&mut header, &mut [0; 8])?.to_vec();

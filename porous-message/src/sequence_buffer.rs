@@ -25,7 +25,7 @@ const MAX_SIZE: usize = 1 << 15;
 /// assert_eq!(sent.get(65_535), Some(&"fire"));
 /// assert_eq!(sent.newest(), Some(0));
 ///
-/// // What is more than 255 behind is gone.
+/// // Numbers more than 255 behind are gone.
 /// sent.insert(255, "jump");
 /// assert_eq!(sent.get(65_535), None);
 /// assert_eq!(sent.get(0), Some(&"run"));

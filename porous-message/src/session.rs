@@ -54,7 +54,7 @@ const STALE: Duration = Duration::from_millis(100);
 ///     now: Instant,
 /// ) -> Result<(), Box<dyn core::error::Error>> {
 ///     while let Some(received) = host.receive(peer) {
-///         // One that is refused is counted, and no reason to stop.
+///         // A refused packet is counted, and no reason to stop.
 ///         let _ = session.receive_packet(&received.payload);
 ///     }
 ///     while let Some(event) = host.poll_event() {
@@ -96,7 +96,7 @@ pub struct Session<M> {
     pace: u64,
 }
 
-/// One of the newest packets.
+/// A packet that was written recently.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     /// The length of the packet; 0 once its receipt has come.

@@ -92,7 +92,7 @@
 //!
 //! A host that is bound to `[::]` serves both IPv6 and IPv4. Addresses at which no host can be are
 //! refused, and an attempt to connect to one that cannot be reached ends at once: see
-//! [`porous_udp`](porous_udp#where-nobody-is).
+//! [`porous_udp`](porous_udp#unreachable-addresses).
 //!
 //! # When the network fails
 //!

@@ -1,4 +1,4 @@
-//! What a link does to the datagrams it carries.
+//! The conditions of a link: its effects on the datagrams that it carries.
 
 mod ecn;
 
@@ -374,7 +374,7 @@ impl LinkConfig {
         self
     }
 
-    /// How much may wait where the [`rate`](Self::rate) is limited. Default: 100 ms.
+    /// The queue where the [`rate`](Self::rate) is limited. Default: 100 ms.
     ///
     /// ```
     /// let c = porous_sim::LinkConfig::new().rate(64_000).queue(porous_sim::Queue::Bytes(8000));

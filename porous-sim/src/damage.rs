@@ -1,4 +1,4 @@
-//! What a link does to the bytes of a datagram: bits flipped, an end cut off.
+//! The damage of a link to the bytes of a datagram: bits flipped, an end cut off.
 
 use alloc::vec::Vec;
 

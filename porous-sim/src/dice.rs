@@ -7,7 +7,7 @@
 
 use crate::Seed;
 
-/// What a random number decides.
+/// The effect that a random number decides.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Effect {
     Loss,

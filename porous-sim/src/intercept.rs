@@ -11,7 +11,7 @@ use porous_proto::{Ecn, Instant};
 
 use crate::{Network, SimAddress};
 
-/// What a hook decides about a datagram that a host sends. A datagram that passes then meets the
+/// The decision of a hook about a datagram that a host sends. A datagram that passes then meets the
 /// conditions of its link like any other.
 ///
 /// ```

@@ -11,7 +11,7 @@ use crate::dice::{Dice, Effect};
 use crate::rate::Bottleneck;
 use crate::{EcnPath, LinkConfig, LinkStats, Seed};
 
-/// What a link decided about a datagram when it was sent.
+/// The decision of a link about a datagram, made when it was sent.
 ///
 /// ```
 /// use porous_proto::Instant;
@@ -51,9 +51,9 @@ pub enum Fate {
 
 /// A one-way link for datagrams, in virtual time.
 ///
-/// What becomes of a datagram is decided when it is sent, from the conditions of that moment. The
-/// decision depends on the seed, the conditions, and the times and lengths of what was sent, on nothing
-/// else. Each effect has random numbers of its own: a link loses the same datagrams whether it also
+/// The fate of a datagram is decided when it is sent, from the conditions of that moment. The decision
+/// depends only on the seed, the conditions, and the times and lengths of the datagrams that were sent.
+/// Each effect has random numbers of its own: a link loses the same datagrams whether it also
 /// duplicates, delays or reorders.
 ///
 /// Time must not run backwards: a time earlier than the latest that the link has seen counts as the
@@ -119,7 +119,7 @@ impl Link {
         }
     }
 
-    /// Sends a datagram and returns what becomes of it, which only a test should look at.
+    /// Sends a datagram and returns its fate, which only a test should look at.
     ///
     /// ```
     /// use porous_proto::Instant;

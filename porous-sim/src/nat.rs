@@ -52,7 +52,7 @@ impl<A: SimAddress> Nat<A> {
             mapping.open_until.retain(|_, until| *until >= now);
         }
         // The mapping of an endpoint-independent router stays: the host is shown under the same address
-        // again, but nobody gets in before it has sent.
+        // again, but a remote gets in only after the host has sent to it.
         if self.router.mapping != NatRule::EndpointIndependent {
             self.mappings.retain(|it| !it.open_until.is_empty());
         }

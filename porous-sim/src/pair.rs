@@ -10,7 +10,7 @@ use porous_proto::{
 
 use crate::{LinkConfig, Seed, World};
 
-/// How long two hosts may take to connect.
+/// The longest time that two hosts may take to connect.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A world of two hosts, [`A`](Self::A) and [`B`](Self::B), which know each other's address.

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use porous_proto::Instant;
 
-/// How the program around a host calls it.
+/// The way in which the program around a host calls it.
 ///
 /// ```
 /// use core::time::Duration;

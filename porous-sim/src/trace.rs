@@ -24,7 +24,7 @@ pub(crate) enum Happening {
     BadChecksum,
 }
 
-/// What a send is recorded as.
+/// The happening that is recorded when a datagram is sent.
 impl From<Fate> for Happening {
     fn from(fate: Fate) -> Self {
         match fate {

@@ -28,7 +28,7 @@ struct Account {
     asked: bool,
 }
 
-/// What one host did.
+/// The observations of one host.
 #[derive(Debug)]
 pub(crate) struct Watch<A> {
     accounts: BTreeMap<A, Account>,

@@ -61,7 +61,7 @@
 //!         }
 //!     }
 //!
-//!     // Sleep until somebody has something to do, or the device has a packet.
+//!     // Sleep until a host or the interface has something to do, or the device has a packet.
 //!     let wake_at = [
 //!         interface.poll_at(now, &sockets),
 //!         server.poll_at(now, sockets.get(server_socket)),
@@ -70,7 +70,7 @@
 //!     let wake_at = wake_at.into_iter().flatten().min();
 //!     # assert!(wake_at.is_some());
 //!     # let _ = wake_at;
-//!     now += Duration::from_millis(1); // the loopback device cannot wake anybody
+//!     now += Duration::from_millis(1); // the loopback device cannot end a sleep
 //! }
 //! assert_eq!(greeting.as_deref(), Some(&b"hello"[..]));
 //! # Ok::<(), Box<dyn core::error::Error>>(())

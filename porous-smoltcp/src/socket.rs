@@ -1,4 +1,4 @@
-//! What a socket of smoltcp does with a datagram, and what each of its errors means.
+//! The attempts to send by a socket of smoltcp, the meaning of its errors, and a watch for stuck ones.
 
 use core::fmt;
 use core::time::Duration;

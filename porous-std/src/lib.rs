@@ -80,7 +80,7 @@
 //! use core::time::Duration;
 //! use porous_std::{ChannelId, Config, Disconnect, Event, HostThread, Listen, Mode, Output, UdpHost};
 //!
-//! /// One tick of the client: whether the game goes on.
+//! /// One tick of the client. Returns true while the game goes on.
 //! fn client_tick(network: &mut HostThread) -> Result<bool, Box<dyn core::error::Error>> {
 //!     while let Some(output) = network.poll() {
 //!         match output {
@@ -95,7 +95,7 @@
 //!             _ => {}
 //!         }
 //!     }
-//!     // Here the game moves and draws, and sends what there is to say.
+//!     // Here the game moves and draws, and sends its packets.
 //!     Ok(true)
 //! }
 //!
@@ -114,7 +114,7 @@
 //!         }
 //!     }
 //! }
-//! // It has left, so that its packet has arrived; perhaps it was not polled yet.
+//! // The client has left, so its packet has arrived; perhaps the server has not polled it yet.
 //! while said.is_empty() {
 //!     if let Some(Output::Packet { packet, .. }) = server.poll() {
 //!         said.push(packet.payload);
@@ -143,7 +143,7 @@
 //!
 //! A host that is bound to `[::]` serves both IPv6 and IPv4, and an IPv4 peer has an IPv4 address: see
 //! [`porous_udp`](porous_udp#addresses). Addresses at which no host can be are refused, and an attempt to
-//! connect to one that cannot be reached ends at once: see [`porous_udp`](porous_udp#where-nobody-is).
+//! connect to one that cannot be reached ends at once: see [`porous_udp`](porous_udp#unreachable-addresses).
 //!
 //! # When the network fails
 //!

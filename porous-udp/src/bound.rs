@@ -31,7 +31,7 @@ pub(crate) struct Bound<S: SystemSocket> {
     pub(crate) time_limit: Duration,
 }
 
-/// What an application says and asks, with the clock filled in: see the methods of
+/// The verbs of an application, with the clock filled in: see the methods of
 /// [`Endpoint`](crate::Endpoint).
 impl<S: SystemSocket> Bound<S> {
     pub(crate) fn listen(&mut self, policy: Listen) -> Result<(), ListenError> {
@@ -264,9 +264,9 @@ impl<S: SystemSocket> Bound<S> {
 
 impl<S: SystemSocket> Drop for Bound<S> {
     fn drop(&mut self) {
-        // What panicked may have been the host, and a second panic would abort the program.
+        // The host itself may have panicked, and a second panic would abort the program.
         if !thread::panicking() {
-            // A peer that is not told notices by its timeout.
+            // An error is ignored: a peer that is not told notices by its timeout.
             let _unsent = self.say_goodbye();
         }
     }

@@ -1,4 +1,4 @@
-//! How much the system holds for a socket, on the way in and on the way out.
+//! The sizes of a socket's buffers in the system, on the way in and on the way out.
 
 use std::io;
 

@@ -170,7 +170,7 @@ fn a_call_sends_what_its_time_allows_and_the_rest_is_due_at_once() {
     crowd.server.set_time_limit(MS);
     let sent = crowd.sent();
     assert!((20..=20 + BATCH).contains(&sent), "{sent} in a millisecond");
-    // It all arrives.
+    // Every packet arrives.
     crowd.server.set_time_limit(limit);
     let mut missing = crowd.clients.len();
     for _ in 0..500 {

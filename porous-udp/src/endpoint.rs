@@ -1,4 +1,4 @@
-//! One socket, one host, one clock.
+//! The endpoint of a driver: one socket, one host, one clock.
 
 use core::net::SocketAddr;
 use core::time::Duration;

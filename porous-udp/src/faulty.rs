@@ -377,8 +377,7 @@ fn a_signal_hides_nothing_that_has_arrived() {
     }
 }
 
-/// As a library does that keeps account of readiness, and does not ask the system if it knows that
-/// nothing is there.
+/// A library that keeps account of readiness does not ask the system if it knows that no datagram is there.
 #[test]
 fn later_may_be_said_without_a_number() {
     for open in PATHS {
@@ -421,7 +420,7 @@ fn a_datagram_without_room_is_kept_and_not_overtaken() {
     for (open, errno) in PATHS.into_iter().zip([Errno::AGAIN, Errno::INTR]) {
         let mut pair = Pair::new(open);
         pair.faults.send.lock().unwrap().always = Some(errno.into());
-        // It would not be repeated.
+        // Unreliable, so that it is not sent again if it gets lost.
         pair.send_as(Mode::Unreliable, vec![0]).unwrap();
         let sent = pair.client.stats().datagrams_sent;
         for index in 1..20 {
@@ -499,7 +498,7 @@ fn large() -> Vec<u8> {
 fn a_batch_that_fails_is_sent_one_by_one() {
     for (errors, lost) in [(1, 0), (2, 1)] {
         let mut pair = Pair::new(Endpoint::new);
-        // What Linux says of a network card that cannot do checksums.
+        // The error of Linux for a network card that cannot do checksums.
         for _ in 0..errors {
             pair.fail_send(if lost == 0 { Errno::IO } else { Errno::INVAL });
         }

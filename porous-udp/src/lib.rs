@@ -32,7 +32,7 @@
 //! the address that a request was sent to. On systems that do not tell which one that was, and on a
 //! [plain](Endpoint::plain) path, the system chooses the address.
 //!
-//! # Where nobody is
+//! # Unreachable addresses
 //!
 //! [`connect`](Endpoint::connect) refuses an address at which no host can be, and says what to do
 //! instead: see [`BadAddress`]. [`connect_any`](Endpoint::connect_any) leaves such addresses out.
@@ -59,8 +59,8 @@
 //! | the system says | it means | what is done |
 //! |---|---|---|
 //! | would block, again, interrupted | nothing has come, or there is no room, perhaps for one address only | later: the datagram is kept, nothing to the same address overtakes it, other addresses are tried, and [`SocketStats::send_delayed`] counts. After a signal, receiving goes on |
-//! | connection refused, reset or aborted, and whatever else ICMP reports | a datagram sent before did not arrive | nothing: the report may be forged. [`SocketStats::receive_errors`] counts if it came in place of a datagram, and [an attempt to connect](#where-nobody-is) has an event |
-//! | no route, network or host down, no such device; invalid, address not available, family not supported; access denied, not permitted | no way at this moment, no way at all, or a firewall | the datagram is lost, as any may be, and [`SocketStats::send_lost`] counts; [an attempt to connect](#where-nobody-is) tries the address no more |
+//! | connection refused, reset or aborted, and whatever else ICMP reports | a datagram sent before did not arrive | nothing: the report may be forged. [`SocketStats::receive_errors`] counts if it came in place of a datagram, and [an attempt to connect](#unreachable-addresses) has an event |
+//! | no route, network or host down, no such device; invalid, address not available, family not supported; access denied, not permitted | no way at this moment, no way at all, or a firewall | the datagram is lost, as any may be, and [`SocketStats::send_lost`] counts; [an attempt to connect](#unreachable-addresses) tries the address no more |
 //! | message too long | this datagram cannot be sent from here | the datagram is lost; `send_lost` |
 //! | no buffers, no memory | a queue is full for a moment | the datagram is lost; `send_lost` |
 //! | anything else | the socket is of no more use | `Err`: the driver ends. Say goodbye to the player and make a new host |
@@ -82,8 +82,8 @@
 //!
 //! # Work of a call
 //!
-//! One call takes in, or sends, what it can in 8 ms: half a turn of a loop of 60 Hz. What is left waits
-//! for the next call. See [`Endpoint::set_time_limit`].
+//! One call takes in, or sends, as many datagrams as it can in 8 ms, half a turn of a loop of 60 Hz. The
+//! others wait for the next call. See [`Endpoint::set_time_limit`].
 //!
 //! # Batches
 //!

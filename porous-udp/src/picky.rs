@@ -178,7 +178,7 @@ fn many_addresses_that_refuse_delay_nobody_else_for_long() {
     crowd.refuse(0..28);
     for word in 0..20 {
         crowd.say(Mode::Unreliable, word);
-        // As often as the driver wants it.
+        // Steps as often as the driver wants them.
         let heard = (0..10).map(|_| {
             crowd.step();
             simulated::pass(RETRY_SEND);

@@ -20,7 +20,7 @@ struct Source {
 
 /// For each remote address, the address of this host to which its datagrams were sent.
 ///
-/// It stays empty until the host listens. A client sends by the best route that the system knows, also
+/// The map stays empty until the host listens. A client sends by the best route that the system knows, also
 /// when that changes.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {

@@ -32,7 +32,7 @@ pub(crate) fn fast(_: u64) -> Ends {
     [0, 1].map(|_| Box::new(Conversations::new(make)) as Box<dyn Endpoint>)
 }
 
-/// Where a conversation puts its datagrams.
+/// The output of a conversation, which puts its datagrams into a queue.
 struct Output {
     channel: u8,
     leaving: Rc<RefCell<VecDeque<Vec<u8>>>>,

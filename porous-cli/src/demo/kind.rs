@@ -19,7 +19,7 @@ pub(crate) const CHANNELS: [Priority; 4] = [
 pub(crate) enum Kind {
     /// A shot was fired, a door opened: reliable.
     Event,
-    /// Where something is now; the next one replaces it: unreliable.
+    /// The place of an object now, which the next state replaces: unreliable.
     State,
     /// A large piece of the world that may come late, but not out of order: passive.
     Update,

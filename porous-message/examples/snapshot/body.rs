@@ -13,8 +13,9 @@ const PLACE: [RangeInclusive<i16>; 3] = [ACROSS, ACROSS, ABOVE];
 /// Speeds in steps of 1/512 m/s.
 const SPEED: RangeInclusive<i16> = -8192..=8191;
 const AT_REST: [i16; 3] = [0; 3];
-/// What the components of a rotation are rounded to, and which difference of two counts as small.
+/// The range of the rounded components of a rotation.
 const TURN: RangeInclusive<i16> = -255..=255;
+/// The differences of two components that count as small.
 const SMALL_TURN: RangeInclusive<i16> = -64..=63;
 const HEALTH: RangeInclusive<u8> = 0..=100;
 

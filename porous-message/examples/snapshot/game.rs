@@ -33,7 +33,7 @@ const SERVER: u32 = Pair::B;
 /// The channel of snapshots, and of refusals back.
 const SNAPSHOTS: u8 = 0;
 
-/// How a game is played.
+/// The settings of a game.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) seed: Seed,

@@ -8,14 +8,14 @@ use crate::history::{GROUPS, Group, History};
 /// The longest part in bytes: with the bytes that porous adds, it fits a datagram of 1200 bytes.
 pub(crate) const PART_BYTES: usize = 1100;
 
-/// How far back a baseline may be, in ticks.
+/// Ticks that a baseline may be older than its part, at most.
 pub(crate) const LONGEST_AGE: u8 = 127;
 
 /// Some groups at one tick.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) header: Header,
-    /// One for each entry of the header.
+    /// The groups, one for each entry of the header.
     pub(crate) groups: Vec<Group>,
 }
 

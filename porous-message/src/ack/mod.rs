@@ -30,11 +30,11 @@
 //! struct Player {
 //!     acks: AckSystem,
 //!     coins: u32,
-//!     /// What was told in which packet.
+//!     /// The number of coins in each packet that was sent.
 //!     told: SequenceBuffer<u32>,
-//!     /// What the other one is known to know.
+//!     /// The newest of these numbers that the other player is known to have.
 //!     known: u32,
-//!     /// What the other one has.
+//!     /// The coins of the other player.
 //!     seen: u32,
 //! }
 //!
@@ -80,7 +80,7 @@
 //! assert_eq!(bob.receive(now, packet)?, Freshness::Duplicate);
 //! assert_eq!((bob.seen, alice.known), (70, 0));
 //!
-//! // Bob's answer tells her that he knows.
+//! // Bob's answer acknowledges her packet.
 //! let packet = bob.send(now, &mut buffer)?;
 //! now = now + Duration::from_millis(20);
 //! assert_eq!(alice.receive(now, packet)?, Freshness::New);

@@ -27,7 +27,7 @@ const LOSS_OF: usize = 256;
 /// The whole, in hundredths of a percent.
 const ALL: usize = 10_000;
 
-/// Whether a packet with a certain sequence number was accepted before.
+/// The answer to whether a packet with a certain sequence number was accepted before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[must_use = "a packet that is not new is to be dropped"]
 pub enum Freshness {
@@ -376,7 +376,7 @@ impl AckSystem {
         }
     }
 
-    /// What this side has counted since it was made.
+    /// The counts since this system was made.
     ///
     /// ```
     /// use porous_message::AckSystem;

@@ -21,7 +21,7 @@ const BULK: ChannelId = ChannelId(1);
 /// The length of a message in bytes.
 pub(crate) const LEN: usize = 27;
 
-/// What carries the messages.
+/// The carrier of the messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
     Session,

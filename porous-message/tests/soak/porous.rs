@@ -24,7 +24,7 @@ struct Both {
     speakers: [Speaker; 2],
 }
 
-/// How the two are set.
+/// The settings of both ends.
 #[derive(Clone, Copy)]
 pub(crate) struct Settings {
     pub(crate) channel: Channel,

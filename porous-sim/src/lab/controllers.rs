@@ -27,7 +27,7 @@ pub(super) enum Subject {
     Tcp(Tcp),
 }
 
-/// Which gates apply to a controller.
+/// The class of a controller, which decides its gates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     /// No gates.

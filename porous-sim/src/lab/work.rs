@@ -26,7 +26,7 @@ pub(super) struct Work {
     push: Option<Push>,
 }
 
-/// One packet again and again.
+/// Packets of one length at a steady rate.
 #[derive(Clone, Copy, Debug)]
 struct Steady {
     /// Packets a second.

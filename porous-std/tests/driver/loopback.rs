@@ -88,7 +88,7 @@ fn a_conditioner_stands_in_between() {
 
 #[test]
 fn nobody_there_is_a_timeout_and_no_error() {
-    // Where nobody listens, the system answers each datagram with an ICMP message.
+    // The system answers each datagram to a closed port with an ICMP message.
     let gone = std::net::UdpSocket::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()

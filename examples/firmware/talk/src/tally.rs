@@ -20,7 +20,7 @@ pub struct Tally {
     bytes: usize,
 }
 
-/// What went wrong with a packet.
+/// The reason why a session failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {
     /// A packet has another content, mode or channel than it was sent with.

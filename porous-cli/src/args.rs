@@ -156,7 +156,7 @@ pub(crate) struct DemoArgs {
     /// The rules that all hosts follow
     #[arg(long, default_value = "modern")]
     pub(crate) policy: PolicyArg,
-    /// The seed of what the links do [default: another one for each run]
+    /// The seed of the simulated links [default: another one for each run]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// The file to send, at most 256 MiB [default: the first MiB of this program]

@@ -113,6 +113,7 @@ impl Field {
             .clone()
             .map_or_else(|| index().into(), Member::from);
         let attributes = Attributes::of(&field.attrs)?;
+        // Such an attribute would be ignored, which its author cannot have meant.
         if let (Some(_), Some(other)) = (&attributes.skip, attributes.sent()) {
             let what =
                 format!("`{other}` says how a field is sent, and `skip` says that it is not");

@@ -24,6 +24,7 @@ impl Leaf<'_> {
         match &value.kind {
             Kind::With(path) => Ok(Way::With(path.clone())),
             Kind::Quantized(range, resolution) => self.quantized(range, resolution),
+            // Without steps, a range would not save any bits of a float.
             Kind::Range(_) if matches!(self.shape, Shape::Float) => {
                 let what = "a range of floats has steps: add `resolution = r`";
                 Err(Error::new(name.span(), what))

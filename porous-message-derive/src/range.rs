@@ -82,6 +82,7 @@ impl Range {
             let what = format!("write `{example}`: both ends belong to it");
             return Err(Error::new_spanned(start, what));
         }
+        // `..` was refused above, so that both ends belong to every range.
         input.parse::<Token![..=]>()?;
         let end = Number::parse(input, example)?;
         let ends = start.literal.zip(end.literal);

@@ -44,6 +44,7 @@ impl<'t> Shape<'t> {
             Argument::None => Self::primitive(name),
             Argument::One(ty) if name == "Vec" => Ok(Self::Vec(ty)),
             Argument::One(ty) if name == "Option" => Ok(Self::Option(ty)),
+            // A generic type of another name has to implement `Serialize` itself.
             Argument::One(_) | Argument::Many => Ok(Self::Other),
         }
     }

@@ -196,7 +196,7 @@ impl<M: Serialize> Session<M> {
         self.endpoint.set_timeout(patience);
         self.forget_open(now);
         let waiting = self.look_at_waiting(&carrier, now);
-        // A peak that decays: a tick in which little waited says nothing of what the host could have sent.
+        // A peak that decays: a tick in which little waited does not show how much the host could have sent.
         self.pace = (self.pace - self.pace / 8).max(self.left.saturating_sub(waiting));
         self.left = waiting;
         let mut room = self.room(tick, &carrier);
@@ -228,8 +228,9 @@ impl<M: Serialize> Session<M> {
         waiting
     }
 
-    /// Bytes to write in this tick: what the host sends in two ticks, or one packet if that is more, less
-    /// what waits in the host or is on its way beyond the congestion window. The last packet may exceed them.
+    /// Bytes to write in this tick: as many as the host sends in two ticks, or one packet if that is more,
+    /// less those that wait in the host or are on their way beyond the congestion window. The last packet may
+    /// exceed them.
     fn room(&self, tick: Duration, carrier: &Carrier) -> u64 {
         let (window, rtt) = (u128::from(carrier.window), carrier.rtt.as_micros().max(1));
         let of_window = u64::try_from(window * tick.as_micros() / rtt).unwrap_or(u64::MAX);

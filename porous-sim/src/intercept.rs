@@ -115,7 +115,7 @@ impl<A: SimAddress> Gate<A> {
         }
     }
 
-    /// Sends a datagram, or what the hook puts in its place.
+    /// Sends a datagram, or the one that the hook puts in its place.
     pub(crate) fn send(
         &mut self,
         now: Instant,
@@ -127,6 +127,7 @@ impl<A: SimAddress> Gate<A> {
             Intercept::Pass => self.pass(now, pair, (ecn, datagram), network),
             Intercept::Duplicate => {
                 note(network, pair, "a copy is made");
+                // Both go through the link, so that each has a fate of its own.
                 network.send_marked(now, pair, ecn, datagram.clone());
                 self.pass(now, pair, (ecn, datagram), network);
             }

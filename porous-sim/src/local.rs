@@ -25,6 +25,7 @@ impl LocalClock {
     }
 
     pub(crate) fn set_drift(&mut self, now: Instant, ppm: i32) {
+        // The time so far is kept as the old drift made it.
         self.shown = self.show(now);
         self.at = now;
         // A clock that stands still or runs backwards would never show a deadline.
@@ -48,6 +49,7 @@ impl LocalClock {
     pub(crate) fn when(&self, shown: Instant) -> Instant {
         let to_pass = micros(shown) - micros(self.shown);
         let rate = self.rate();
+        // Rounded up, so that the clock shows `shown` by then and a host is not called too early.
         at_micros(micros(self.at) + (to_pass * PPM + rate - 1).div_euclid(rate))
     }
 

@@ -101,6 +101,7 @@ impl Model {
     fn push(&mut self, channel: u8, mode: Mode, packet: Vec<u8>, needed: bool) {
         let channel = &mut self.channels[usize::from(channel)];
         channel.sent[mode as usize] += 1;
+        // A packet with a time to live, or one that may be cancelled, need not arrive.
         channel.missing += u64::from(needed);
         channel.open.push_back(Open {
             mode,

@@ -106,6 +106,7 @@ const fn lte() -> LinkConfig {
 }
 
 const fn transatlantic() -> LinkConfig {
+    // The time of the queue is replaced: CoDel has times of its own.
     line(ms(45), ms(1), ms(0)).loss(0.05).queue(Queue::CODEL)
 }
 

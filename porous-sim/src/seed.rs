@@ -119,6 +119,7 @@ impl Seed {
     /// ```
     #[must_use]
     pub fn child(self, name: &str, index: u64) -> Self {
+        // By the same derivation as a stream, so that parts of parts are as independent.
         Self(self.stream(name, index).next_u64())
     }
 }

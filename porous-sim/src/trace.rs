@@ -160,8 +160,8 @@ impl Trace {
         }
     }
 
-    /// Records a note on what the scenario does, or what an application received. The note counts in
-    /// the digest.
+    /// Records a note, for example on a step of the scenario, or on a packet that an application received.
+    /// The note counts in the digest.
     ///
     /// ```
     /// use porous_proto::Instant;

@@ -255,7 +255,7 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
                 self.bound.socket.sources.learn(from, ours, peer, is_alive);
             }
             errors += usize::from(filled == 0);
-            // At the end of a batch, not of a datagram: what was received has to be taken in.
+            // At the end of a batch, not of a datagram: datagrams that were received have to be taken in.
             if now >= end || errors >= ERRORS_PER_CALL {
                 return Ok(true);
             }

@@ -47,6 +47,7 @@ impl Checker {
         }
         self.seen[word] |= bit;
         self.counts.delivered += 1;
+        // Only a new number can be out of order: a copy is counted as such above.
         if number < self.next {
             self.counts.out_of_order += 1;
         }

@@ -52,6 +52,7 @@ impl porous_std::Conditioner for Conditioner {
     fn release(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)> {
         self.links
             .iter_mut()
+            // Any link that has a datagram: each keeps its own order.
             .find_map(|(&to, link)| Some((to, link.receive(now)?)))
     }
 

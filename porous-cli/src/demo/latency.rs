@@ -21,6 +21,7 @@ impl Latencies {
         let bucket = usize::try_from(latency.as_micros() / BUCKET).unwrap_or(BUCKETS);
         let bucket = bucket.min(BUCKETS - 1);
         if bucket >= self.counts.len() {
+            // Only up to the longest latency: all buckets would take 24 MB for each kind.
             self.counts.resize(bucket + 1, 0);
         }
         self.counts[bucket] += 1;

@@ -40,6 +40,7 @@ fn fill(body: &mut [u8], kind: Kind, seed: Seed, number: u32, sent: Instant) {
         Kind::State => "state",
         Kind::Update => "update",
     };
+    // The time goes into the seed, so that a changed time changes all bytes.
     let seed = Seed::new(seed.get() ^ sent.as_micros());
     seed.stream(name, number.into()).fill_bytes(body);
 }

@@ -137,6 +137,7 @@ impl AckSystem {
         };
         self.sent.insert(sequence, packet);
         self.stats.sent += 1;
+        // 0 with no bits set before the first packet has come: the bits tell it from packet 0.
         let ack = self.received.newest().unwrap_or(0);
         let has_come = |n: &u16| self.received.contains(ack.wrapping_sub(*n));
         let ack_bits = (0..ACKS).filter(has_come).fold(0, |bits, n| bits | 1 << n);

@@ -66,6 +66,7 @@ fn small<S: Stream, T: Integer>(stream: &mut S, number: &mut u128) -> Result<(),
 /// A distance, modulo the width, so that small ones to either side become small numbers: 0, -1, 1, -2
 /// become 0, 1, 2, 3.
 pub(super) fn zigzag<T: Integer>(distance: u128) -> u128 {
+    // The sign is the highest bit of the width, not of the 128 bits.
     let negative = distance >> (T::BITS - 1) & 1;
     (distance << 1 ^ negative.wrapping_neg()) & (u128::MAX >> (128 - T::BITS))
 }

@@ -153,6 +153,7 @@ impl Stream for ReadStream<'_> {
     #[inline]
     fn align(&mut self) -> Result<(), Error> {
         let mut spare = 0;
+        // Whole bytes were loaded, so the bits that wait also tell the place within a byte.
         self.bits(&mut spare, self.waiting % 8)?;
         match spare {
             0 => Ok(()),

@@ -145,6 +145,7 @@ impl Stream for WriteStream<'_> {
 
     #[inline]
     fn align(&mut self) -> Result<(), Error> {
+        // Words are written whole, so the bits that wait also tell the place within a byte.
         self.bits(&mut 0, self.waiting.wrapping_neg() % 8)
     }
 

@@ -162,6 +162,8 @@ impl Path {
             ends,
             there: line
                 .loss(self.loss)
+                // Loss and jitter behind the bottleneck, so that lost data has used its rate, as on a radio
+                // link.
                 .jitter(self.jitter)
                 .jitter_reorders(self.reorders),
             back: line,

@@ -2,7 +2,7 @@
 //! and beside TCP, in virtual time. Behind the feature `lab`; `porous sim lab` runs it.
 //!
 //! Each of the [`ROWS`] is a situation; [`run`] puts one of the [`CONTROLLERS`] into it and returns
-//! what was measured, and what should have been.
+//! measures, and the gates that these should pass.
 
 mod case;
 mod controllers;

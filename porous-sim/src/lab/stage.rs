@@ -175,7 +175,7 @@ impl Stage {
         }
     }
 
-    /// Lets the ends of a flow do what is due.
+    /// Lets the ends of a flow do everything that is due.
     fn serve(&mut self, index: usize) {
         let (flow, now) = (&mut self.flows[index], self.now);
         if !flow.begun && flow.start <= now {
@@ -216,6 +216,7 @@ impl Flow {
         } else {
             now
         };
+        // An end by ticks waits for its next one, and a tick serves an end only once.
         Some(self.service[end].at_or_after(wanted.max(self.resting[end])))
     }
 

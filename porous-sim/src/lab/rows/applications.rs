@@ -63,6 +63,7 @@ pub(super) fn push(case: &Case) -> Ran {
     let work = Work::game().and_push(after, 1_000_000);
     stage.add(path.flow(case, 0, work, s(0)));
     stage.run_until(after);
+    // The bursts of the start are not those of the push.
     stage.forget_bursts();
     stage.run_until(after + s(10));
     let burst = stage.largest_burst(0) as f64 / MTU;

@@ -143,6 +143,7 @@ impl Acknowledgement {
     }
 
     fn decode(bytes: &[u8]) -> Self {
+        // Only packets of these models come here, so a short one is read as zeros and not refused.
         let (head, blocks) = bytes.split_at_checked(ACK).unwrap_or((bytes, &[]));
         let numbers: Vec<u32> = blocks
             .chunks_exact(4)

@@ -64,6 +64,7 @@ impl Receiver {
         let end = self.ranges.remove(&(number + 1)).unwrap_or(number + 1);
         self.ranges.insert(start, end);
         self.recent.push_front(start);
+        // More than the blocks of an acknowledgement, as some of these ranges will have joined.
         self.recent.truncate(16);
     }
 
@@ -75,6 +76,7 @@ impl Receiver {
         for &start in &self.recent {
             let range = self.ranges.range(..=start).next_back();
             let block = range.map(|(&start, &end)| [start, end]);
+            // A range may have been filled or joined with another since it was noted.
             let block = block.filter(|block| block[0] >= self.next && !blocks.contains(block));
             if blocks.len() < BLOCKS {
                 blocks.extend(block);

@@ -64,6 +64,7 @@ impl Scoreboard {
         let mut number = self.resend_from.max(self.first);
         loop {
             let segment = self.segments.get_mut((number - self.first) as usize)?;
+            // A segment that was taken for lost may have arrived since.
             if segment.lost && !segment.resent && !segment.sacked {
                 segment.resent = true;
                 self.to_resend -= 1;
@@ -112,6 +113,7 @@ impl Scoreboard {
 
     /// Takes a segment that has arrived out of the counts of missing ones.
     const fn leave(&mut self, segment: Segment) {
+        // A lost segment was taken out of the flight before, and came back only if it was sent again.
         if !segment.lost || segment.resent {
             self.in_flight -= 1;
         } else {

@@ -146,6 +146,7 @@ impl Sender {
     }
 
     pub(super) fn next(&mut self, now: Instant) -> Option<Vec<u8>> {
+        // Whole segments only: the window may be a fraction.
         if !self.begun || f64::from(self.board.in_flight()) + 1.0 > self.window {
             return None;
         }

@@ -162,8 +162,7 @@ impl Path {
             ends,
             there: line
                 .loss(self.loss)
-                // Loss and jitter behind the bottleneck, so that lost data has used its rate, as on a radio
-                // link.
+                // Loss and jitter are behind the bottleneck, so that lost data has used its rate.
                 .jitter(self.jitter)
                 .jitter_reorders(self.reorders),
             back: line,

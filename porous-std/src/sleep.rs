@@ -25,7 +25,7 @@ pub(crate) fn sleep<const N: usize>(
     match poll(&mut fds, timeout.as_ref()) {
         // On Windows `IN` is two bits, of which the system sets the one that applies.
         Ok(_) => Ok(fds.map(|fd| fd.revents().intersects(PollFlags::IN))),
-        // A signal: the caller finds its deadline not due, and sleeps again.
+        // A signal ended the sleep. Nothing is ready, and `wait` may return early.
         Err(Errno::INTR) => Ok([false; N]),
         Err(error) => {
             let text = format!(

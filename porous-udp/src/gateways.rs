@@ -51,7 +51,8 @@ impl Gateways {
             .asker
             .as_ref()
             .and_then(|asker| asker.connect(to).err());
-        // The host has a route, or no request would have come; without gateways there is none.
+        // A socket without gateways has no route there. No route at all looks the same, but then the answer
+        // cannot leave in any case.
         refused.is_some_and(|error| error.kind() == std::io::ErrorKind::NetworkUnreachable)
     }
 }

@@ -178,7 +178,7 @@ impl Outbox {
 
     /// The batch to be sent next in this turn, and its bytes, if there is one and the socket may have room.
     pub(crate) fn first(&self) -> Option<(&Batch, &[u8])> {
-        // Refused datagrams first: they are older than any other to their addresses.
+        // Refused datagrams first, as they are the oldest.
         let batch = if self.retries > 0 {
             self.kept.front()
         } else {
@@ -221,6 +221,7 @@ impl Outbox {
     pub(crate) fn drop_first(&mut self) -> u64 {
         let count = self.batches.pop_front().map_or(0, |first| first.count());
         if self.is_empty() {
+            // Nothing refers to the buffer any more, so there is nothing to pack.
             self.used = 0;
         }
         count as u64
@@ -267,7 +268,6 @@ impl Outbox {
         let mut places: Vec<_> = batches.map(|batch| &mut batch.at).collect();
         // In the order of the buffer, so that no copy overwrites bytes that were not moved yet.
         places.sort_unstable_by_key(|at| at.start);
-        // Nothing refers to the buffer any more, so there is nothing to pack.
         self.used = 0;
         for at in places {
             let (from, len) = (at.clone(), at.len());

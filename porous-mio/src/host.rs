@@ -147,8 +147,10 @@ impl<C: Conditioner, S: SystemSocket> MioHost<C, S> {
     /// ```
     pub fn step(&mut self) -> io::Result<()> {
         if self.readable {
+            // Stays true while more may have arrived, as mio does not report that again.
             self.readable = self.endpoint.receive_datagrams()?;
         }
+        // `transmit` uses the room, or finds it gone and is told again.
         self.has_room = false;
         self.endpoint.transmit()
     }

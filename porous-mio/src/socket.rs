@@ -65,6 +65,7 @@ impl SystemSocket for MioSocket {
     }
 
     fn try_send<T>(&self, call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        // Tells mio if the call would block, so that it reports readiness again.
         self.0.try_io(call)
     }
 

@@ -94,7 +94,7 @@ impl<A: SimAddress> Router<A> {
     }
 
     /// Which address of the router is shown to a remote: the same to all remotes, the same to all ports
-    /// of a machine, or another one to each port. Default: the same to all.
+    /// of a machine, or another one to each port. At first: the same to all.
     ///
     /// ```
     /// use porous_sim::{NatRule, Router};
@@ -109,7 +109,7 @@ impl<A: SimAddress> Router<A> {
     }
 
     /// Which remotes get in at an address that was shown to one: all, all ports of a machine that the
-    /// host has sent to, or only the ports that the host has sent to. Default: only these ports.
+    /// host has sent to, or only the ports that the host has sent to. At first: only these ports.
     ///
     /// ```
     /// use porous_sim::{NatRule, Router};

@@ -72,6 +72,7 @@ impl<A: SimAddress> Watch<A> {
             excess <= self.credit,
             "{steps} steps for a datagram of {len} bytes"
         );
+        // Only once: the credit of a sent datagram pays for one acknowledgement.
         self.credit -= excess;
         let account = self.accounts.entry(from).or_default();
         account.received += len;

@@ -29,6 +29,7 @@ impl Progress {
     }
 
     pub(crate) fn connecting(&self, connected: usize) {
+        // Hidden where stderr is no terminal.
         if self.bar.is_hidden() {
             return;
         }

@@ -8,7 +8,7 @@ use super::integer::ranged;
 use super::{MAX_DEPTH, Stream};
 use crate::error::Error;
 
-/// The number of items, as 64 bits: the wire does not depend on the width of `usize`.
+/// The number of items, counted in 64 bits: the wire does not depend on the width of `usize`.
 fn length<S: Stream>(
     stream: &mut S,
     current: usize,

@@ -69,6 +69,7 @@ const fn porous(name: &'static str, congestion: Congestion, class: Class) -> Con
 const fn told(name: &'static str, congestion: Congestion) -> Controller {
     Controller {
         plot: false,
+        // No gates: its numbers follow from the rate that it is told.
         ..porous(name, congestion, Class::Report)
     }
 }

@@ -123,6 +123,7 @@ impl Record {
     /// Two times in seconds after `from`: when the waiting time, after it was above `most`, is first below
     /// again, and when it begins to stay below for `lasting`. Both are 0 if it was never above.
     pub(super) fn queue_back(&self, most: Duration, from: Duration, lasting: Duration) -> [f64; 2] {
+        // Not from `from` on: the queue needs a while to grow after the change.
         let above = self.first(from, |at| self.queue_at(at) > most);
         if above.is_infinite() {
             return [0.0, 0.0];

@@ -190,6 +190,7 @@ impl Stage {
             if flow.due(end, now).is_none_or(|due| due > now) {
                 continue;
             }
+            // Before the end works, so that what it does now cannot make it due again in the same tick.
             flow.resting[end] = flow.service[end].rest(now);
             for datagram in core::mem::take(&mut flow.inbox[end]) {
                 flow.ends.take(end, now, &datagram);

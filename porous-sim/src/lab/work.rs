@@ -131,6 +131,7 @@ impl Working {
             host.peer(peer)
                 .map_or(usize::MAX, |peer| peer.queued_bytes())
         };
+        // After the small packets, whose room the file must not take.
         while self.work.bulk && queued(host) < MOST_QUEUED {
             let _ = host.send(peer, BULK, &PIECE[..], Mode::Reliable);
         }

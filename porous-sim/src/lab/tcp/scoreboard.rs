@@ -135,6 +135,7 @@ impl Scoreboard {
             if segment.sacked {
                 above += 1;
             } else if above >= DUP_THRESH {
+                // Everything below is judged by now, too: more segments have arrived behind it.
                 highest_judged = highest_judged.max(number + 1);
                 if !segment.lost {
                     segment.lost = true;

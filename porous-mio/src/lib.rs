@@ -96,7 +96,7 @@
 //!
 //! # When the network fails
 //!
-//! What a socket reports about one datagram, a route, a firewall or a peer that is gone is no error
+//! An error of the socket about one datagram, a route, a firewall or a peer that is gone is no error
 //! of the host: the datagram is lost, as any may be, and counted in [`SocketStats`]. An `Err` of
 //! [`step`](MioHost::step) means that the socket itself is of no more use. The table in
 //! [`porous_udp`](porous_udp#when-the-network-fails) lists the errors of each kind.

@@ -147,7 +147,7 @@
 //!
 //! # When the network fails
 //!
-//! What a socket reports about one datagram, a route, a firewall or a peer that is gone is no
+//! An error of the socket about one datagram, a route, a firewall or a peer that is gone is no
 //! error of the host: the datagram is lost, as any may be, and counted in [`SocketStats`]. A
 //! datagram that finds no room in the socket is kept, and nothing overtakes it. An `Err` of
 //! [`step`](UdpHost::step) or [`wait`](UdpHost::wait) means that the socket itself is of no more

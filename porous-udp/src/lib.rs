@@ -1,4 +1,4 @@
-//! What the drivers of POROUS over a system's UDP socket share: [`Endpoint`], one socket and the
+//! The shared part of the drivers of POROUS over a system's UDP socket: [`Endpoint`], one socket and the
 //! host that lives on it. A driver adds a way to wait: `porous-std` sleeps on the socket,
 //! `porous-mio` lets an event loop do it. A game uses one of these drivers, whose hosts have the same
 //! methods; this crate is for authors of other drivers.
@@ -52,7 +52,7 @@
 //!
 //! # When the network fails
 //!
-//! What a socket reports about one datagram, a route, a firewall or a peer that is gone is no
+//! An error of the socket about one datagram, a route, a firewall or a peer that is gone is no
 //! error of the host. Errors are sorted by the system's own number. Those of the first row are also
 //! known by their kind, as a library may say so without asking the system ([`SystemSocket`]):
 //!

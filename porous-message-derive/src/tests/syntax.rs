@@ -1,4 +1,4 @@
-//! The attributes in the parentheses, and what stands beside the parentheses.
+//! The attributes in the parentheses, and other forms of `message`.
 
 use super::{accepts, errors, refuses, refuses_field};
 

@@ -16,7 +16,7 @@ fn data(length: usize) -> Vec<u8> {
         .collect()
 }
 
-/// What B has received: messages and the lengths of blocks, whose content is right.
+/// The messages that B has received, and the lengths of blocks, whose content is checked.
 fn received(both: &mut Both<u32>) -> Vec<(u32, Option<usize>)> {
     let arrivals = core::iter::from_fn(|| both.ends[B].receive());
     let check = |block: &[u8]| {

@@ -1,5 +1,5 @@
-//! What each end tells the other: the next id that it awaits. So a packet that its carrier acknowledges
-//! and drops all the same costs time, and nothing else.
+//! Confirmations: each end tells the other the next id that it awaits. So a packet that its carrier
+//! acknowledges and nevertheless drops costs time, but no message.
 
 use porous_message::MessageChannel;
 

@@ -15,7 +15,7 @@ fn a_deadline_wakes_once_and_not_early() {
     let mut host = client();
     host.connect(silent.local_addr().unwrap()).unwrap();
     let mut turns = EventLoop::new();
-    // What is readable is told at once, and then no more.
+    // Readability is reported at once, and then no more.
     turns.add(host, READABLE);
     assert_eq!(turns.turn(LIMIT), 1, "the request is due at once");
     for sent in 1..4 {
@@ -44,7 +44,7 @@ fn what_was_just_queued_is_due() {
     assert_eq!(host.timeout(), Some(Duration::ZERO));
 }
 
-/// Events that nobody asks for are no reason to wake.
+/// Events that the application does not poll are no reason to wake.
 #[test]
 fn a_host_whose_events_wait_sleeps() {
     let mut turns = EventLoop::new();

@@ -12,7 +12,7 @@ use crate::server::Server;
 use crate::witness::Witness;
 use crate::world::World;
 
-/// Parts without a limit.
+/// No limit of the number of parts.
 const ALL: usize = usize::MAX;
 
 struct Ends {
@@ -193,7 +193,7 @@ fn strange_ids_are_no_matter() {
     assert!(ends.is_same());
 }
 
-/// What is under way.
+/// A part, a receipt or a refusal under way.
 enum Way {
     Part(u64, Vec<u8>, bool),
     Receipt(u64),
@@ -220,7 +220,7 @@ impl Chaos {
         }
     }
 
-    /// Something arrives after `delays` delays.
+    /// Lets something arrive after `delays` delays.
     fn later(&mut self, delays: u32, way: Way) {
         self.count += 1;
         let due = self.ends.tick + delays * self.delay;
@@ -269,7 +269,7 @@ impl Chaos {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(48) })]
 
-    /// Whatever happened: once the network is good again the worlds are the same within seconds.
+    /// Whatever happened, the worlds are the same within seconds once the network is good again.
     #[test]
     fn the_client_sees_nothing_wrong_and_in_the_end_everything(
         fates in prop::collection::vec(0_u8..8, 1..400),

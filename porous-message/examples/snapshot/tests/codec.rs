@@ -34,7 +34,7 @@ fn group() -> impl Strategy<Value = Group> {
     prop::array::uniform8(body())
 }
 
-/// What a body may become: the expected state, one near it, or any other.
+/// A state that may follow: the expected one, one near it, or any other.
 fn successor(before: Body, age: u8, other: Body, kind: u8, by: i16) -> Body {
     let mut body = before.later(age);
     match kind {
@@ -131,7 +131,7 @@ proptest! {
         prop_assert_eq!(read(&bytes), Ok(body));
     }
 
-    /// A reader need not know more than where an object was.
+    /// A reader needs to know no more than the state before.
     #[test]
     fn what_flies_costs_a_bit(body in body(), age in 1_u8..=LONGEST_AGE) {
         let mut group = [body.later(age); 8];

@@ -1,4 +1,4 @@
-//! Bytes, strings, lists and options, and how many levels deep they may be.
+//! Bytes, strings, lists and options, and the levels that they may be nested.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -164,7 +164,7 @@ impl Serialize for Tree {
 }
 
 impl Tree {
-    /// A tree with `depth` levels of lists, one in another.
+    /// A tree with `depth` nested levels of lists.
     fn of(depth: u32) -> Self {
         (1..depth).fold(Self::default(), |inner, _| Self(vec![inner]))
     }

@@ -73,7 +73,7 @@ fn messages_that_nobody_receives_are_as_many_as_the_windows_have() {
 }
 
 #[test]
-fn a_sender_whose_packets_are_not_acknowledged_remembers_so_many_of_them() {
+fn a_sender_remembers_a_bounded_number_of_unacknowledged_packets() {
     let mut sender = endpoint();
     let mut buffer = [0; 1100];
     let mut write = |sequence: u16| {

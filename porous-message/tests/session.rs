@@ -28,7 +28,7 @@ fn config(channels: &[MessageChannel]) -> MessageConfig {
 }
 
 #[test]
-fn who_has_other_channels_is_refused() {
+fn a_peer_with_other_channels_is_refused() {
     let channel = MessageChannel::reliable().blocks(1000);
     let ours = config(&[channel]);
     let is_refused = |event| {

@@ -392,7 +392,7 @@ mod tests {
 
         /// P11.
         #[test]
-        fn what_is_not_held_back_leaves_an_eighth_for_data() {
+        fn bytes_that_are_not_held_back_leave_an_eighth_for_data() {
             for rate in [800, 80_000] {
                 let mut cap = Cap::new(rate);
                 let (mut now, mut count) = (at(1000), 0);

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_learnt_is_kept_for_a_while() {
+    fn codel_resumes_its_pace_after_a_short_pause() {
         let mut codel = CoDel::default();
         assert_eq!(drops(&mut codel, 0..400, |_| 6).len(), 5);
         assert_eq!(drops(&mut codel, 400..500, |_| 0), []);

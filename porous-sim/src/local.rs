@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn it_jumps_either_way() {
+    fn a_clock_jumps_forwards_and_backwards() {
         let mut clock = LocalClock::new();
         clock.jump(at(100), 50);
         assert_eq!(clock.show(at(101)), at(151));

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn in_comes_who_was_written_to_for_a_while() {
+    fn a_host_that_was_sent_to_is_let_in_for_a_while() {
         let mut nats = Nats::new();
         assert_eq!(nats.set(1, home(100)), None);
         assert_eq!(nats.arrives(at(0), 2, 100), None);

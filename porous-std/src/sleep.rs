@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_to_count_is_for_ever() {
+    fn a_sleep_too_long_for_the_system_is_unlimited() {
         let (a, b) = (socket(), socket());
         a.send_to(b"hi", b.local_addr().unwrap()).unwrap();
         assert_eq!(sleep([&b], false, Duration::MAX).unwrap(), [true]);

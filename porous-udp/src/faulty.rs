@@ -379,7 +379,7 @@ fn a_signal_hides_nothing_that_has_arrived() {
 
 /// A library that keeps account of readiness does not ask the system if it knows that no datagram is there.
 #[test]
-fn later_may_be_said_without_a_number() {
+fn an_error_that_means_later_needs_no_system_number() {
     for open in PATHS {
         let mut pair = Pair::new(open);
         for kind in [ErrorKind::WouldBlock, ErrorKind::Interrupted] {

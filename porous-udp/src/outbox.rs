@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_in_its_mark_goes_apart() {
+    fn datagrams_with_different_marks_share_no_batch() {
         let mut outbox = Outbox::new();
         for ecn in [Ecn::Ect0, Ecn::Ect0, Ecn::NotEct, Ecn::Ect0] {
             let made = Made { ecn, ..made(1, 7) };

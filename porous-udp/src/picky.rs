@@ -193,7 +193,7 @@ fn many_addresses_that_refuse_delay_nobody_else_for_long() {
 }
 
 #[test]
-fn what_is_refused_is_tried_again_soon_and_not_at_once() {
+fn a_refused_datagram_is_tried_again_after_five_milliseconds() {
     let mut crowd = Crowd::new(3);
     crowd.refuse(0..1);
     crowd.say(Mode::Unreliable, 7);
@@ -209,7 +209,7 @@ fn what_is_refused_is_tried_again_soon_and_not_at_once() {
 }
 
 #[test]
-fn what_an_address_refuses_for_long_is_lost_and_does_not_grow() {
+fn datagrams_that_an_address_refuses_for_long_are_lost() {
     let mut crowd = Crowd::new(3);
     crowd.refuse(0..1);
     for word in 0..200 {

@@ -455,7 +455,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn who_asked_one_of_our_addresses_is_answered_from_it() {
+    fn a_request_is_answered_from_the_address_that_it_came_to() {
         let remote = UdpSocket::bind("127.0.0.1:0").unwrap();
         for ours in ["127.0.0.1", "127.0.0.2"] {
             assert_eq!(answered_from(ours, &remote).to_string(), ours);

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_no_peer_changes_nothing_of_a_peer() {
+    fn a_stranger_changes_nothing_of_a_peer() {
         let mut sources = sources();
         let mut learn = |ours: usize, peer, alive| {
             sources.learn(remote(1), Some(OURS[ours]), peer, |_| alive);

@@ -109,13 +109,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_callgrind_says_is_understood() {
+    fn the_output_of_callgrind_is_parsed() {
         let said = "==7== Events    : Ir\n==7== Collected : 3164205\n==7==\n";
         assert_eq!(collected(said), Some(3_164_205));
     }
 
     #[test]
-    fn what_divan_says_is_understood() {
+    fn the_output_of_divan_is_parsed() {
         let times = "codecs  fastest       │ slowest\n\
             ├─ read               │\n\
             │  ├─ a/b  1.5 µs     │ 9 µs\n\

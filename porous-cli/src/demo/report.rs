@@ -241,7 +241,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn only_what_is_reliable_decides() {
+    fn only_reliable_packets_decide_the_exit_status() {
         assert!(good().is_success(), "unreliable packets may be lost");
         let break_it: [fn(&mut Report); 6] = [
             |report| report.modes.reliable.lost = 1,

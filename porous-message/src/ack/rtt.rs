@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn it_comes_within_a_microsecond_from_above_and_below() {
+    fn the_average_comes_within_a_microsecond_from_above_and_below() {
         for start in [0, 1000] {
             let mut samples = [50; 200];
             samples[0] = start;

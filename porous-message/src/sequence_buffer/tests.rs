@@ -59,7 +59,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 proptest! {
     #[test]
-    fn it_holds_what_a_map_of_numbers_that_never_wrap_would(
+    fn a_sequence_buffer_holds_what_a_map_of_unwrapped_numbers_would(
         size in prop_oneof![1_usize..70, 1_usize..=32_768],
         first in 0..TURN,
         steps in steps(),

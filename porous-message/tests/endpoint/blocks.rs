@@ -96,7 +96,7 @@ fn pieces_take_turns_while_no_acknowledgement_comes() {
 }
 
 #[test]
-fn only_what_was_lost_of_a_block_is_sent_again() {
+fn only_lost_pieces_of_a_block_are_sent_again() {
     let mut both = Both::new(&[channel()]);
     both.ends[A].send_block(0, 5, data(10_000)).unwrap();
     let packets: Vec<_> = core::iter::from_fn(|| both.write(A)).collect();

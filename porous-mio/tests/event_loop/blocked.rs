@@ -31,7 +31,7 @@ fn assert_arrives(stranger: &UdpSocket) {
 }
 
 #[test]
-fn what_had_no_room_leaves_when_the_socket_is_writable() {
+fn a_datagram_without_room_leaves_when_the_socket_is_writable() {
     let (host, faults, stranger) = blocked();
     let mut turns = EventLoop::new();
     turns.add(host, READABLE | WRITABLE);
@@ -55,7 +55,7 @@ fn what_had_no_room_leaves_when_the_socket_is_writable() {
 }
 
 #[test]
-fn what_had_no_room_is_tried_again_if_nobody_tells_of_room() {
+fn a_datagram_without_room_is_tried_again_without_an_event() {
     let (host, faults, stranger) = blocked();
     let mut turns = EventLoop::new();
     turns.add(host, READABLE);

@@ -30,7 +30,7 @@ fn an_idle_host_has_no_deadline() {
 }
 
 #[test]
-fn what_was_just_queued_is_due() {
+fn a_queued_packet_makes_the_host_due() {
     let mut turns = EventLoop::new();
     for host in [server(), client()] {
         turns.add(host, READABLE | WRITABLE);
@@ -92,7 +92,7 @@ impl Conditioner for Bad {
 }
 
 #[test]
-fn what_a_conditioner_holds_wakes() {
+fn a_datagram_held_by_a_conditioner_wakes_the_loop() {
     let receiver = stranger();
     let mut host = client();
     host.connect(receiver.local_addr().unwrap()).unwrap();

@@ -122,7 +122,7 @@ fn an_empty_socket_is_asked_once() {
 /// makes the host due before its next request.
 #[cfg(target_os = "linux")]
 #[test]
-fn what_icmp_says_is_told_and_ends_nothing() {
+fn an_icmp_error_is_reported_and_ends_no_attempt() {
     let gone = stranger().local_addr().unwrap();
     let mut host = MioHost::bind("127.0.0.1:0", Config::client()).unwrap();
     let peer = host.connect(gone).unwrap();

@@ -207,7 +207,7 @@ mod tests {
 
     /// D7.
     #[test]
-    fn whoever_toggles_waits_twice_as_long_up_to_a_minute() {
+    fn each_disappointment_doubles_the_trial_up_to_a_minute() {
         let mut conditions = Conditions::new();
         let mut time = 0;
         for trial in [8000, 16_000, 32_000, 60_000, 60_000] {

@@ -210,7 +210,7 @@ mod tests {
     /// forges others of its length with CRC-32C, and with the keyed hash no other head, but any other
     /// content.
     #[test]
-    fn whoever_has_seen_a_datagram_can_forge_what_its_check_does_not_keep_from_it() {
+    fn an_attacker_that_has_seen_a_datagram_can_forge_what_its_check_leaves_open() {
         let message = |short: &[u8; 36], ids: Ids| {
             let acked = ids.acked.unwrap().to_le_bytes();
             [&ids.frame.to_le_bytes()[..], &acked, short].concat()

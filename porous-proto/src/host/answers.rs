@@ -356,7 +356,7 @@ mod tests {
 
     /// C2.
     #[test]
-    fn only_so_many_replies_wait() {
+    fn a_bounded_number_of_replies_waits() {
         let mut replies = Replies::new(20_000);
         let connection_id = ConnectionId::new(&[7; 4]).unwrap();
         let reply = Reply::Reset(Reset { connection_id });

@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_room_comes_first_where_there_is_some() {
+    fn a_peer_that_waits_for_the_rate_comes_first_when_there_is_room() {
         let mut schedule = Schedule::new(u32::MAX);
         schedule.set_ready(Slot::new(5));
         for slot in [3, 1, 3].map(Slot::new) {

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_its_bytes_pay_for_is_never_too_much() {
+    fn messages_that_their_bytes_pay_for_are_never_too_much() {
         for (bytes, messages, ids) in [(1200, 128, 0), (8, 1, 1023), (65_507, 8188, 0)] {
             assert_eq!(
                 taken(bytes, messages, ids),
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_is_taken_now_and_then() {
+    fn messages_beyond_what_bytes_pay_for_are_taken_up_to_a_rate() {
         // What was saved up, what came in the second, and one more.
         assert_eq!(taken(140, 128, 0), 100_000_usize.div_ceil(128 - 17));
         assert_eq!(

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_fills_what_is_common_leaves_each_other_reserve_free() {
+    fn a_channel_that_fills_the_common_room_leaves_each_reserve_free() {
         const TWO: u8 = 2;
         let mut room = SendRoom::new(16_000, TWO);
         let mut held = [Held::default(); TWO as usize];

@@ -352,7 +352,7 @@ mod tests {
         const MS: Duration = Duration::from_millis(1);
 
         #[test]
-        fn it_is_the_mean_difference_of_one_round_trip_to_the_next() {
+        fn jitter_is_the_mean_difference_of_one_round_trip_to_the_next() {
             let mut jitter = Jitter::default();
             jitter.sample(300 * MS);
             assert_eq!(jitter.get(), Duration::ZERO);

@@ -137,7 +137,7 @@ mod tests {
 
     /// T19.
     #[test]
-    fn who_sends_often_lets_acknowledgements_ride() {
+    fn acknowledgements_wait_for_the_next_frame_of_a_frequent_sender() {
         let mut timer = busy(Policy::Modern, 60, 10);
         timer.on_frame(false, false, at(603));
         let due = timer.due().saturating_duration_since(at(603));
@@ -155,7 +155,7 @@ mod tests {
 
     /// T19.
     #[test]
-    fn who_sends_seldom_or_not_any_more_acknowledges_at_once() {
+    fn a_rare_sender_acknowledges_at_once() {
         for mut timer in [
             AckTimer::new(Policy::Modern),
             busy(Policy::Modern, 60, 40),

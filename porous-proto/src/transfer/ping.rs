@@ -214,7 +214,7 @@ mod tests {
 
     /// The host that yields pings when the other one has missed its turn.
     #[test]
-    fn who_is_pinged_waits_a_quarter_longer_if_it_is_to_yield() {
+    fn a_yielding_host_that_was_pinged_waits_a_quarter_longer() {
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);
         for (yields, interval) in [(true, 3125), (false, 2500)] {
             let mut pings = Pings::new(Policy::Modern, 10_000 * MS, 15_000 * MS, yields);

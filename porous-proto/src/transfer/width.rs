@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_acknowledged_widens_ids() {
+    fn unacknowledged_frames_widen_ids() {
         let all = widths(1000, 10, 64);
         assert_eq!((all[63], all[64]), (1, 2));
         assert_eq!(all[999], 2);

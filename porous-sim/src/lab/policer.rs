@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_above_the_rate_is_dropped() {
+    fn a_policer_drops_datagrams_above_its_rate() {
         let mut policer = Policer::new(1000, 100);
         let at = Instant::from_micros;
         assert!(policer.takes(at(0), 100));

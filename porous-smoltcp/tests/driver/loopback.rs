@@ -80,7 +80,7 @@ fn over_a_good_device_everything_arrives_in_order() {
 }
 
 #[test]
-fn what_the_device_drops_is_repeated() {
+fn packets_that_the_device_drops_are_repeated() {
     for path in PATHS {
         let mut net = Net::new(path, configs(), 16);
         // The device drops both on the way in and on the way out.
@@ -95,7 +95,7 @@ fn what_the_device_drops_is_repeated() {
 }
 
 #[test]
-fn what_the_device_corrupts_is_dropped_by_smoltcp_and_repeated() {
+fn smoltcp_drops_corrupted_datagrams_and_packets_are_repeated() {
     for path in PATHS {
         let mut net = Net::checksummed(path, configs(), 16);
         if path.medium == Medium::Ip {

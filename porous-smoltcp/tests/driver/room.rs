@@ -114,7 +114,7 @@ fn a_datagram_without_room_is_due_when_there_is_room_and_else_soon() {
 }
 
 #[test]
-fn what_lies_in_the_socket_is_due_at_once() {
+fn a_datagram_in_the_socket_makes_the_host_due_at_once() {
     let mut net = Net::new(PATHS[0], configs(), 4);
     assert_eq!(due(&net, SERVER), None);
     net.ask(net.endpoint(SERVER));

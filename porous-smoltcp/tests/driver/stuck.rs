@@ -60,7 +60,7 @@ fn a_connection_survives_an_address_that_nobody_answers_for() {
 }
 
 #[test]
-fn a_neighbour_who_answers_the_second_question_loses_nothing() {
+fn a_neighbour_that_answers_the_second_question_loses_nothing() {
     for path in PATHS
         .into_iter()
         .filter(|path| path.medium == Medium::Ethernet)

@@ -13,7 +13,7 @@ const CHARGE: usize = 1024;
 
 /// A step is bounded by time, not by a number of datagrams: an earlier bound of 1024 delayed the client.
 #[test]
-fn who_comes_after_thousands_of_strangers_is_heard_in_the_same_step() {
+fn a_datagram_behind_thousands_of_strangers_is_heard_in_the_same_step() {
     let mut server = server("127.0.0.1:0");
     // Enough time for a slow machine.
     server.set_time_limit(Duration::from_secs(10));

@@ -111,7 +111,7 @@ fn nobody_there_is_a_timeout_and_no_error() {
 /// Linux reports an ICMP error to a connected socket by the next call.
 #[cfg(target_os = "linux")]
 #[test]
-fn what_icmp_says_is_counted_and_ends_nothing() {
+fn an_icmp_error_is_counted_and_ends_no_connection() {
     let gone = std::net::UdpSocket::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()

@@ -129,7 +129,7 @@ fn what_has_expired_in_a_blackout_is_not_sent_after_it() {
 /// 38: the packet that was next in turn and found no room expires too, whole or in fragments. The frames
 /// that fill the window here count as lost only after 90 ms, and the packet may wait for 50 ms. T8.
 #[test]
-fn who_was_next_in_turn_expires_like_the_others() {
+fn the_packet_next_in_turn_expires_like_the_others() {
     for len in [1000, 3000] {
         // given: reliable packets that fill the window
         let mut pair = impatient(50 * MS);

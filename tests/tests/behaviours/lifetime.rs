@@ -106,7 +106,7 @@ fn a_lost_goodbye_is_said_again() {
 /// 9: if every second datagram is lost, ten DISC within a second are enough, but for one time in a
 /// thousand.
 #[test]
-fn who_leaves_is_heard_within_a_second_at_half_loss() {
+fn a_goodbye_is_heard_within_a_second_at_half_loss() {
     let mut deaf = 0;
     for number in 0..300 {
         // given: half of all datagrams are lost

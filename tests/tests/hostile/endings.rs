@@ -113,7 +113,7 @@ fn what_an_address_has_left_behind_is_little_work() {
 
 /// `[R3 R4 X18]` One who comes back without end, and never leaves, has one connection.
 #[test]
-fn one_who_comes_back_without_end_has_one_connection() {
+fn a_host_that_comes_back_without_end_has_one_connection() {
     let cost = Cost {
         bytes: 43_000,
         steps: 160,

@@ -195,7 +195,7 @@ fn an_attempt_remembers_four_greetings() {
 /// `[X1 R21]` A request for sealing is refused, whatever else it says and proves, and nothing is kept of
 /// it. A request for another application is told which one this is. D14.
 #[test]
-fn who_asks_for_sealing_is_refused_in_few_bytes() {
+fn a_request_for_sealing_is_refused_in_few_bytes() {
     let cost = Cost { bytes: 0, steps: 0 };
     case(cost, |scene| {
         let sealed = Offer {
@@ -226,7 +226,7 @@ fn who_asks_for_sealing_is_refused_in_few_bytes() {
 /// `[X7 B3]` A request for sealing ends no attempt of ours; its sender is told. A listener that could
 /// seal is connected to in plain, as it did not refuse. D14.
 #[test]
-fn who_could_seal_and_gives_a_cookie_is_connected_in_plain() {
+fn a_listener_that_could_seal_and_gives_a_cookie_is_connected_in_plain() {
     let cost = Cost {
         bytes: 5000,
         steps: 50,
@@ -293,7 +293,7 @@ fn pings(scene: &mut Scene, offer: &Offer) -> usize {
 /// `[X10 R15]` A host whose timeout is next to nothing is pinged ten times a second, and not more often;
 /// one with a long timeout, or that does not say, as often as the host's own timeout wants. D13.
 #[test]
-fn who_stands_no_silence_gets_ten_pings_a_second() {
+fn a_peer_with_the_shortest_timeout_gets_ten_pings_a_second() {
     let cost = Cost {
         bytes: 16_000,
         steps: 170,

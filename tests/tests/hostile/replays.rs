@@ -118,7 +118,7 @@ fn a_conversation_replayed_while_it_goes_on_brings_nothing() {
 
 /// `[R23 X18]` Replayed from other addresses it brings nothing, while it goes on and when it is over.
 #[test]
-fn a_conversation_replayed_from_elsewhere_brings_nothing() {
+fn a_conversation_replayed_from_other_addresses_changes_nothing() {
     let cost = Cost {
         bytes: 48_000,
         steps: 110,

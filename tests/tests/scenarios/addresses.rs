@@ -136,7 +136,7 @@ fn an_address_that_dies_in_the_handshake_is_left_for_another() {
 }
 
 #[test]
-fn who_listens_elsewhere_makes_no_peer_while_the_first_answers() {
+fn a_listener_at_a_second_address_makes_no_peer_while_the_first_answers() {
     let mut world = two_ways(line());
     world.add_host(STRANGER, config::new());
     assert_eq!(world.host_mut(STRANGER).listen(Listen::Open), Ok(()));
@@ -312,7 +312,7 @@ fn a_mirror_at_one_address_changes_nothing() {
 }
 
 #[test]
-fn who_gives_up_tells_everybody_who_is_known() {
+fn an_attempt_that_is_given_up_tells_every_host_that_it_knows() {
     let mut world = strangers(line());
     world.add_host(SERVER, config::new());
     let there = [SERVER, STRANGER].map(|host| world.connect(host, CLIENT).expect("free"));
@@ -338,7 +338,7 @@ fn who_gives_up_tells_everybody_who_is_known() {
 
 /// A DISC goes to the address of the old connection, whichever address the new one uses.
 #[test]
-fn who_has_left_may_ask_at_all_addresses_again_at_once() {
+fn a_client_that_left_may_ask_at_all_addresses_again_at_once() {
     for (first, second) in [(0, 1), (1, 0), (0, 0)] {
         let mut world = two_ways(line());
         let old = connect(&mut world, &ORDERS[first]);

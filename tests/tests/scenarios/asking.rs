@@ -54,7 +54,7 @@ fn refused(said: &[u8]) -> DisconnectReason {
 }
 
 #[test]
-fn who_asks_hears_nothing_until_the_answer() {
+fn a_host_that_asks_hears_nothing_until_the_application_answers() {
     let (mut world, a, b) = asked();
     let answers = world.network().link_stats(B, A).sent;
     world.run_for(5000 * MS);
@@ -155,7 +155,7 @@ fn no_answer_in_time_is_a_refusal() {
 
 /// An attempt that no host answers ends with another reason: `a_host_that_does_not_listen_is_silent`.
 #[test]
-fn who_gets_no_answer_of_an_application_knows_that_somebody_is_there() {
+fn an_attempt_without_an_answer_of_the_application_knows_that_a_host_is_there() {
     let limit = 3000 * MS;
     let client = config::client().connect_timeout(limit).unwrap();
     let mut world = asking(client, config::new());
@@ -167,7 +167,7 @@ fn who_gets_no_answer_of_an_application_knows_that_somebody_is_there() {
 }
 
 #[test]
-fn who_gives_up_is_not_asked_about_any_more() {
+fn the_application_is_not_asked_about_a_host_that_gave_up() {
     let (mut world, a, b) = asked();
     assert_eq!(world.disconnect(A, a, NOW), Ok(()));
     world.run_for(100 * MS);
@@ -186,7 +186,7 @@ fn who_gives_up_is_not_asked_about_any_more() {
 }
 
 #[test]
-fn to_disconnect_who_asks_is_to_refuse() {
+fn disconnecting_a_peer_that_asks_refuses_it() {
     let (mut world, a, b) = asked();
     assert_eq!(world.disconnect(B, b, NOW), Ok(()));
     world.run_for(100 * MS);
@@ -222,7 +222,7 @@ fn a_refused_request_that_comes_late_asks_nobody() {
 }
 
 #[test]
-fn who_waits_for_an_answer_takes_a_place() {
+fn a_request_that_waits_for_an_answer_takes_a_place() {
     const LATE: u32 = 3;
     let mut world = asking(config::client(), config::new().max_peers(1));
     connect(&mut world);
@@ -244,7 +244,7 @@ fn who_waits_for_an_answer_takes_a_place() {
 }
 
 #[test]
-fn a_newcomer_that_is_accepted_replaces_whoever_had_its_address() {
+fn a_newcomer_that_is_accepted_replaces_the_peer_at_its_address() {
     let (mut world, _, b) = asked();
     assert_eq!(world.accept(B, b), Ok(()));
     world.run_for(200 * MS);

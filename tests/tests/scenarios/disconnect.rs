@@ -157,7 +157,7 @@ fn what_is_queued_in_both_directions_is_flushed_by_its_sender_only() {
 /// A host that sends often lets acknowledgements wait for its own frames (T19), but a host that leaves
 /// has no more frames.
 #[test]
-fn who_leaves_acknowledges_first_what_came() {
+fn a_host_that_disconnects_first_acknowledges_what_came() {
     const MS: Duration = Duration::from_millis(1);
     for after in 4..16 {
         let mut pair = quiet_pair(seed(), line());
@@ -324,7 +324,7 @@ fn disconnections_with_other_nonces_are_ignored() {
 
 /// The program wants the end and a new connection, and the old remote host is silent. C15.
 #[test]
-fn who_has_left_a_host_that_is_dead_may_connect_again_at_once() {
+fn a_client_that_left_a_dead_host_may_connect_again_at_once() {
     let mut pair = quiet_pair(seed(), line());
     let old = pair.peer(A);
     pair.world.remove_host(B);
@@ -350,7 +350,7 @@ fn who_has_left_a_host_that_is_dead_may_connect_again_at_once() {
 /// Whatever becomes of the DISC, the new connection stands, and each host is told one end of the old one.
 /// C15.
 #[test]
-fn who_has_left_may_connect_again_at_once_on_any_network() {
+fn a_client_that_left_may_connect_again_at_once_on_any_network() {
     for (len, loss, deaf) in [
         (2, 0.0, false),
         (0, 0.0, false),

@@ -287,7 +287,7 @@ fn unreliable_packets_that_may_wait_for_ever_do() {
 }
 
 #[test]
-fn of_hardly_any_age_is_what_leaves_before_time_goes_on() {
+fn packets_of_the_shortest_age_leave_only_before_time_goes_on() {
     let mut pair = narrow(Duration::from_micros(1));
     let context = pair.world.seed();
     assert_eq!(pair.send(Pair::A, 0, Mode::Unreliable, vec![1; 10]), Ok(()));

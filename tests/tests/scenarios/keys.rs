@@ -78,7 +78,7 @@ fn a_lost_state_is_not_repeated_once_a_newer_one_has_left_and_nobody_waits_for_i
 /// Packets that were sent after an outdated state wait for it, as they would for any other reliable
 /// packet, until it is known to be lost: then none waits for it any more. D3.
 #[test]
-fn what_waits_for_an_outdated_state_goes_on_as_soon_as_that_is_known_to_be_lost() {
+fn packets_behind_an_outdated_state_go_on_as_soon_as_its_loss_is_known() {
     let mut pair = pair(2, &two_channels());
     let state = |key| SendOptions::new(Mode::Reliable).key(key);
     lose(&mut pair, |pair| {

@@ -114,7 +114,7 @@ fn short_datagrams_in_its_name_do_not_keep_a_client_from_connecting() {
 
 /// C1.
 #[test]
-fn one_address_gets_only_so_many_answers() {
+fn one_address_gets_a_bounded_number_of_answers() {
     let request = a_request();
     for (config, expected) in [
         (config::new(), 24..=26),
@@ -146,7 +146,7 @@ fn limited(address: u32, all: u32) -> Config {
 
 /// C7.
 #[test]
-fn what_is_left_of_a_connection_answers_only_so_often() {
+fn answers_of_a_peer_that_has_ended_are_limited_in_rate() {
     let mut pair = Pair::new(seed(), line(), config::client(), config::new());
     let tape = record(&mut pair.world);
     pair.connect_to_listener();

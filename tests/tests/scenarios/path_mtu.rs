@@ -215,7 +215,7 @@ fn losses_do_not_keep_a_path_from_being_found_or_used() {
 
 /// D8.
 #[test]
-fn who_sends_little_tries_nothing() {
+fn a_host_that_sends_little_searches_no_path() {
     let mut pair = Pair::new(Seed::new(1), line().mtu(1200), wants(1452), wants(1452));
     pair.connect_to_listener();
     for _ in 0..60 {
@@ -314,7 +314,7 @@ impl Hand {
 /// A false acknowledgement gains nothing: for a while the liar is sent datagrams that it cannot receive,
 /// and few probes. D8.
 #[test]
-fn who_acknowledges_probes_that_never_came_only_harms_itself() {
+fn a_peer_that_acknowledges_probes_that_never_came_harms_only_itself() {
     if by_policy(false, true) {
         return; // frames of the paper's policy have no nonces
     }

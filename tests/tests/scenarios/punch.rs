@@ -96,7 +96,7 @@ fn both_directions_come_to_one_way_that_stays_open() {
 
 /// Otherwise each would follow the other to the address that it sends from, for ever.
 #[test]
-fn who_is_known_by_several_addresses_does_not_roam_between_them() {
+fn a_peer_known_by_several_addresses_does_not_roam_between_them() {
     let (mut world, peers, seen) = crosswise(|| config::new().roaming(true));
     let ends = [(A, peers[0]), (B, peers[1])];
     for _ in 0..5 {
@@ -111,7 +111,7 @@ fn who_is_known_by_several_addresses_does_not_roam_between_them() {
 }
 
 #[test]
-fn who_leaves_is_heard_whichever_address_it_leaves_by() {
+fn a_goodbye_is_heard_from_each_address_of_a_peer() {
     for (leaver, other) in [(0, 1), (1, 0)] {
         let (mut world, peers, _) = crosswise(config::new);
         let how = Disconnect::Now { reason: 3 };
@@ -129,7 +129,7 @@ fn who_leaves_is_heard_whichever_address_it_leaves_by() {
 }
 
 #[test]
-fn who_forgot_the_connection_says_so_whichever_address_it_is_asked_at() {
+fn a_host_that_forgot_a_connection_says_so_at_each_address() {
     for (killed, other) in [(0, 1), (1, 0)] {
         let (mut world, peers, _) = crosswise(config::new);
         world.add_host(PLAYERS[killed], config::new());
@@ -141,7 +141,7 @@ fn who_forgot_the_connection_says_so_whichever_address_it_is_asked_at() {
 
 /// C17.
 #[test]
-fn one_may_begin_up_to_five_seconds_later() {
+fn one_player_may_begin_up_to_five_seconds_later() {
     for tenths in 0..=50 {
         for first in [0, 1] {
             let (mut world, seen) = players(line());

@@ -269,7 +269,7 @@ fn data_arrives_at_a_byte_a_second() {
 /// A peer that disconnects while data waits for the rate does not wait any more, and holds up no other
 /// peer.
 #[test]
-fn who_parts_while_a_cap_is_used_up_waits_for_nothing() {
+fn a_host_that_disconnects_while_a_cap_is_used_up_does_not_wait() {
     let deadline = 500 * MS;
     for how in [
         Disconnect::Now { reason: 1 },

@@ -227,7 +227,7 @@ fn nothing_is_lost_because_it_is_late() {
 /// P6: the probes become rarer as well. Hosts with ticks hold acknowledgements back for longer than a
 /// round trip in a local network takes. P7.
 #[test]
-fn who_is_asked_in_vain_is_asked_later() {
+fn needless_probes_make_later_probes_rarer() {
     let line = LinkConfig::new().delay(MS / 2);
     for service in [TICK, MS] {
         let mut play = Play::new(3, line, service);

@@ -284,7 +284,7 @@ fn a_reset_is_answered_by_nothing() {
 }
 
 #[test]
-fn a_reset_is_shorter_than_what_it_answers_and_comes_only_so_often() {
+fn a_reset_is_shorter_than_what_it_answers_and_limited_in_rate() {
     for len in (0..=9_u8).chain([19, 20]) {
         let config = match config::new().connection_id_len(len) {
             Ok(config) => config,

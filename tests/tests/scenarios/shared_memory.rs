@@ -53,7 +53,7 @@ fn refused(world: &World) -> u64 {
 }
 
 #[test]
-fn whoever_fills_the_memory_of_all_leaves_the_others_their_shares() {
+fn a_peer_that_fills_the_memory_of_all_leaves_the_others_their_shares() {
     let (mut world, peers) = server(PEERS);
     // Three peers send more than the server keeps, and it reads nothing.
     for client in 0..3_u32 {

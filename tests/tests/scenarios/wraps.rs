@@ -19,7 +19,7 @@ fn the_policy_of_the_paper_keeps_the_same_promises() {
 }
 
 #[test]
-fn so_it_does_where_frame_ids_wrap() {
+fn the_policy_of_the_paper_keeps_its_promises_where_frame_ids_wrap() {
     run_with(&[(config::PAPER, 1), (config::FIRST_ID, (1 << 32) - 8)]);
 }
 

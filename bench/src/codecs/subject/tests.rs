@@ -81,7 +81,7 @@ fn ours_is_the_shortest_of_each_message() {
 }
 
 #[test]
-fn what_is_derived_writes_the_same_bytes_as_by_hand() {
+fn derived_code_writes_the_same_bytes_as_by_hand() {
     assert_eq!(written::<Derived, Floats>(), written::<Hand, Floats>());
     assert_eq!(written::<Derived, Integers>(), written::<Hand, Integers>());
 }

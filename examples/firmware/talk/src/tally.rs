@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_sent_comes_again() {
+    fn a_packet_that_cannot_be_sent_comes_again() {
         let mut speech = Speech::new(Side::Board);
         let mut first = None;
         let full = speech.say(|_, payload, _| {

@@ -61,7 +61,7 @@ fn bytes(parts: &[(u64, Vec<u8>)]) -> usize {
 }
 
 #[test]
-fn only_what_was_delivered_is_referred_to() {
+fn only_delivered_states_become_baselines() {
     let mut ends = Ends::new();
     let first = ends.snapshot(ALL);
     let second = ends.snapshot(ALL);
@@ -81,7 +81,7 @@ fn only_what_was_delivered_is_referred_to() {
 }
 
 #[test]
-fn what_did_not_fit_comes_first_the_next_time() {
+fn groups_that_did_not_fit_lead_the_next_snapshot() {
     let mut ends = Ends::new();
     let mut indices = Vec::new();
     while indices.len() < GROUPS {
@@ -151,7 +151,7 @@ fn receipts_of_what_nobody_could_read_are_not_believed() {
 }
 
 #[test]
-fn what_was_lost_is_said_again_with_the_next_snapshot() {
+fn lost_groups_are_sent_again_with_the_next_snapshot() {
     let mut ends = Ends::new();
     for (id, part) in ends.snapshot(ALL) {
         assert!(ends.client.receive(&part).is_ok());

@@ -77,7 +77,7 @@ fn differences_take_less_than_a_third_of_full_snapshots() {
 
 /// Unless the object meets something: this is why differences are small.
 #[test]
-fn what_flies_goes_where_it_is_expected() {
+fn a_flying_object_goes_where_it_is_expected() {
     let mut world = World::new(Seed::new(1));
     let (mut flying, mut as_expected) = (0, 0);
     for _ in 0..60 {

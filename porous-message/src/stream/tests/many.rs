@@ -36,7 +36,7 @@ fn bytes_have_their_number_before_them() {
 }
 
 #[test]
-fn strings_are_utf_8_of_at_most_so_many_bytes() {
+fn strings_are_utf_8_up_to_their_bound_of_bytes() {
     both!(String, String::new(), "00", string(3));
     both!(String, String::new(), "", string(0));
     both!(String, String::from("a"), "10 10000110", string(3));

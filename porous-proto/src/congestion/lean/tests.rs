@@ -227,7 +227,7 @@ fn now_and_then_the_queue_is_emptied() {
 
 /// P12.
 #[test]
-fn beside_those_who_fill_the_queue_it_does_as_they_do_until_they_are_gone() {
+fn beside_rivals_the_window_follows_losses_until_they_are_gone() {
     let mut line = Line::settled(1_000_000, 50 * MS);
     let before = line.lean.window;
     line.others = 40 * MS;

@@ -277,7 +277,7 @@ fn only_an_application_says_more_with_a_refusal() {
 
 /// C8.
 #[test]
-fn who_is_incompatible_says_what_application_it_is() {
+fn an_incompatible_host_says_what_application_it_is() {
     let application_id = 0x0102_0304_0506_0708;
     let form = refuse(Refusal::Incompatible { application_id });
     assert_eq!(form[BODY_AT..], [1, 8, 0, 0, 0, 8, 8, 7, 6, 5, 4, 3, 2, 1]);

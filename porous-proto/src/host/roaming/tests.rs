@@ -59,7 +59,7 @@ fn look(roaming: &mut Roaming<u8>, patience: Duration, now: Instant) -> Vec<u8> 
 }
 
 #[test]
-fn three_bytes_go_elsewhere_for_each_that_came_from_there() {
+fn a_candidate_gets_three_bytes_for_each_that_came_from_there() {
     let mut roaming = Roaming::new(at(0));
     for id in 1..=2 {
         hear(&mut roaming, ELSEWHERE, newest(id), at(0));
@@ -73,7 +73,7 @@ fn three_bytes_go_elsewhere_for_each_that_came_from_there() {
 }
 
 #[test]
-fn what_went_elsewhere_is_counted_and_a_challenge_is_noted() {
+fn bytes_to_a_candidate_are_counted_and_a_challenge_is_noted() {
     let (mut host, id) = example_pair();
     let peer = &mut host.table.get_mut(id).unwrap().peer;
     let mut roaming = Roaming::<u32>::new(at(0));
@@ -97,7 +97,7 @@ fn what_went_elsewhere_is_counted_and_a_challenge_is_noted() {
 }
 
 #[test]
-fn only_what_is_newest_makes_somebody_be_asked_or_asked_again() {
+fn only_a_newest_frame_makes_a_candidate_be_challenged() {
     let mut roaming = Roaming::new(at(0));
     hear(&mut roaming, ELSEWHERE, old(3), at(0));
     assert_eq!(addresses(&roaming), []);
@@ -115,7 +115,7 @@ fn only_what_is_newest_makes_somebody_be_asked_or_asked_again() {
 }
 
 #[test]
-fn an_echo_counts_if_it_is_newer_than_all_that_came_from_where_the_peer_is() {
+fn an_echo_counts_if_it_is_newer_than_all_frames_from_the_peers_address() {
     let mut roaming = Roaming::new(at(0));
     hear(&mut roaming, ELSEWHERE, newest(1), at(0));
     roaming.on_heard_here(8, at(0));
@@ -169,7 +169,7 @@ fn a_move_ends_all_challenges() {
 }
 
 #[test]
-fn who_falls_silent_after_a_move_is_looked_for_where_it_was() {
+fn a_peer_that_falls_silent_after_a_move_is_challenged_at_its_old_address() {
     for (patience, silence) in [(SLOW, 1200), (FAST, 1000)] {
         let mut roaming = Roaming::new(at(0));
         assert_eq!(look(&mut roaming, patience, at(5000)), [], "no move");
@@ -184,7 +184,7 @@ fn who_falls_silent_after_a_move_is_looked_for_where_it_was() {
 }
 
 #[test]
-fn not_once_that_is_forgotten_nor_beside_three_others() {
+fn a_forgotten_old_address_is_not_challenged_nor_one_beside_three_others() {
     let mut roaming = Roaming::new(at(0));
     roaming.on_moved(HERE, 2, at(0));
     for from in 20..23 {

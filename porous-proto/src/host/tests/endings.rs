@@ -9,7 +9,7 @@ use crate::{DisconnectReason, Refusal};
 
 /// The fixed limit that `Config` tells.
 #[test]
-fn of_the_peers_that_have_ended_two_are_kept_for_each_that_is_allowed() {
+fn two_ended_peers_are_kept_for_each_that_is_allowed() {
     let config = Config::new().max_peers(2);
     let mut host = Host::<_, u32>::new(config, example_rng());
     let peers: [PeerId; 9] = core::array::from_fn(|n| {
@@ -32,7 +32,7 @@ fn of_the_peers_that_have_ended_two_are_kept_for_each_that_is_allowed() {
 
 /// A datagram that ends a peer counts as that peer's, also in a host that keeps no peer that has ended.
 #[test]
-fn a_datagram_that_deletes_its_peer_is_that_peers() {
+fn a_datagram_that_deletes_its_peer_still_names_it() {
     let (mut client, mut server, peer) = pair(Config::client().max_peers(0));
     let there = server.peers().next().map(|(id, _)| id).unwrap();
     let how = Disconnect::Now { reason: 0 };
@@ -70,7 +70,7 @@ fn peers_are_those_that_have_not_ended() {
 }
 
 #[test]
-fn who_waits_too_long_for_an_answer_is_refused() {
+fn a_request_that_waits_too_long_for_an_answer_is_refused() {
     let (mut host, peer) = example_request();
     let (mut buf, end) = ([0; 1200], Instant::ZERO + Duration::from_secs(10));
     while host.poll_event().is_some() {}

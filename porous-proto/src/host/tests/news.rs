@@ -51,7 +51,7 @@ fn readable_is_told_once_until_the_peer_was_read_empty() {
 
 /// An unreliable packet has to make room for a reliable one before the application looks.
 #[test]
-fn readable_is_not_told_again_for_what_takes_the_place_of_what_was_thrown_out() {
+fn readable_is_not_told_again_for_a_packet_that_evicts_another() {
     let small = |config: Config| {
         let config = config.max_datagram(512).unwrap();
         config.receive_budget(900, 964).unwrap()
@@ -222,7 +222,7 @@ fn receipts_that_are_not_taken_use_up_the_send_budget() {
 }
 
 #[test]
-fn receipts_keep_nobody_out() {
+fn receipts_do_not_keep_newcomers_out() {
     let [(mut client, there), (mut server, peer)] = pair(Config::client());
     let options = SendOptions::new(Mode::Unreliable).receipt(1);
     for _ in 0..5000 {

@@ -88,7 +88,7 @@ fn a_peer_has_at_most_eight_addresses() {
 }
 
 #[test]
-fn the_same_nonce_with_another_connection_id_is_somebody_elses() {
+fn the_same_nonce_with_another_connection_id_is_another_hosts() {
     let mut host = server();
     assert!(matches!(prove(&mut host, 10, 5), Disposition::Accepted(_)));
     sent(&mut host);

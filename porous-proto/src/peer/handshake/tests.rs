@@ -113,7 +113,7 @@ fn the_first_cookie_goes_back_alone_for_a_while() {
 }
 
 #[test]
-fn a_refusal_of_the_first_sets_the_others_free() {
+fn a_refusal_at_the_first_address_lets_the_other_cookies_go_back() {
     let mut handshake = Handshake::new(2, &[], 7);
     handshake.on_request(1, &cookie(101), OURS, at(30));
     handshake.on_request(0, &cookie(100), OURS, at(31));
@@ -125,7 +125,7 @@ fn a_refusal_of_the_first_sets_the_others_free() {
 }
 
 #[test]
-fn who_gives_up_is_struck_off_wherever_it_was_seen_until_it_asks_again() {
+fn a_host_that_gives_up_is_struck_off_at_each_address_until_it_asks_again() {
     let mut handshake = Handshake::new(3, &[], 7);
     handshake.on_request(0, &plain(50), OURS, at(0));
     handshake.on_request(1, &plain(50), OURS, at(0));
@@ -154,7 +154,7 @@ fn the_address_that_acknowledges_wins_wherever_the_request_came_from() {
 }
 
 #[test]
-fn what_echoes_us_is_not_forgotten_for_what_does_not() {
+fn a_request_that_echoes_our_nonce_is_not_evicted_by_one_that_does_not() {
     let mut way = Way::new();
     way.remember(&plain(1), false);
     way.remember(&plain(2), true);

@@ -125,7 +125,7 @@ fn each_direction_gets_the_smaller_of_its_two_limits() {
 /// packet. The last part is then all there is of its packet, and is charged as a packet that begins:
 /// there is no room for both.
 #[test]
-fn what_joins_what_made_room_does_not_exceed_the_budget() {
+fn a_fragment_of_an_evicted_packet_does_not_exceed_the_budget() {
     const LAST: usize = 500;
     let max = u32::try_from(FRAGMENT + LAST).unwrap();
     let config = Config::new().receive_budget(max, max + 64).unwrap();

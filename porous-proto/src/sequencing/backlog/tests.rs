@@ -183,7 +183,7 @@ fn number(waiting: Waiting) -> u64 {
 proptest! {
     /// D3.
     #[test]
-    fn it_does_what_a_list_that_is_searched_would(steps in steps()) {
+    fn a_backlog_does_what_a_list_that_is_searched_would(steps in steps()) {
         let (mut backlog, mut naive) = (Backlog::new(AGE), Naive::default());
         let mut now = 0;
         for (n, step) in (0_u64..).zip(steps) {

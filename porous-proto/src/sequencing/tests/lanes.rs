@@ -90,7 +90,7 @@ fn no_channel_waits_for_longer_than_a_message_of_each_other() {
 
 /// P10.
 #[test]
-fn who_was_silent_is_owed_nothing() {
+fn a_silent_channel_is_owed_nothing() {
     let mut sender = sender(Policy::Modern, &[weight(1), weight(1)]);
     fill(&mut sender, 0, 1, 500_000);
     for _ in 0..300 {
@@ -177,7 +177,7 @@ fn a_cap_below_a_message_a_second_stalls_nothing_for_good() {
 }
 
 #[test]
-fn what_is_held_back_grows_old() {
+fn a_packet_that_a_cap_holds_back_grows_old() {
     let mut sender = sender(Policy::Modern, &[capped(1)]);
     for _ in 0..2 {
         sender.send(0, Bytes::from_static(b"abc"), Mode::Unreliable);

@@ -362,7 +362,7 @@ fn a_window_that_was_lost_is_repeated_although_fates_are_wanted_since() {
 }
 
 #[test]
-fn what_waits_for_its_last_word_takes_room() {
+fn a_packet_that_waits_for_its_last_receipt_takes_room() {
     let mut sender = sender();
     for token in 0..8 {
         sender.send(0, "abc".into(), options(Mode::Unreliable, token));

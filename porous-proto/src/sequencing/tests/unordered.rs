@@ -39,7 +39,7 @@ fn packets_are_delivered_as_they_come_and_each_once() {
 
 /// D5.
 #[test]
-fn who_is_late_is_not_skipped_before_the_second_report() {
+fn a_late_packet_is_not_skipped_before_the_second_report() {
     let mut wire = wire(params(256, 32));
     wire.send("u0 u1 p2 u3");
     wire.arrive("u3");

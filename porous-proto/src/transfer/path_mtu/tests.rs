@@ -59,7 +59,7 @@ fn whatever_the_path_carries_is_found_to_within_forty_bytes_by_few_probes() {
 }
 
 #[test]
-fn the_first_seconds_are_left_alone_and_so_is_who_sends_little() {
+fn no_size_is_tried_in_the_first_seconds_or_without_need() {
     let mut path = PathMtu::new(1200, 1452, 0);
     assert_eq!(search(&mut path, 0, 5, 1452).0, []);
     path.is_wanted = false;

@@ -108,7 +108,7 @@ mod tests {
 
     /// P5.
     #[test]
-    fn what_is_left_of_the_episode_before_excuses_nothing() {
+    fn a_late_frame_of_an_earlier_episode_excuses_nothing() {
         let mut episodes = Episodes::default();
         episodes.on_lost(10, 20);
         episodes.on_acknowledged(20);
@@ -120,7 +120,7 @@ mod tests {
 
     /// P5.
     #[test]
-    fn who_is_excused_once_is_not_for_the_next_loss() {
+    fn an_episode_that_was_taken_back_excuses_no_later_loss() {
         let mut episodes = Episodes::default();
         assert!(episodes.on_lost(10, 20) && !episodes.on_lost(11, 20));
         assert!(!episodes.on_spurious(10) && episodes.on_spurious(11));

@@ -210,7 +210,7 @@ fn copies_wait_for_a_frame_with_room() {
 
 /// P8: while new messages wait, copies take a 64th of their bytes.
 #[test]
-fn who_has_more_to_send_sends_few_copies() {
+fn copies_are_few_while_new_messages_wait() {
     for mut side in sides() {
         side.transfer.congestion_for_test(u32::MAX / 2);
         let mut copies = 0;

@@ -200,7 +200,7 @@ fn what_was_considered_dropped_and_is_acknowledged_is_not_sent_again() {
 
 /// §3.1.2: neither is a message whose repetition is lost. T6.
 #[test]
-fn what_was_sent_again_in_vain_is_not_sent_a_third_time() {
+fn a_message_that_arrived_late_is_not_sent_a_third_time() {
     for policy in [Policy::Paper, Policy::Modern] {
         let (mut side, ids) = sent_under(policy, 5);
         side.acknowledge(&ids[1..]);

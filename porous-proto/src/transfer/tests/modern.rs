@@ -133,7 +133,7 @@ fn a_silent_path_gets_no_second_window_of_probes() {
 
 /// T3, T10.
 #[test]
-fn what_is_not_reliable_is_asked_after_by_pings_ever_more_seldom() {
+fn a_flight_without_reliable_content_is_asked_after_by_ever_rarer_pings() {
     let mut side = settled();
     side.send(30, 100, Mode::Unreliable);
     let mut waits = Vec::new();
@@ -267,7 +267,7 @@ fn an_id_that_was_left_out_is_no_arrival() {
 
 /// T3: a remote host that acknowledges nothing is not sent the same for ever.
 #[test]
-fn the_same_is_repeated_only_so_often() {
+fn the_same_message_is_repeated_a_bounded_number_of_times() {
     let mut side = settled();
     side.send(30, 100, Mode::Reliable);
     let mut asked = Vec::new();

@@ -69,7 +69,7 @@ impl Pair {
 
 /// T26.
 #[test]
-fn whoever_says_what_came_is_believed() {
+fn a_true_acknowledgement_is_believed() {
     let mut pair = Pair::new();
     for n in 0_u32..5000 {
         let id = pair.send(n % 7 != 3);
@@ -161,7 +161,7 @@ fn an_id_that_was_left_out_cannot_be_acknowledged() {
 
 /// T26.
 #[test]
-fn nobody_remembers_more_than_the_window() {
+fn an_id_older_than_the_window_cannot_be_acknowledged() {
     let mut pair = Pair::new();
     for _ in 0..5000 {
         pair.send(true);

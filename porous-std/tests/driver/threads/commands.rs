@@ -104,7 +104,7 @@ fn a_client_is_told_that_it_may_not_listen() {
 }
 
 #[test]
-fn who_asks_is_answered() {
+fn a_peer_that_asks_is_accepted_or_refused() {
     let mut server = spawn(Config::new());
     server.listen(Listen::Ask).unwrap();
     let mut clients = [spawn(Config::client()), spawn(Config::client())];

@@ -33,7 +33,7 @@ fn packets_keep_their_order_however_often_they_come_back() {
 
 /// The client has room for one packet, and the game sends more before it can know.
 #[test]
-fn who_is_choked_gets_all_back_before_it_may_go_on() {
+fn a_choked_peers_packets_all_come_back_before_it_is_writable() {
     let (client, turns) = super::spawn_counted(hasty().send_budget(1).unwrap());
     let (mut client, peer, mut server) = super::by_hand_of(client);
     for (mode, payload) in [
@@ -160,7 +160,7 @@ fn a_choked_peer_that_ends_has_ended_for_what_is_sent_later() {
 }
 
 #[test]
-fn what_comes_back_after_a_disconnection_does_not_undo_it() {
+fn returned_packets_do_not_undo_a_disconnection() {
     let (client, turns) = super::spawn_counted(hasty().send_budget(1).unwrap());
     let (mut client, peer, _server) = super::by_hand_of(client);
     for payload in ["0", "1"] {
@@ -203,7 +203,7 @@ fn one_choked_peer_holds_up_no_other() {
 
 /// The game has not polled the end when it sends.
 #[test]
-fn what_is_sent_to_a_peer_that_has_just_ended_comes_back() {
+fn packets_to_a_peer_that_has_just_ended_come_back() {
     let mut pair = Pair::new(Config::new(), Config::client());
     let now = Disconnect::Now { reason: 3 };
     pair.server.disconnect(pair.to_client, now).unwrap();

@@ -103,7 +103,7 @@ fn a_host_that_was_used_before_goes_on_in_its_thread() {
 
 /// Engines move a host between threads, and keep it where all threads can see it.
 #[test]
-fn it_can_be_kept_anywhere() {
+fn a_host_thread_can_be_moved_and_shared_between_threads() {
     const fn anywhere<T: Send + Sync + 'static>() {}
     anywhere::<HostThread>();
     anywhere::<porous_std::Output>();

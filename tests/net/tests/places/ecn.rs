@@ -27,7 +27,7 @@ fn uses_marks(line: &Line, yes: bool) -> bool {
 
 /// Also on sockets for both families, to which the system reports marks of IPv4 in another way.
 #[test]
-fn what_a_router_marks_is_told_to_who_sent_it() {
+fn marks_of_a_router_are_told_to_the_sender() {
     for (name, bind) in [("mark4", "0.0.0.0"), ("mark6", "[::]")] {
         let Some(lab) = Lab::open(name) else { return };
         let (mut client, mut server, router) = connect(&lab, bind);

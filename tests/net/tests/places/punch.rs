@@ -102,7 +102,7 @@ fn clients_behind_routers_that_change_ports_find_each_other() {
 
 /// The other router lets a request in from the new port, and a host that listens takes it.
 #[test]
-fn behind_a_symmetric_router_one_finds_who_is_behind_one_that_lets_in() {
+fn a_client_behind_a_symmetric_router_finds_one_behind_a_router_that_lets_in() {
     for (name, filter) in [("open", Filter::Open), ("host", Filter::Address)] {
         let tried = meet(name, [SYMMETRIC, (Mapping::KeepsPort, filter)]);
         assert!(tried.is_none_or(|tried| tried == Ok(())), "{filter:?}");
@@ -111,7 +111,7 @@ fn behind_a_symmetric_router_one_finds_who_is_behind_one_that_lets_in() {
 
 /// The port that the outside host saw is not the one that the other client would have to ask.
 #[test]
-fn behind_a_symmetric_router_one_does_not_find_who_is_behind_one_that_filters_ports() {
+fn a_client_behind_a_symmetric_router_does_not_find_one_behind_a_router_that_filters_ports() {
     for (name, other) in [
         ("symport", (Mapping::KeepsPort, Filter::Port)),
         ("symsym", SYMMETRIC),

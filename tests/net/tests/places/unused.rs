@@ -109,12 +109,12 @@ fn flood(name: &str, buffer: u32, rate: u32, from_to: [&str; 2]) {
 }
 
 #[test]
-fn few_requests_of_unused_addresses_delay_nobody_who_is_connected() {
+fn few_requests_of_unused_addresses_delay_no_connected_peer() {
     flood("few", 425_984, 400, IPV4);
 }
 
 #[test]
-fn many_requests_of_unused_addresses_delay_nobody_who_is_connected() {
+fn many_requests_of_unused_addresses_delay_no_connected_peer() {
     flood("many", 425_984, 10_000, IPV4);
 }
 
@@ -124,6 +124,6 @@ fn requests_of_unused_addresses_delay_nobody_of_a_server_with_a_small_buffer() {
 }
 
 #[test]
-fn requests_of_unused_addresses_of_ipv6_delay_nobody_who_is_connected() {
+fn requests_of_unused_addresses_of_ipv6_delay_no_connected_peer() {
     flood("six", 425_984, 10_000, IPV6);
 }

@@ -65,7 +65,7 @@ fn count(seen: &Seen, to: &[u32], bytes: &mut BTreeMap<u32, [u64; 2]>) {
 
 /// D10.
 #[test]
-fn copies_from_elsewhere_move_nobody_and_get_little() {
+fn copies_from_other_addresses_move_no_peer_and_get_few_bytes() {
     for early in [true, false] {
         for count in [1, 100] {
             let from: Vec<u32> = (5000..5000 + count).collect();
@@ -88,7 +88,7 @@ fn copies_from_elsewhere_move_nobody_and_get_little() {
 }
 
 #[test]
-fn who_copies_in_time_from_everywhere_does_not_keep_a_client_from_moving_for_longer_than_that() {
+fn early_copies_from_many_addresses_delay_a_move_only_while_they_come() {
     let from: Vec<u32> = (5000..5100).collect();
     let (mut world, [client, server], _) = copies(&from, true, 1);
     world.rebind(A, ROUTER + 1);

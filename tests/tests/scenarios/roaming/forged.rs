@@ -215,7 +215,7 @@ fn three_places_are_asked_at_once_and_each_again_after_a_while() {
 }
 
 #[test]
-fn what_is_old_a_copy_malformed_or_a_lie_makes_nobody_a_candidate() {
+fn old_copied_malformed_or_false_datagrams_make_no_candidate() {
     let mut hand = Hand::new();
     let shape = hand.remote.shape;
     let ack = encoder::Ack {
@@ -241,7 +241,7 @@ fn what_is_old_a_copy_malformed_or_a_lie_makes_nobody_a_candidate() {
 }
 
 #[test]
-fn a_flood_from_elsewhere_gets_three_bytes_for_each_of_its_own() {
+fn a_flood_from_another_address_gets_three_bytes_for_each_of_its_own() {
     let mut hand = Hand::new();
     let (mut sent, mut got, mut answers) = (0, 0, 0);
     for n in 0..500_u32 {
@@ -265,7 +265,7 @@ fn a_flood_from_elsewhere_gets_three_bytes_for_each_of_its_own() {
 }
 
 #[test]
-fn long_forms_from_elsewhere_move_nobody_and_make_no_other_connection() {
+fn long_forms_from_another_address_move_no_peer_and_make_no_other_connection() {
     let mut hand = Hand::new();
     let challenge = hand.challenge(OTHER);
     hand.say(OTHER, response(challenge));

@@ -109,7 +109,7 @@ fn each_datagram_of_a_move_may_be_lost_and_each_two() {
 }
 
 #[test]
-fn each_may_be_doubled_or_late_or_overtaken() {
+fn each_datagram_of_a_move_may_be_doubled_or_late_or_overtaken() {
     for one in 0..20 {
         for blow in [Blow::Doubled, Blow::Late, Blow::Overtaken] {
             move_under(blow, [one, one]);

@@ -114,7 +114,7 @@ fn newcomer(a_is_heard: bool) -> (Neighbours, Vec<PeerId>) {
 }
 
 #[test]
-fn or_of_one_that_connects_when_the_old_one_was_heard_from_elsewhere() {
+fn a_newcomer_gets_the_old_address_of_a_peer_that_was_heard_at_its_new_one() {
     let (mut both, new) = newcomer(true);
     assert_eq!(new.len(), 1);
     both.talk(20);
@@ -122,7 +122,7 @@ fn or_of_one_that_connects_when_the_old_one_was_heard_from_elsewhere() {
 }
 
 #[test]
-fn who_was_not_is_taken_for_one_that_started_again() {
+fn a_newcomer_at_the_address_of_an_unheard_peer_is_taken_for_its_restart() {
     let (both, new) = newcomer(false);
     assert_eq!(new.len(), 1);
     let peers = both.world.host(B).peers();

@@ -66,7 +66,7 @@ fn another_port_keeps_the_window_whatever_was_lost_on_the_way_to_the_old_one() {
 }
 
 #[test]
-fn so_does_one_whose_client_was_silent_for_a_second() {
+fn another_port_keeps_the_window_of_a_client_that_was_silent_for_a_second() {
     let reno = modern().congestion(Congestion::Reno);
     let (mut world, client, server) = connect(1, LinkConfig::new(), reno);
     let before = stats(&world, server);
@@ -195,13 +195,13 @@ fn another_path_may_carry_less() {
 }
 
 #[test]
-fn another_port_does_not_although_large_datagrams_were_lost_there() {
+fn another_port_keeps_the_datagram_length_although_large_ones_were_lost_there() {
     let (_, before, soon) = move_with_large_datagrams(ROUTER + 1, 1500);
     assert_eq!((before.path_mtu, soon.path_mtu), (1452, 1452));
 }
 
 #[test]
-fn marks_are_tried_on_another_path_whatever_became_of_those_before() {
+fn marks_are_tried_anew_on_another_path() {
     let link = LinkConfig::new().delay(30 * MS).rate(20_000_000);
     let config = modern().ecn(true);
     let (mut world, [client, server], after) = move_streaming(config.clone(), ELSEWHERE, link);

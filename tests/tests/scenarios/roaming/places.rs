@@ -162,7 +162,7 @@ fn without_connection_ids_nobody_is_followed() {
 }
 
 #[test]
-fn who_only_keeps_its_connection_alive_is_found_again() {
+fn a_client_that_only_pings_is_found_again() {
     let (mut world, client, server) = simple(1);
     world.run_for(30 * SECOND);
     world.rebind(A, ROUTER + 1);
@@ -222,14 +222,14 @@ fn goodbye(by: u32) {
 }
 
 #[test]
-fn who_moves_while_it_says_goodbye_is_still_understood() {
+fn a_host_that_moves_while_it_disconnects_is_still_understood() {
     goodbye(A);
     goodbye(B);
 }
 
 /// D10.
 #[test]
-fn a_goodbye_from_elsewhere_is_heard_and_answered_there() {
+fn a_goodbye_from_another_address_is_heard_and_answered_there() {
     let (mut world, client, server) = simple(1);
     world.rebind(A, ROUTER + 1);
     world

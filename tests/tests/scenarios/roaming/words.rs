@@ -43,7 +43,7 @@ fn a_host_that_falls_silent_after_it_moved_is_asked_where_it_was() {
 }
 
 #[test]
-fn a_goodbye_from_elsewhere_counts_with_both_nonces_and_if_it_roams() {
+fn a_goodbye_from_another_address_counts_with_both_nonces_where_the_host_follows() {
     for (roaming, flipped, ends) in [(true, 0, true), (true, 1, false), (false, 0, false)] {
         let mut hand = Hand::with(roaming);
         let [ours, theirs] = hand.remote.nonces;
@@ -59,7 +59,7 @@ fn a_goodbye_from_elsewhere_counts_with_both_nonces_and_if_it_roams() {
 /// The limits are those of answers of a peer that has ended, to its own address (`docs/wire.md`, "Limits
 /// of answers").
 #[test]
-fn goodbyes_from_elsewhere_are_answered_only_so_often() {
+fn goodbyes_from_another_address_are_answered_at_a_limited_rate() {
     let mut hand = Hand::with(true);
     let bye = encoder::long(0xF0, encoder::VERSION, hand.remote.nonces, &[7, 0, 0, 0]);
     let mut answers = 0;

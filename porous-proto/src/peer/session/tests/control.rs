@@ -36,7 +36,7 @@ fn tombstone(channel: u8, id: u32) -> Control {
 }
 
 #[test]
-fn what_names_a_channel_or_a_packet_that_there_cannot_be_is_refused() {
+fn a_message_of_an_impossible_channel_or_packet_is_refused() {
     // One channel; N_Q is 4096, so that M is 512; nothing was sent.
     for (n, (message, valid)) in [
         (window(0, u32::MAX), true),

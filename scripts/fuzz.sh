@@ -3,7 +3,8 @@
 # `cargo test` replays the inputs in fuzz/tests/__fuzz__ (docs/testing.md, "Fuzzing").
 #
 # usage: scripts/fuzz.sh [TARGET [SECONDS]]
-#        All targets by default, and 60 seconds for each.
+#        All targets by default, and 60 seconds for each. An empty TARGET is all of them, and 0 SECONDS
+#        only make the corpora smaller.
 #        A target is the name of a test, or a part of it that no other has.
 #
 # Needs a stable cargo and cargo-bolero (`cargo install cargo-bolero --locked`); downloads nothing.
@@ -47,15 +48,21 @@ for test in "${tests[@]}"; do
     what_*) length=100 ;;
     *) length=0 ;;
     esac
-    # With a value profile, an input whose comparisons come closer to equality counts as new.
-    cargo bolero test "$test" "${how[@]}" -T "${seconds}s" \
-        --engine-args=-use_value_profile=1 --engine-args=-len_control=$length --engine-args=-print_final_stats=1 2>&1 |
-        grep -aE 'Done|panicked|^stat::number|error|test failed' || true
+    # libFuzzer takes a limit of 0 seconds as none.
+    if ((seconds > 0)); then
+        # With a value profile, an input whose comparisons come closer to equality counts as new.
+        cargo bolero test "$test" "${how[@]}" -T "${seconds}s" \
+            --engine-args=-use_value_profile=1 --engine-args=-len_control=$length --engine-args=-print_final_stats=1 2>&1 |
+            grep -aE 'Done|panicked|^stat::number|error|test failed' || true
+    fi
     if compgen -G "fuzz/tests/__fuzz__/$test/crashes/*" >/dev/null; then
         echo "fuzz: $test fails" >&2
         exit 1
     fi
-    # The inputs that are kept reach all edges that were reached, whatever the number of times.
-    cargo bolero reduce "$test" "${how[@]}" --engine-args=-use_counters=0 2>&1 | grep -aE 'MERGE-OUTER|error' | tail -1
+    compgen -G "$corpus/*" >/dev/null || continue
+    # The inputs that are kept reach all edges that were reached, whatever the number of times. The greedy
+    # cover keeps some 60 % of the inputs that libFuzzer's own order does, which takes the shortest first.
+    cargo bolero reduce "$test" "${how[@]}" --engine-args=-merge=0 --engine-args=-set_cover_merge=1 \
+        --engine-args=-use_counters=0 2>&1 | grep -aE 'MERGE-OUTER|error' | tail -1
     echo "$(find "$corpus" -type f | wc -l) inputs, $(du -sb "$corpus" | cut -f 1) bytes"
 done

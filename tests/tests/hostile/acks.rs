@@ -9,9 +9,9 @@ use porous_tests::encoder::Ack;
 use porous_tests::remote::Remote;
 
 use crate::peers::{BAD_ACK, ack_of, all_up_to, any, assert_taken};
-use crate::scene::{Cost, Scene, case, case_with, config};
+use crate::scene::{Scene, case, case_with, config};
 
-/// The enemy says this, and what the host thinks of the way to it afterwards.
+/// The enemy sends this acknowledgement: what the host makes of it, and its view of the path afterwards.
 fn say(scene: &mut Scene, enemy: &mut Remote<u32>, ack: Ack) -> (Disposition, PeerStats) {
     let taken = scene.send(enemy, Some(ack), Vec::new());
     (taken, scene.judged())
@@ -20,11 +20,7 @@ fn say(scene: &mut Scene, enemy: &mut Remote<u32>, ack: Ack) -> (Disposition, Pe
 /// `[X8]` An acknowledgement of the frame that is sent next is refused, and of the newest one is not.
 #[test]
 fn the_next_frame_cannot_be_acknowledged() {
-    let cost = Cost {
-        bytes: 5600,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         scene.chatter(&mut enemy, 3);
         let (before, newest) = (scene.judged(), enemy.newest.0);
@@ -41,11 +37,7 @@ fn the_next_frame_cannot_be_acknowledged() {
 /// `[X8 X13]` Ids of each width that are a quarter of their space ahead, or just before or behind.
 #[test]
 fn acknowledgements_from_the_far_future_are_refused() {
-    let cost = Cost {
-        bytes: 9500,
-        steps: 300,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         scene.chatter(&mut enemy, 3);
         let before = scene.judged();
@@ -77,11 +69,7 @@ fn acknowledgements_from_the_far_future_are_refused() {
 /// `[X8]` Ids just below the first frame wrap to the end of their space, and do not exist.
 #[test]
 fn acknowledgements_from_before_the_beginning_are_refused() {
-    let cost = Cost {
-        bytes: 500,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         let before = scene.judged();
         for below in 1..=40_u32 {
@@ -100,11 +88,7 @@ fn acknowledgements_from_before_the_beginning_are_refused() {
 /// `[X8 X16]` The same acknowledgement a thousand times has the effect of one.
 #[test]
 fn a_thousand_copies_of_an_acknowledgement_are_one() {
-    let cost = Cost {
-        bytes: 14_000,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         scene.chatter(&mut enemy, 8);
         let ack = all_up_to(&enemy, enemy.newest.0);
@@ -121,11 +105,7 @@ fn a_thousand_copies_of_an_acknowledgement_are_one() {
 /// `[X8]` What was acknowledged long ago is acknowledged again, from the newest frame to the first.
 #[test]
 fn old_acknowledgements_in_any_order_change_nothing() {
-    let cost = Cost {
-        bytes: 22_000,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for _ in 0..100 {
             scene.chatter(&mut enemy, 8);
@@ -146,11 +126,7 @@ fn old_acknowledgements_in_any_order_change_nothing() {
 /// and the others count once each: no more is acknowledged than was sent.
 #[test]
 fn acknowledgements_at_random_acknowledge_nothing_that_was_not_sent() {
-    let cost = Cost {
-        bytes: by_policy(120_000, 60_000),
-        steps: 160,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for _ in 0..100 {
             scene.chatter(&mut enemy, 8);
@@ -187,12 +163,8 @@ fn acknowledgements_at_random_acknowledge_nothing_that_was_not_sent() {
 /// sends what its window and its bandwidth allow, and keeps to them.
 #[test]
 fn optimistic_acknowledgements_do_not_get_more_than_the_bandwidth() {
-    let cost = Cost {
-        bytes: 77_000,
-        steps: 160,
-    };
     let slow = config().bandwidth(100_000, u32::MAX).unwrap();
-    case_with(slow, cost, |scene| {
+    case_with(slow, |scene| {
         let mut enemy = scene.enemy();
         let before = scene.stats().bytes_sent;
         for _ in 0..1000 {
@@ -216,11 +188,7 @@ fn optimistic_acknowledgements_do_not_get_more_than_the_bandwidth() {
 /// `[R22]` Every frame is acknowledged one ahead of what was sent, in the hope that it is sent soon.
 #[test]
 fn acknowledgements_one_frame_ahead_are_refused_until_they_are_true() {
-    let cost = Cost {
-        bytes: 11_000,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for _ in 0..100 {
             scene.chatter(&mut enemy, 1);
@@ -235,11 +203,7 @@ fn acknowledgements_one_frame_ahead_are_refused_until_they_are_true() {
 /// `[R22 X8]` Sums of nonce bits that were never sent: the datagram is refused, and nothing changes.
 #[test]
 fn sums_of_nonces_that_are_wrong_have_no_effect() {
-    let cost = Cost {
-        bytes: 110_000,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for round in 0..40 {
             scene.chatter(&mut enemy, 4);
@@ -255,7 +219,7 @@ fn sums_of_nonces_that_are_wrong_have_no_effect() {
                 assert_taken(scene.agree(&mut enemy));
             } else {
                 assert_taken(taken);
-                // What waited for want of trust has left: two frames at a time.
+                // What waited while the peer was not trusted has left, two frames at a time.
                 assert!(after.flight <= 2400 && after.frames_lost == 0);
             }
         }
@@ -266,11 +230,7 @@ fn sums_of_nonces_that_are_wrong_have_no_effect() {
 /// again, ever more slowly, and never less than one at a time.
 #[test]
 fn losses_that_are_made_up_slow_the_host_down_and_no_more() {
-    let cost = Cost {
-        bytes: 75_000,
-        steps: 170,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for _ in 0..50 {
             assert_eq!(scene.queue(0, Mode::Reliable, 1000), Ok(()));
@@ -295,11 +255,7 @@ fn losses_that_are_made_up_slow_the_host_down_and_no_more() {
 /// `[X8 X9]` Delays of every notation: round trips are measured by pings, and delays do not count.
 #[test]
 fn the_delays_of_acknowledgements_change_no_round_trip() {
-    let cost = Cost {
-        bytes: 25_000,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         let before = scene.stats();
         for delay in 0..=255 {
@@ -319,11 +275,7 @@ fn the_delays_of_acknowledgements_change_no_round_trip() {
 /// `[X8 R8]` Maps of one bit, of two, of all but one, and of runs: they acknowledge what they say.
 #[test]
 fn every_kind_of_map_acknowledges_what_it_says() {
-    let cost = Cost {
-        bytes: 26_000,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         let bits = (0..32).map(|bit| 1_u32 << bit);
         let runs = (0..32).map(|bit| u32::MAX << bit);
@@ -360,11 +312,7 @@ fn every_kind_of_map_acknowledges_what_it_says() {
 /// `[X8]` A map that says that frames below the first one were not received.
 #[test]
 fn maps_that_reach_below_the_first_frame_are_refused() {
-    let cost = Cost {
-        bytes: 500,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         let (before, newest) = (scene.judged(), enemy.newest.0);
         for largest in 0..=newest.min(31) {

@@ -1,4 +1,4 @@
-//! Hosts that have proved an address and are not let in yet
+//! Hosts that have proved an address and are not let in yet.
 //!
 //! Undecided ones, newcomers beside a peer, and how many places there are.
 
@@ -10,7 +10,7 @@ use porous_proto::{
 use porous_tests::encoder::Packet;
 
 use crate::forge::{STATELESS, disconnection, farewell, first, refusal, reset, second};
-use crate::scene::{Cost, ENEMY, STRANGER, Scene, case, case_with, config, offer};
+use crate::scene::{ENEMY, STRANGER, Scene, case, case_with, config, offer};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -33,7 +33,7 @@ fn knock(scene: &mut Scene, from: u32, nonce: u64) -> ([u64; 2], PeerId) {
     (nonces, peer)
 }
 
-/// Whom the application was asked about.
+/// The newcomers that the application was asked about.
 fn asked(scene: &Scene) -> usize {
     let is_request = |event: &&Event<u32>| matches!(event, Event::Request { .. });
     scene.events.iter().filter(is_request).count()
@@ -42,11 +42,7 @@ fn asked(scene: &Scene) -> usize {
 /// `[R1 R3 X2]` Undecided ones take the places that there are, and the next one is refused.
 #[test]
 fn there_are_no_more_undecided_ones_than_places() {
-    let cost = Cost {
-        bytes: 34_000,
-        steps: 50,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         ask(scene);
         for n in 0..PLACES {
             knock(scene, STRANGER + n, u64::from(STRANGER + n));
@@ -64,11 +60,7 @@ fn there_are_no_more_undecided_ones_than_places() {
 /// `[B3 R3]` Cookies are not places: of a hundred that come back together as many are let in as fit.
 #[test]
 fn a_hundred_cookies_that_come_back_at_once_fill_the_places() {
-    let cost = Cost {
-        bytes: 36_000,
-        steps: 50,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let cookies: Vec<_> = (STRANGER..STRANGER + 100)
             .map(|from| (from, scene.prove(from, u64::from(from), &offer())))
             .collect();
@@ -92,11 +84,7 @@ fn a_hundred_cookies_that_come_back_at_once_fill_the_places() {
 /// `[B3 R3]` The last place is given once, a place that is free again is given again.
 #[test]
 fn the_last_place_is_given_once() {
-    let cost = Cost {
-        bytes: 49_000,
-        steps: 50,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         for n in 0..PLACES - 1 {
             scene.settle(STRANGER + n, u64::from(STRANGER + n), &offer());
         }
@@ -117,11 +105,7 @@ fn the_last_place_is_given_once() {
 /// `[X2 R1]` However many requests of one address are undecided, it takes one place.
 #[test]
 fn an_address_takes_one_place_while_it_is_undecided() {
-    let cost = Cost {
-        bytes: 39_000,
-        steps: 170,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         ask(scene);
         for n in 1..=100 {
             scene.pass(SECOND / 10);
@@ -133,14 +117,10 @@ fn an_address_takes_one_place_while_it_is_undecided() {
     });
 }
 
-/// `[X2 R3 B3]` Who is connected and asks again and again takes one more place, and nobody else's.
+/// `[X2 R3 B3]` A connected peer that asks again and again takes one more place, and no other's.
 #[test]
 fn an_address_takes_one_more_place_while_it_comes_again() {
-    let cost = Cost {
-        bytes: 55_000,
-        steps: 150,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         scene.settle(STRANGER, 1, &offer());
         for n in 2..=100 {
             scene.pass(SECOND / 10);
@@ -154,14 +134,10 @@ fn an_address_takes_one_more_place_while_it_comes_again() {
     });
 }
 
-/// `[R1 X3]` The newest of those who ask from an address is the one that may come in.
+/// `[R1 X3]` The newest newcomer at an address is the one that may come in.
 #[test]
 fn the_newest_newcomer_of_an_address_is_the_one() {
-    let cost = Cost {
-        bytes: 8700,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         scene.settle(STRANGER, 1, &offer());
         let (old, _) = knock(scene, STRANGER, 2);
         let taken = scene.deliver(STRANGER, &second(old, &offer()));
@@ -186,11 +162,7 @@ fn the_newest_newcomer_of_an_address_is_the_one() {
 /// `[R1]` The undecided that vanish are refused after 10 s, and their places are free.
 #[test]
 fn undecided_ones_that_vanish_leave_their_places() {
-    let cost = Cost {
-        bytes: 31_000,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         ask(scene);
         for n in 0..PLACES {
             knock(scene, STRANGER + n, u64::from(STRANGER + n));
@@ -207,14 +179,10 @@ fn undecided_ones_that_vanish_leave_their_places() {
     });
 }
 
-/// `[R1]` An answer that comes too late, or twice, is an answer to nobody.
+/// `[R1]` An answer of the application that comes too late, or twice, has no effect.
 #[test]
 fn an_answer_that_comes_too_late_changes_nothing() {
-    let cost = Cost {
-        bytes: 14_000,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         ask(scene);
         let (_, gone) = knock(scene, STRANGER, 9);
         let (nonces, left) = knock(scene, STRANGER + 1, u64::from(STRANGER + 1));
@@ -235,11 +203,7 @@ fn an_answer_that_comes_too_late_changes_nothing() {
 /// `[R1 R21]` An undecided one hears nothing, however often it repeats itself.
 #[test]
 fn an_undecided_one_hears_nothing() {
-    let cost = Cost {
-        bytes: 4300,
-        steps: 50,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         ask(scene);
         let (nonces, _) = knock(scene, STRANGER, 9);
         scene.said.clear();
@@ -254,11 +218,7 @@ fn an_undecided_one_hears_nothing() {
 /// `[R1 X6]` Frames, resets and farewells of an undecided one mean nothing; it can take itself back.
 #[test]
 fn an_undecided_one_can_only_leave() {
-    let cost = Cost {
-        bytes: 4800,
-        steps: 50,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         ask(scene);
         let (nonces, peer) = knock(scene, STRANGER, 9);
         let now = scene.now;
@@ -274,14 +234,11 @@ fn an_undecided_one_can_only_leave() {
     });
 }
 
-/// `[R1 R2]` Who was refused is refused again, a few times a second; the application is asked once.
+/// `[R1 R2]` A newcomer that was refused is refused again, a few times a second; the application is
+/// asked once.
 #[test]
 fn a_refused_one_is_refused_again_and_again() {
-    let cost = Cost {
-        bytes: 12_000,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         ask(scene);
         let (nonces, peer) = knock(scene, STRANGER, 9);
         let now = scene.now;
@@ -298,11 +255,10 @@ fn a_refused_one_is_refused_again_and_again() {
     });
 }
 
-/// `[R3]` A host without places lets nobody in, and says so.
+/// `[R3]` A host without places refuses every newcomer.
 #[test]
 fn a_host_without_places_refuses_everybody() {
-    let cost = Cost { bytes: 0, steps: 0 };
-    case_with(config().max_peers(1), cost, |scene| {
+    case_with(config().max_peers(1), |scene| {
         for n in 0..1000 {
             let taken = scene.deliver(STRANGER + n, &first(9, &offer()));
             assert_eq!(taken, STATELESS);
@@ -314,15 +270,11 @@ fn a_host_without_places_refuses_everybody() {
     });
 }
 
-/// `[X7 B3]` A newcomer beside a peer is nobody until a frame of its own connection has come.
+/// `[X7 B3]` A newcomer beside a peer is not connected until a frame of its own connection has come.
 #[test]
 fn a_newcomer_is_proved_by_a_frame_of_its_own() {
-    let cost = Cost {
-        bytes: 18_000,
-        steps: 110,
-    };
     let config: Config = config();
-    case_with(config, cost, |scene| {
+    case_with(config, |scene| {
         let mut old = scene.settle(STRANGER, 1, &offer());
         let (nonces, newcomer) = knock(scene, STRANGER, 2);
         scene.trust(STRANGER);

@@ -9,7 +9,7 @@ use porous_tests::remote::Remote;
 use crate::peers::{
     PASSIVE, RELIABLE, UNRELIABLE, any, assert_taken, fits, malformed, noop, packet,
 };
-use crate::scene::{Cost, ENEMY, FRAGMENT, Scene, case, case_with, config};
+use crate::scene::{ENEMY, FRAGMENT, Scene, case, case_with, config};
 
 /// The budget of most cases, and what a packet counts beside its bytes.
 const BUDGET: u64 = 262_144;
@@ -19,7 +19,7 @@ fn kept(scene: &Scene) -> u64 {
     scene.host.host.audit().kept
 }
 
-/// Whether it was taken; otherwise the budget is full.
+/// True if the datagram was taken; otherwise the budget is full.
 fn is_taken(scene: &mut Scene, enemy: &mut Remote<u32>, messages: Vec<Message>) -> bool {
     fits(scene.send(enemy, None, messages))
 }
@@ -56,11 +56,7 @@ fn fill_but(scene: &mut Scene, enemy: &mut Remote<u32>, rest: u64) {
 /// well.
 #[test]
 fn the_budget_is_full_to_the_byte() {
-    let cost = Cost {
-        bytes: 340_000,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         fill_but(scene, &mut enemy, CHARGE + 10);
         let tries = [
@@ -84,11 +80,7 @@ fn the_budget_is_full_to_the_byte() {
 /// `[R11 X17]` As many packets without bytes as there are ids, in all channels.
 #[test]
 fn empty_packets_fill_the_windows_and_not_more() {
-    let cost = Cost {
-        bytes: 84_000,
-        steps: 170,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for id in 1..256 {
             let all = (0..4).map(|channel| waiting(UNRELIABLE, channel, id, 0));
@@ -102,12 +94,8 @@ fn empty_packets_fill_the_windows_and_not_more() {
 /// `[R11 X17]` The same with a budget for a tenth of them: the reliable ones stay, to the last.
 #[test]
 fn empty_packets_fill_a_small_budget() {
-    let cost = Cost {
-        bytes: 14_000,
-        steps: 130,
-    };
     let small = config().receive_budget(1000, 64 * 100).unwrap();
-    case_with(small, cost, |scene| {
+    case_with(small, |scene| {
         let mut enemy = scene.enemy();
         let mut taken = 0;
         for id in 1..256 {
@@ -122,11 +110,7 @@ fn empty_packets_fill_a_small_budget() {
 /// not acknowledged, whatever is unreliable makes room, and the connection goes on.
 #[test]
 fn ten_times_the_budget_is_kept_once() {
-    let cost = Cost {
-        bytes: 350_000,
-        steps: 140,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         let mut refused = 0;
         for n in 0..2600_u32 {
@@ -148,11 +132,7 @@ fn ten_times_the_budget_is_kept_once() {
 /// what was taken, and when it reads again everything goes on.
 #[test]
 fn a_reader_that_stops_is_told_once_and_loses_nothing() {
-    let cost = Cost {
-        bytes: 410_000,
-        steps: 930,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         let (mut sent, mut told) = (0, 0);
         for round in 0..20 {
@@ -178,11 +158,7 @@ fn a_reader_that_stops_is_told_once_and_loses_nothing() {
 /// what it read, and never more than one for each datagram that comes.
 #[test]
 fn a_slow_reader_reports_what_it_has_read() {
-    let cost = Cost {
-        bytes: 190_000,
-        steps: 900,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         let (mut read, mut answers) = (0_u32, 0);
         let mut next = 0_u32;
@@ -208,12 +184,8 @@ fn a_slow_reader_reports_what_it_has_read() {
 /// make room for them, one for one.
 #[test]
 fn making_room_a_hundred_times_in_one_datagram() {
-    let cost = Cost {
-        bytes: 80_000,
-        steps: 9400,
-    };
     let small = config().receive_budget(1000, 64 * 1000).unwrap();
-    case_with(small, cost, |scene| {
+    case_with(small, |scene| {
         let mut enemy = scene.enemy();
         for round in 0..200_u32 {
             let id = |n: u32| 1 + (round * 32 + n / 4) % 255;
@@ -228,11 +200,7 @@ fn making_room_a_hundred_times_in_one_datagram() {
 /// `[R11 X5]` A fragment joins the very packet that is thrown out to make room for it.
 #[test]
 fn a_fragment_whose_packet_makes_room_for_it() {
-    let cost = Cost {
-        bytes: 340_000,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         let whole = u32::try_from(2 * FRAGMENT + 9).unwrap();
         let part = |offset, len| Message::from(packet(UNRELIABLE, 0, 7, len).part(offset, whole));
@@ -253,11 +221,7 @@ fn a_fragment_whose_packet_makes_room_for_it() {
 /// `[R11 X16]` What does not fit is sent again and again, and is acknowledged only when it was taken.
 #[test]
 fn what_is_refused_is_not_acknowledged() {
-    let cost = Cost {
-        bytes: 340_000,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         fill_but(scene, &mut enemy, 0);
         scene.overhear(&mut enemy);
@@ -275,11 +239,7 @@ fn what_is_refused_is_not_acknowledged() {
 /// `[X4 R11]` Packets of the greatest length that there may be, and one byte longer.
 #[test]
 fn packets_of_the_greatest_length_and_a_byte_more() {
-    let cost = Cost {
-        bytes: 2300,
-        steps: 100,
-    };
-    case_with(config().receive_budget(500, 5000).unwrap(), cost, |scene| {
+    case_with(config().receive_budget(500, 5000).unwrap(), |scene| {
         let mut enemy = scene.enemy();
         for (id, len, fits) in [
             (0, 499, true),
@@ -305,11 +265,7 @@ fn packets_of_the_greatest_length_and_a_byte_more() {
 /// anything: for 30,000 datagrams no more is kept than the budget.
 #[test]
 fn random_traffic_and_random_reading_stay_within_the_budget() {
-    let cost = Cost {
-        bytes: 210_000,
-        steps: 3300,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         let mut random = porous_sim::Seed::new(31).stream("budget", 0);
         for n in 0..30_000_u32 {

@@ -1,5 +1,6 @@
-//! A peer that lies in its acknowledgements to be sent more than its path carries, with every
-//! controller: it gets next to nothing for it.
+//! A peer that lies in its acknowledgements gets next to nothing for it, with every controller.
+//!
+//! What it wants is to be sent more than its path carries.
 
 use alloc::collections::VecDeque;
 use core::time::Duration;
@@ -12,25 +13,25 @@ use porous_tests::encoder::{Ack, Offer};
 use porous_tests::remote::Remote;
 
 use crate::peers::{ack_of, all_up_to, hear};
-use crate::scene::{Cost, ENEMY, Scene, case_of_many, config, offer};
+use crate::scene::{ENEMY, Scene, Scenes, case_of_many, config, offer};
 
 const MS: Duration = Duration::from_millis(1);
-/// How long both ways of the path are.
+/// The delay of either direction of the path.
 const WAY: Duration = Duration::from_millis(20);
-/// What passes it in a millisecond, in bytes.
+/// The rate of the path, in bytes per millisecond.
 const RATE: u64 = 100;
-/// What waits in front of it for longer than that does not get in.
+/// The longest wait in the queue of the path: what would wait longer is dropped.
 const QUEUE: Duration = Duration::from_millis(150);
-/// In ms.
+/// The length of a run, in ms.
 const TIME: u32 = 12000;
 
-/// What an enemy does with what it has heard.
+/// The acknowledgements that an enemy sends after it has heard frames.
 type Lie = fn(&Remote<u32>, &Wire, heard: &[u32]) -> Vec<Ack>;
 
-/// The way from the host to the enemy.
+/// The path from the host to the enemy.
 #[derive(Default)]
 struct Wire {
-    /// What is on it, and when it arrives.
+    /// Datagrams on the path, with the time of their arrival.
     passing: VecDeque<(Instant, Vec<u8>)>,
     free: Instant,
     now: Instant,
@@ -60,7 +61,7 @@ impl Wire {
     }
 }
 
-/// What the host sends to an enemy that hears it over the wire, and says this each time that it has
+/// The bytes that the host sends to an enemy that hears it over the wire and lies each time that it has
 /// heard something.
 fn run(scene: &mut Scene, offer: &Offer, lie: Lie) -> u64 {
     let mut enemy = scene.enemy_at(ENEMY, offer);
@@ -97,31 +98,31 @@ fn run(scene: &mut Scene, offer: &Offer, lie: Lie) -> u64 {
     wire.bytes
 }
 
-/// What an honest peer is sent, by controller.
-fn fair(cost: Cost) -> [u64; 6] {
+/// The bytes that an honest peer is sent, by controller.
+fn fair() -> [u64; 6] {
     static FAIR: OnceLock<[u64; 6]> = OnceLock::new();
-    *FAIR.get_or_init(|| Congestion::BUILT_IN.map(|congestion| sent(cost, congestion, honest)))
+    let measure = |congestion| sent(&mut Scenes::default(), congestion, honest);
+    *FAIR.get_or_init(|| Congestion::BUILT_IN.map(measure))
 }
 
-fn sent(cost: Cost, congestion: Congestion, lie: Lie) -> u64 {
+fn sent(scenes: &mut Scenes, congestion: Congestion, lie: Lie) -> u64 {
     let mut offer = offer();
     offer.windows = [12, 14];
     let config = config().windows(4096, 16_384).unwrap();
     let (config, mut bytes) = (config.congestion(congestion), 0);
-    case_of_many(config, cost, |scene| bytes = run(scene, &offer, lie));
+    scenes.attack(config, |scene| bytes = run(scene, &offer, lie));
     bytes
 }
 
 /// With each controller, a liar is sent three quarters more than an honest peer at most, in the first
 /// twelve seconds: by one slow start that nothing tells to end. The paper's policy believes what
 /// it is told.
-#[track_caller]
-fn assert_in_vain(cost: Cost, lie: Lie) {
+fn assert_no_gain(scenes: &mut Scenes, lie: Lie) {
     if by_policy(false, true) {
         return;
     }
-    for (congestion, fair) in Congestion::BUILT_IN.into_iter().zip(fair(cost)) {
-        let got = sent(cost, congestion, lie);
+    for (congestion, fair) in Congestion::BUILT_IN.into_iter().zip(fair()) {
+        let got = sent(scenes, congestion, lie);
         // An application that has given a host rates has given them away.
         let given = if let Congestion::Fixed { rate } | Congestion::Binary { good: rate, .. } =
             congestion
@@ -202,106 +203,80 @@ fn with_delay(enemy: &Remote<u32>, wire: &Wire, heard: &[u32], delay: u8) -> Vec
 /// `[X8 R22]` Frames are acknowledged when they leave the host, before they come. T26.
 #[test]
 fn acknowledgements_that_are_early_get_no_more() {
-    let cost = Cost {
-        bytes: 560_000,
-        steps: 2000,
-    };
-    assert_in_vain(cost, early);
+    case_of_many(|scenes| assert_no_gain(scenes, early));
 }
 
 /// `[X8 R22]` Frames are acknowledged that the path has lost.
 #[test]
 fn losses_that_are_hidden_get_no_more() {
-    let cost = Cost {
-        bytes: 560_000,
-        steps: 2000,
-    };
-    assert_in_vain(cost, everything);
+    case_of_many(|scenes| assert_no_gain(scenes, everything));
 }
 
 /// `[X8]` Each frame is acknowledged alone, and those before again: bytes count, and not datagrams.
 #[test]
 fn acknowledgements_that_are_divided_get_no_more() {
-    let cost = Cost {
-        bytes: 560_000,
-        steps: 2000,
-    };
-    assert_in_vain(cost, divided);
+    case_of_many(|scenes| assert_no_gain(scenes, divided));
 }
 
 /// `[X8 X16]` Each acknowledgement comes ten times.
 #[test]
 fn acknowledgements_that_are_repeated_get_no_more() {
-    let cost = Cost {
-        bytes: 560_000,
-        steps: 2000,
-    };
-    assert_in_vain(cost, repeated);
+    case_of_many(|scenes| assert_no_gain(scenes, repeated));
 }
 
 /// `[X8 X9]` Acknowledgements come late and say that they did not wait.
 #[test]
 fn acknowledgements_that_are_withheld_get_no_more() {
-    let cost = Cost {
-        bytes: 560_000,
-        steps: 2000,
-    };
-    assert_in_vain(cost, withheld);
+    case_of_many(|scenes| assert_no_gain(scenes, withheld));
 }
 
 /// `[X8 X9]` Acknowledgements say that they waited for seconds: the path seems to have no queue.
 #[test]
 fn delays_that_are_too_long_get_no_more() {
-    let cost = Cost {
-        bytes: 560_000,
-        steps: 2000,
-    };
-    assert_in_vain(cost, |enemy, wire, heard| {
-        with_delay(enemy, wire, heard, u8::MAX)
+    case_of_many(|scenes| {
+        assert_no_gain(scenes, |enemy, wire, heard| {
+            with_delay(enemy, wire, heard, u8::MAX)
+        })
     });
 }
 
 /// `[X8 X9]` Acknowledgements wait for a quarter of a second, and say so: nothing is seen of the path.
 #[test]
 fn acknowledgements_that_wait_for_long_get_no_more() {
-    let cost = Cost {
-        bytes: 560_000,
-        steps: 2000,
-    };
-    assert_in_vain(cost, |enemy, wire, heard| {
-        let held = withheld(enemy, wire, heard).into_iter();
-        held.map(|ack| Ack {
-            delay: Some(0xDF),
-            ..ack
+    case_of_many(|scenes| {
+        assert_no_gain(scenes, |enemy, wire, heard| {
+            let held = withheld(enemy, wire, heard).into_iter();
+            held.map(|ack| Ack {
+                delay: Some(0xDF),
+                ..ack
+            })
+            .collect()
         })
-        .collect()
     });
 }
 
 /// `[X8 X9]` Acknowledgements say that they did not wait at all.
 #[test]
 fn delays_of_nothing_get_no_more() {
-    let cost = Cost {
-        bytes: 560_000,
-        steps: 2000,
-    };
-    assert_in_vain(cost, |enemy, wire, heard| with_delay(enemy, wire, heard, 0));
+    case_of_many(|scenes| {
+        assert_no_gain(scenes, |enemy, wire, heard| {
+            with_delay(enemy, wire, heard, 0)
+        })
+    });
 }
 
 /// `[X8]` All frames are said to have come with marks.
 #[test]
 fn marks_on_everything_get_no_more() {
-    let cost = Cost {
-        bytes: 560_000,
-        steps: 2000,
-    };
-    assert_in_vain(cost, |enemy, wire, heard| {
-        let count = u32::try_from(enemy.heard.len()).unwrap_or(u32::MAX);
-        let all = honest(enemy, wire, heard).into_iter();
-        all.map(|ack| Ack {
-            marks: (true, count),
-            ..ack
+    case_of_many(|scenes| {
+        assert_no_gain(scenes, |enemy, wire, heard| {
+            let count = u32::try_from(enemy.heard.len()).unwrap_or(u32::MAX);
+            let all = honest(enemy, wire, heard).into_iter();
+            all.map(|ack| Ack {
+                marks: (true, count),
+                ..ack
+            })
+            .collect()
         })
-        .collect()
     });
 }

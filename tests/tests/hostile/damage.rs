@@ -8,7 +8,7 @@ use crate::peers::{
     PASSIVE, RELIABLE, UNRELIABLE, all_up_to, assert_taken, challenge, limits, malformed, noop,
     packet, ping, pong, sentinel, tombstone, window,
 };
-use crate::scene::{Cost, ENEMY, FRAGMENT, Scene, case, case_with, config, offer};
+use crate::scene::{ENEMY, FRAGMENT, Scene, case, case_of_many, case_with, config, offer};
 
 /// Frames that have everything in them that there is.
 fn frames(enemy: &mut Remote<u32>) -> Vec<Short> {
@@ -99,12 +99,8 @@ const CHECKED: fn() -> Offer = || Offer {
 /// well-formed, and what is not has no effect.
 #[test]
 fn every_truncation_of_a_frame() {
-    let cost = Cost {
-        bytes: 140_000,
-        steps: 100,
-    };
     // Acknowledgements of what is taken have room beside the data.
-    case_with(config().windows(1024, 256).unwrap(), cost, |scene| {
+    case_with(config().windows(1024, 256).unwrap(), |scene| {
         let windows = [10, 8];
         let mut enemy = sent_to(scene, &Offer { windows, ..offer() });
         let shape = enemy.shape;
@@ -132,31 +128,25 @@ fn every_truncation_of_a_frame() {
 /// `[X12 X24]` The same without a check of their own, whatever it covers: none is taken.
 #[test]
 fn no_truncated_frame_is_taken() {
-    let cost = Cost {
-        bytes: 71_000,
-        steps: 100,
-    };
-    for offer in [offer(), CHECKED()] {
-        case(cost, |scene| {
-            let mut enemy = sent_to(scene, &offer);
-            for frame in frames(&mut enemy) {
-                let whole = frame.encode(&enemy.shape);
-                let cuts = (0..whole.len()).map(|len| whole[..len].to_vec());
-                assert_eq!(taken(scene, cuts), 0);
-            }
-        });
-    }
+    case_of_many(|scenes| {
+        for offer in [offer(), CHECKED()] {
+            scenes.attack(config(), |scene| {
+                let mut enemy = sent_to(scene, &offer);
+                for frame in frames(&mut enemy) {
+                    let whole = frame.encode(&enemy.shape);
+                    let cuts = (0..whole.len()).map(|len| whole[..len].to_vec());
+                    assert_eq!(taken(scene, cuts), 0);
+                }
+            });
+        }
+    });
 }
 
 /// `[X24 X12]` Frames of all kinds with each bit flipped, where the check covers the head: what is
 /// taken is within what a peer may say, and what is not has no effect.
 #[test]
 fn every_flipped_bit_of_a_frame() {
-    let cost = Cost {
-        bytes: 95_000,
-        steps: 1100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = sent_to(scene, &offer());
         let all = frames(&mut enemy);
         for frame in all {
@@ -170,11 +160,7 @@ fn every_flipped_bit_of_a_frame() {
 /// `[X24 X12]` The same where it covers all bytes: none is taken, and the frame itself still is.
 #[test]
 fn no_flipped_bit_of_a_checked_frame_is_taken() {
-    let cost = Cost {
-        bytes: 71_000,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = sent_to(scene, &CHECKED());
         for frame in frames(&mut enemy) {
             let whole = frame.encode(&enemy.shape);
@@ -189,11 +175,7 @@ fn no_flipped_bit_of_a_checked_frame_is_taken() {
 /// of all ones, or of another frame.
 #[test]
 fn no_damage_to_a_checked_frame_is_taken() {
-    let cost = Cost {
-        bytes: 71_000,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = sent_to(scene, &CHECKED());
         let frame = enemy.short(None, vec![packet(RELIABLE, 0, 0, 20).into()]);
         let whole = frame.encode(&enemy.shape);

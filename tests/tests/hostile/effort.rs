@@ -5,7 +5,7 @@ use core::time::Duration;
 use porous_proto::{Disposition, Ignored};
 
 use crate::peers::packet;
-use crate::scene::{Cost, ENEMY, Scene, case, case_with, config, offer};
+use crate::scene::{ENEMY, Scene, case, case_with, config, offer};
 use porous_tests::encoder::Message;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -43,11 +43,7 @@ fn taken(
 /// taken beyond those that the bytes pay for, and as many once.
 #[test]
 fn empty_packets_at_a_high_rate_are_more_than_their_bytes_are_worth() {
-    let cost = Cost {
-        bytes: 140_000,
-        steps: 1700,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         let mut id = 0;
         let packets = |_| {
@@ -71,13 +67,9 @@ fn empty_packets_at_a_high_rate_are_more_than_their_bytes_are_worth() {
 /// the windows of 120 channels, for each of which a whole window is looked through.
 #[test]
 fn leaps_in_many_channels_are_more_than_their_bytes_are_worth() {
-    let cost = Cost {
-        bytes: 40_000_000,
-        steps: 130_000,
-    };
     let wide = config().windows(256, 65_536).unwrap();
     let wide = wide.channels(&[porous_proto::Priority::Low; 255]).unwrap();
-    case_with(wide, cost, |scene| {
+    case_with(wide, |scene| {
         let mut offer = offer();
         (offer.windows[1], offer.channels) = (16, 255);
         let mut enemy = scene.enemy_at(ENEMY, &offer);

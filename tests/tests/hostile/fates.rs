@@ -5,9 +5,9 @@ use porous_tests::encoder::{Message, Packet};
 use porous_tests::remote::Remote;
 
 use crate::peers::{BAD, assert_taken, control, packet, tombstone, window};
-use crate::scene::{Cost, ENEMY, Scene, case};
+use crate::scene::{ENEMY, Scene, case};
 
-/// What became of `count` packets up to this one.
+/// The message that tells the fates of `count` packets up to this one.
 fn fates(channel: u8, id: u32, (count, first): (u8, bool), skipped: u64) -> Message {
     let mut fields = vec![channel];
     fields.extend(id.to_le_bytes());
@@ -21,14 +21,10 @@ fn asking(mut packet: Packet) -> Packet {
     packet
 }
 
-/// `[R14 X10]` Fates of packets that were never sent, and on channels that there are not.
+/// `[R14 X10]` Fates of packets that were never sent, and on channels that do not exist, are refused.
 #[test]
 fn fates_of_what_was_not_sent_are_refused() {
-    let cost = Cost {
-        bytes: 5600,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         scene.chatter(&mut enemy, 3);
         let before = scene.judged();
@@ -57,11 +53,7 @@ fn fates_of_what_was_not_sent_are_refused() {
 /// otherwise, or of those that are still on their way: each has its word, and takes room until it has one.
 #[test]
 fn fates_that_never_come_use_up_the_send_budget() {
-    let cost = Cost {
-        bytes: 5 << 20,
-        steps: 150,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         let mut sent = 0_u32;
         // given: it tells of each packet that it passes, of some twice / then: each has one word
@@ -105,7 +97,7 @@ fn send(scene: &mut Scene, enemy: &mut Remote<u32>, token: u64) -> Result<(), Se
     Ok(())
 }
 
-/// How many receipts say so.
+/// The number of receipts with this outcome.
 fn words(scene: &Scene, what: Outcome) -> usize {
     let says =
         |event: &&Event<u32>| matches!(event, Event::Receipt { outcome, .. } if *outcome == what);
@@ -116,11 +108,7 @@ fn words(scene: &Scene, what: Outcome) -> usize {
 /// packets that come, that come late and that never come, tombstones, windows and more.
 #[test]
 fn a_sender_that_wants_receipts_and_acknowledges_none_is_bounded() {
-    let cost = Cost {
-        bytes: 700_000,
-        steps: 1300,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for n in 0..20_000_u32 {
             let channel = (n % 4).to_le_bytes()[0];

@@ -4,7 +4,7 @@ use porous_proto::Disposition;
 use porous_tests::encoder::{self, Offer};
 
 use crate::forge::{BYTES, STATELESS, first, is_malformed};
-use crate::scene::{Cost, STRANGER, Scene, case, offer};
+use crate::scene::{STRANGER, Scene, case, offer};
 
 /// Type and value of a parameter.
 type Parameter = (u8, Vec<u8>);
@@ -41,14 +41,14 @@ fn request_with(kind: u8, value: &[u8]) -> Vec<u8> {
     request(&parameters)
 }
 
-/// It is no request.
+/// The host refuses the request as malformed.
 fn refused(scene: &mut Scene, datagram: &[u8]) {
     let taken = scene.deliver(STRANGER, datagram);
     assert!(is_malformed(taken), "{taken:?}: {:02x?}", &datagram[..99]);
     assert_eq!(scene.said, []);
 }
 
-/// It is a request, and gets its answer: a cookie, or a refusal.
+/// The host reads the request and answers it by a cookie or a refusal.
 fn understood(scene: &mut Scene, datagram: &[u8], answer: u8) {
     let address = STRANGER + u32::try_from(scene.said.len()).unwrap();
     let taken = scene.deliver(address, datagram);
@@ -59,8 +59,7 @@ fn understood(scene: &mut Scene, datagram: &[u8], answer: u8) {
 /// `[X1 X12]` The types of parameters are 1 to 10, in this order.
 #[test]
 fn a_parameter_of_another_type_is_refused() {
-    let cost = Cost { bytes: 0, steps: 0 };
-    case(cost, |scene| {
+    case(|scene| {
         for place in 0..10 {
             for kind in (0..=12).chain(BYTES) {
                 let mut parameters = parameters(&offer());
@@ -76,8 +75,7 @@ fn a_parameter_of_another_type_is_refused() {
 /// `[X1 X12]` A parameter whose length is not what follows, or not what its type has, is refused.
 #[test]
 fn a_parameter_of_another_length_is_refused() {
-    let cost = Cost { bytes: 0, steps: 0 };
-    case(cost, |scene| {
+    case(|scene| {
         for place in 0..10 {
             let parameters = parameters(&offer());
             let good = request(&parameters);
@@ -101,8 +99,7 @@ fn a_parameter_of_another_length_is_refused() {
 /// `[X1]` Each parameter is there once: none is missing, none is there twice.
 #[test]
 fn a_parameter_that_is_missing_or_there_twice_is_refused() {
-    let cost = Cost { bytes: 0, steps: 0 };
-    case(cost, |scene| {
+    case(|scene| {
         for place in 0..10 {
             let all = parameters(&offer());
             let mut without = all.clone();
@@ -124,8 +121,7 @@ fn a_parameter_that_is_missing_or_there_twice_is_refused() {
 /// `[X1]` Parameters stand in their order.
 #[test]
 fn parameters_out_of_order_are_refused() {
-    let cost = Cost { bytes: 0, steps: 0 };
-    case(cost, |scene| {
+    case(|scene| {
         for (one, other) in (0..10).flat_map(|one| (0..one).map(move |other| (one, other))) {
             let mut parameters = parameters(&offer());
             parameters.swap(one, other);
@@ -140,8 +136,7 @@ fn parameters_out_of_order_are_refused() {
 /// `[X1]` Unknown parameters are behind all others, where they are skipped, and nowhere else.
 #[test]
 fn an_unknown_parameter_among_the_others_is_refused() {
-    let cost = Cost { bytes: 0, steps: 0 };
-    case(cost, |scene| {
+    case(|scene| {
         for place in 0..=10 {
             for unknown in [(0, vec![]), (11, vec![1]), (255, vec![7; 255])] {
                 let is_last = place == 10 && unknown.0 == 255;
@@ -163,8 +158,7 @@ fn an_unknown_parameter_among_the_others_is_refused() {
 /// `[X1]` A connection id has 20 bytes at most, and those are there.
 #[test]
 fn a_connection_id_of_more_than_twenty_bytes_is_refused() {
-    let cost = Cost { bytes: 0, steps: 0 };
-    case(cost, |scene| {
+    case(|scene| {
         for len in [21, 22, 0x7F, 0x80, 0xFF] {
             let mut body = offer().body(&[9; 20]);
             body[0] = len;
@@ -182,8 +176,7 @@ fn a_connection_id_of_more_than_twenty_bytes_is_refused() {
 /// `[X1 X10]` Numbers of an offer that are out of their range are refused, at the very end of it.
 #[test]
 fn an_offer_out_of_range_is_refused() {
-    let cost = Cost { bytes: 0, steps: 0 };
-    case(cost, |scene| {
+    case(|scene| {
         for datagram in [0, 1, 0xFF, 0x100, 511_u16] {
             refused(scene, &request_with(3, &datagram.to_le_bytes()));
         }
@@ -225,8 +218,7 @@ fn an_offer_out_of_range_is_refused() {
 /// `[X1 X10]` The ends of every range are understood.
 #[test]
 fn an_offer_at_the_end_of_its_range_is_understood() {
-    let cost = Cost { bytes: 0, steps: 0 };
-    case(cost, |scene| {
+    case(|scene| {
         for datagram in [512, u16::MAX] {
             understood(scene, &request_with(3, &datagram.to_le_bytes()), 0xC1);
         }
@@ -264,8 +256,7 @@ fn an_offer_at_the_end_of_its_range_is_understood() {
 /// `[X1 R13]` The channels of an offer are as many as it says, and none has a bit that is reserved.
 #[test]
 fn channels_that_are_not_what_they_say_are_refused() {
-    let cost = Cost { bytes: 0, steps: 0 };
-    case(cost, |scene| {
+    case(|scene| {
         let bad: [&[u8]; 10] = [
             &[0],
             &[0, 0],
@@ -295,8 +286,7 @@ fn channels_that_are_not_what_they_say_are_refused() {
 /// `[X1 R21]` A request for another application is told so, and which one this is, in 37 bytes.
 #[test]
 fn a_request_for_another_application_is_refused_in_few_bytes() {
-    let cost = Cost { bytes: 0, steps: 0 };
-    case(cost, |scene| {
+    case(|scene| {
         for application in [1, 1 << 31, 1 << 32, 1 << 63, u64::MAX] {
             understood(scene, &request_with(1, &application.to_le_bytes()), 0xE0);
         }
@@ -307,8 +297,7 @@ fn a_request_for_another_application_is_refused_in_few_bytes() {
 /// `[X1 X12]` The length of the form is the length of the form.
 #[test]
 fn a_form_of_another_length_is_refused() {
-    let cost = Cost { bytes: 0, steps: 0 };
-    case(cost, |scene| {
+    case(|scene| {
         let good = first(9, &offer());
         let len = u16::from_le_bytes([good[1], good[2]]);
         let near = (0..=len + 64).filter(|&lie| lie != len);
@@ -323,8 +312,7 @@ fn a_form_of_another_length_is_refused() {
 /// `[X1 X12]` A request that is cut anywhere is none, padded again or not.
 #[test]
 fn a_request_that_is_cut_anywhere_is_refused() {
-    let cost = Cost { bytes: 0, steps: 0 };
-    case(cost, |scene| {
+    case(|scene| {
         let whole = encoder::long(0xC0, encoder::VERSION, [9, 0], &offer().body(&[9; 4]));
         for len in 0..whole.len() {
             let taken = scene.deliver(STRANGER, &whole[..len]);
@@ -340,11 +328,10 @@ fn a_request_that_is_cut_anywhere_is_refused() {
     });
 }
 
-/// `[X1 X24]` With any byte of it replaced a request is understood or refused, and nobody is let in.
+/// `[X1 X24]` With any byte of it replaced a request is understood or refused, and makes no peer.
 #[test]
 fn a_request_with_any_byte_replaced_is_forgotten() {
-    let cost = Cost { bytes: 0, steps: 0 };
-    case(cost, |scene| {
+    case(|scene| {
         let good = first(9, &offer());
         for at in 0..encoder::long(0xC0, encoder::VERSION, [9, 0], &offer().body(&[9; 4])).len() {
             for byte in BYTES {

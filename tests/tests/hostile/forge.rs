@@ -9,11 +9,11 @@ use porous_tests::remote::{Remote, nonce, request};
 
 use crate::scene::Scene;
 
-/// It was answered, and forgotten.
+/// The host answered and kept nothing.
 pub(crate) const STATELESS: Disposition = Disposition::Ignored(Ignored::Stateless);
-/// Its nonces are those of nobody.
+/// No peer or attempt has its nonces.
 pub(crate) const NOBODY: Disposition = Disposition::Ignored(Ignored::UnknownNonce);
-/// It may be right, but it was too much.
+/// Beyond the rate of answers: it may have been right.
 pub(crate) const TOO_MUCH: Disposition = Disposition::Ignored(Ignored::TooManyReplies);
 /// It is not padded.
 pub(crate) const UNPADDED: Disposition = Disposition::Ignored(Ignored::Unpadded);
@@ -188,7 +188,7 @@ impl Scene {
         self.events.iter().filter_map(end).collect()
     }
 
-    /// How many peers there are beside the friend, those included that have ended.
+    /// The number of peers beside the friend, those included that have ended.
     pub(crate) fn others(&self) -> usize {
         self.host.host.all_peers().count() - 1
     }

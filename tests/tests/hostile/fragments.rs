@@ -9,9 +9,9 @@ use porous_tests::encoder::{Message, Packet};
 use crate::peers::{
     BAD, PASSIVE, RELIABLE, UNRELIABLE, any, assert_taken, fits, malformed, packet,
 };
-use crate::scene::{Cost, ENEMY, FRAGMENT, Scene, case, case_with, config, offer};
+use crate::scene::{ENEMY, FRAGMENT, Scene, Scenes, case, case_of_many, config, offer};
 
-/// The same as a number of the wire.
+/// [`FRAGMENT`] as a number of the wire.
 const FULL: u32 = 1200 - 48;
 
 /// The shortest fragment that is not the end of its packet.
@@ -20,11 +20,7 @@ const LEAST: u32 = 256;
 /// `[X4 R12]` One byte of a packet of 65,536 is kept as one byte, and not for its packet.
 #[test]
 fn the_end_of_a_great_packet_costs_what_has_come() {
-    let cost = Cost {
-        bytes: 5500,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         let packet = Packet::whole(RELIABLE, 0, 0, 0, vec![7]);
         let taken = scene.send(&mut enemy, None, vec![packet.part(65_535, 65_536).into()]);
@@ -37,11 +33,7 @@ fn the_end_of_a_great_packet_costs_what_has_come() {
 /// `[X4 B1 R12]` A fragment of a packet that would be larger than the agreed maximum is refused.
 #[test]
 fn a_fragment_that_announces_too_great_a_packet_is_refused() {
-    let cost = Cost {
-        bytes: 2000,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         for (address, (offset, whole)) in (ENEMY..).zip([
             (65_537 - FULL, 65_537),
             (0, 65_537),
@@ -68,11 +60,7 @@ fn part(mode: u8, channel: u8, id: u32, (offset, len): (u32, u32), whole: u32) -
 /// byte.
 #[test]
 fn fragments_beyond_their_packet_are_malformed() {
-    let cost = Cost {
-        bytes: 500,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         let edges = [
             0,
@@ -105,11 +93,7 @@ fn fragments_beyond_their_packet_are_malformed() {
 /// `[X5 X22]` Places and lengths that do not fit into 32 bits, or are spelled longer than needed.
 #[test]
 fn the_numbers_of_fragments_have_32_bits_and_one_spelling() {
-    let cost = Cost {
-        bytes: 1900,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         // A reliable fragment with its id and its dependency, to the end of the datagram.
         let head = [0b1000_1100, 9, 0, 0];
@@ -138,11 +122,7 @@ fn the_numbers_of_fragments_have_32_bits_and_one_spelling() {
 /// one can have ended, and one that is a whole packet.
 #[test]
 fn fragments_have_a_length_and_a_place_that_can_be() {
-    let cost = Cost {
-        bytes: 9500,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         let whole = 2 * FULL + 1;
         for (offset, len, is_good) in [
@@ -178,11 +158,7 @@ fn fragments_have_a_length_and_a_place_that_can_be() {
 /// it forgotten.
 #[test]
 fn a_length_does_not_change_in_the_middle_of_a_packet() {
-    let cost = Cost {
-        bytes: 10_500,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for mode in [UNRELIABLE, RELIABLE, PASSIVE] {
             let first = || part(mode, mode, 0, (0, LEAST), LEAST + 1);
@@ -224,11 +200,7 @@ fn a_length_does_not_change_in_the_middle_of_a_packet() {
 /// `[X5]` The mode or the dependency changes in the middle of a packet.
 #[test]
 fn mode_and_dependency_do_not_change_in_the_middle_of_a_packet() {
-    let cost = Cost {
-        bytes: 4600,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         let with = |mode, dependency, index| {
             let (offset, len) = [(0, FRAGMENT), (FULL, 1)][index];
@@ -257,15 +229,11 @@ fn content(offset: u32, len: u32) -> Vec<u8> {
     bytes.collect()
 }
 
-/// `[X5 X16]` Each fragment comes ten times, in any order and cut elsewhere each time, so that it
-/// overlaps others: every byte counts once. What has other bytes is refused.
+/// `[X5 X16]` Each fragment comes ten times, in any order and cut at another place each time, so that
+/// it overlaps others: every byte counts once. What has other bytes is refused.
 #[test]
 fn of_copies_of_a_fragment_every_byte_counts_once() {
-    let cost = Cost {
-        bytes: 19_000,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         const WHOLE: u32 = 5 * FULL + 9;
         const HOLE: u32 = 2 * FULL;
         let mut enemy = scene.enemy();
@@ -343,48 +311,26 @@ fn ends_of_packets(scene: &mut Scene, mode: u8, count: u32) -> (usize, usize) {
 /// `[R12 X5]` 32 packets of each channel are incomplete: all are kept, for two seconds.
 #[test]
 fn thirty_two_incomplete_packets_of_a_channel_are_kept() {
-    let cost = Cost {
-        bytes: 42_000,
-        steps: 2000,
-    };
-    case(cost, |scene| {
-        assert_eq!(ends_of_packets(scene, UNRELIABLE, 32), (4 * 32, 0))
-    });
+    case(|scene| assert_eq!(ends_of_packets(scene, UNRELIABLE, 32), (4 * 32, 0)));
 }
 
 /// `[R12 X5]` 33: the oldest of each channel is given up.
 #[test]
 fn thirty_three_incomplete_packets_of_a_channel_are_one_too_many() {
-    let cost = Cost {
-        bytes: 53_000,
-        steps: 2000,
-    };
-    case(cost, |scene| {
-        assert_eq!(ends_of_packets(scene, UNRELIABLE, 33), (4 * 32, 0))
-    });
+    case(|scene| assert_eq!(ends_of_packets(scene, UNRELIABLE, 33), (4 * 32, 0)));
 }
 
 /// `[R12 X5 X4]` A whole window of them on every channel: no more are kept than 32.
 #[test]
 fn a_thousand_incomplete_packets_are_no_more_than_thirty_two_a_channel() {
-    let cost = Cost {
-        bytes: 58_000,
-        steps: 2000,
-    };
-    case(cost, |scene| {
-        assert_eq!(ends_of_packets(scene, UNRELIABLE, 256), (4 * 32, 0))
-    });
+    case(|scene| assert_eq!(ends_of_packets(scene, UNRELIABLE, 256), (4 * 32, 0)));
 }
 
 /// `[R12 R11 X4]` Incomplete reliable packets are kept as long as the budget lasts: a sender may take
 /// its time.
 #[test]
 fn incomplete_reliable_packets_are_kept_within_the_budget() {
-    let cost = Cost {
-        bytes: 370_000,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         let (mut kept, mut refused) = (0, 0);
         for id in 0..256 {
@@ -404,10 +350,10 @@ fn incomplete_reliable_packets_are_kept_within_the_budget() {
 
 /// A packet of a megabyte in pieces with a hole between any two, which are filled then: each fragment
 /// has these lengths.
-fn full_of_holes(cost: Cost, len: u32, hole: u32, fill: u32) {
+fn full_of_holes(scenes: &mut Scenes, len: u32, hole: u32, fill: u32) {
     const WHOLE: u32 = 1 << 20;
     let large = config().receive_budget(WHOLE, 4 << 20).unwrap();
-    case_with(large, cost, |scene| {
+    scenes.attack(large, |scene| {
         let mut offer = offer();
         (offer.packet, offer.budget) = (WHOLE, 4 << 20);
         let mut enemy = scene.enemy_at(ENEMY, &offer);
@@ -433,32 +379,20 @@ fn full_of_holes(cost: Cost, len: u32, hole: u32, fill: u32) {
 /// stays the same.
 #[test]
 fn fragments_with_a_hole_between_any_two() {
-    let cost = Cost {
-        bytes: 2_700_000,
-        steps: 100,
-    };
-    full_of_holes(cost, FULL, FULL, FULL);
+    case_of_many(|scenes| full_of_holes(scenes, FULL, FULL, FULL));
 }
 
 /// `[X4 X5 R25]` The shortest fragments, and holes of a byte between them: where the pieces are does
 /// not take more memory than what is in them.
 #[test]
 fn fragments_with_a_hole_of_a_byte_between_any_two() {
-    let cost = Cost {
-        bytes: 2_700_000,
-        steps: 100,
-    };
-    full_of_holes(cost, LEAST, 1, LEAST);
+    case_of_many(|scenes| full_of_holes(scenes, LEAST, 1, LEAST));
 }
 
 /// `[X4 X5 R12 R25]` Every fragment brings one byte, far from that of the fragment before.
 #[test]
 fn fragments_that_bring_a_byte_each() {
-    let cost = Cost {
-        bytes: 115_000,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for byte in 0..8000 {
             for start in [0, 16_000, 32_000, 48_000] {
@@ -483,11 +417,7 @@ fn fragments_that_bring_a_byte_each() {
 /// taken is within the budget, and nothing of it is left when the reader has read and time has passed.
 #[test]
 fn fragments_at_random_stay_within_the_budget() {
-    let cost = Cost {
-        bytes: 360_000,
-        steps: 1600,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         let mut random = Seed::new(21).stream("fragments", 0);
         for n in 0..20_000 {

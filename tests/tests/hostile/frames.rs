@@ -6,8 +6,11 @@ use porous_proto::{Disposition, Ignored, Malformed};
 use porous_tests::encoder::Check;
 use porous_tests::remote::Remote;
 
+use crate::costs::test_of;
 use crate::peers::{BAD, OLD, TWICE, any, assert_taken, noop, packet};
-use crate::scene::{Cost, ENEMY, FRIEND, Scene, case, case_with, config, offer};
+use crate::scene::{
+    ENEMY, FRIEND, Scene, Scenes, case, case_named, case_of_many, case_with, config, offer,
+};
 
 /// Too far ahead for a single frame.
 const FAR: Disposition = Disposition::Ignored(Ignored::TooFarAhead);
@@ -41,24 +44,23 @@ const fn quarter(width: u8) -> u64 {
 }
 
 /// Each width, on a fresh host whose counters start near [`START`].
-fn each_width(cost: Cost, attack: impl Fn(&mut Scene, &mut Remote<u32>, u8)) {
-    for width in 1..=4 {
-        case_with(config().first_id(START), cost, |scene| {
-            let mut enemy = started(scene);
-            attack(scene, &mut enemy, width);
-        });
-    }
+#[track_caller]
+fn each_width(attack: impl Fn(&mut Scene, &mut Remote<u32>, u8)) {
+    case_named(test_of(&attack), |scenes| {
+        for width in 1..=4 {
+            scenes.attack(config().first_id(START), |scene| {
+                let mut enemy = started(scene);
+                attack(scene, &mut enemy, width);
+            });
+        }
+    });
 }
 
 /// `[X13 R6]` A frame that is ahead by as much as its width can say, or by as much as the window
 /// holds, is taken. One that is further ahead is taken when another one comes from there.
 #[test]
 fn frames_ahead_are_taken_up_to_the_edge() {
-    let cost = Cost {
-        bytes: 4000,
-        steps: 100,
-    };
-    each_width(cost, |scene, enemy, width| {
+    each_width(|scene, enemy, width| {
         let next = START + 1;
         let near = next + (quarter(width) - 1).min(127);
         assert_taken(send(scene, enemy, near, width));
@@ -88,11 +90,7 @@ fn frames_ahead_are_taken_up_to_the_edge() {
 /// another one, which its check tells: nothing moves.
 #[test]
 fn frames_ahead_by_a_quarter_are_found_by_their_check() {
-    let cost = Cost {
-        bytes: 500,
-        steps: 100,
-    };
-    each_width(cost, |scene, enemy, width| {
+    each_width(|scene, enemy, width| {
         let next = START + 1;
         for ahead in [0, 1, 2, quarter(width), 2 * quarter(width)] {
             let id = next + quarter(width) + ahead;
@@ -106,11 +104,7 @@ fn frames_ahead_by_a_quarter_are_found_by_their_check() {
 /// `[X13 R6]` Frames of each width that are three quarters of its space behind, one more, one less.
 #[test]
 fn frames_behind_by_three_quarters_are_too_old() {
-    let cost = Cost {
-        bytes: 4000,
-        steps: 100,
-    };
-    each_width(cost, |scene, enemy, width| {
+    each_width(|scene, enemy, width| {
         let next = START + 1;
         let far = 3 * quarter(width);
         for behind in [far - 1, far] {
@@ -129,11 +123,7 @@ fn frames_behind_by_three_quarters_are_too_old() {
 /// `[X13 R6]` 255 and 256 frames behind the newest one are late; 257 is too old.
 #[test]
 fn frames_behind_are_taken_up_to_256() {
-    let cost = Cost {
-        bytes: 500,
-        steps: 100,
-    };
-    case_with(config().first_id(START), cost, |scene| {
+    case_with(config().first_id(START), |scene| {
         let mut enemy = started(scene);
         let next = START + 1000;
         assert_eq!(send(scene, &mut enemy, next - 2, 4), FAR);
@@ -148,15 +138,11 @@ fn frames_behind_are_taken_up_to_256() {
     });
 }
 
-/// `[X13]` Somebody who knows all of a connection leaps with one frame: the honest ones behind it are
-/// still taken, and so is the one whose id was used. T9.
+/// `[X13]` An attacker that knows all of a connection leaps with one frame: the honest ones behind it
+/// are still taken, and so is the one under the same id. T9.
 #[test]
 fn a_leap_makes_no_honest_frame_look_old() {
-    let cost = Cost {
-        bytes: 9500,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         let honest = enemy.next;
         for leap in [1000, quarter(2), quarter(4) - 10] {
@@ -176,14 +162,10 @@ fn a_leap_makes_no_honest_frame_look_old() {
     });
 }
 
-/// `[X13]` What has not the right check moves nothing.
+/// `[X13]` A frame without the right check moves nothing.
 #[test]
 fn a_leap_without_the_check_moves_nothing() {
-    let cost = Cost {
-        bytes: 9500,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy_at(
             ENEMY,
             &porous_tests::encoder::Offer {
@@ -209,11 +191,7 @@ fn a_leap_without_the_check_moves_nothing() {
 /// `[X13 R6]` The width changes with every frame, and each id is the next: all are taken.
 #[test]
 fn widths_that_change_with_every_frame_are_read() {
-    let cost = Cost {
-        bytes: 16_000,
-        steps: 100,
-    };
-    case_with(config().first_id(START), cost, |scene| {
+    case_with(config().first_id(START), |scene| {
         let mut enemy = started(scene);
         for n in 1..=4000_u64 {
             let width = [1, 4, 2, 3][usize::try_from(n % 4).unwrap()];
@@ -228,11 +206,7 @@ fn widths_that_change_with_every_frame_are_read() {
 /// `[X13]` Before the first frame there is none, however its id is spelled.
 #[test]
 fn frames_before_the_first_one_do_not_exist() {
-    let cost = Cost {
-        bytes: 500,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for width in 1..=4_u8 {
             for below in 1..=100_u64.min(2 * quarter(width) - 10) {
@@ -247,11 +221,7 @@ fn frames_before_the_first_one_do_not_exist() {
 /// `[X13 R6 R7]` All ids of one byte, and all of two, forwards, backwards and at random.
 #[test]
 fn all_ids_of_short_widths_in_any_order() {
-    let cost = Cost {
-        bytes: 9500,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         let mut random = porous_sim::Seed::new(5).stream("ids", 0);
         for width in [1_u8, 2] {
@@ -275,11 +245,7 @@ fn all_ids_of_short_widths_in_any_order() {
 /// first.
 #[test]
 fn leaps_and_holes_in_turns_cost_the_same_for_ever() {
-    let cost = Cost {
-        bytes: 36_000,
-        steps: 2600,
-    };
-    case_with(config().windows(65_536, 256).unwrap(), cost, |scene| {
+    case_with(config().windows(65_536, 256).unwrap(), |scene| {
         let mut wide = offer();
         wide.windows[0] = 16;
         let mut enemy = scene.enemy_at(ENEMY, &wide);
@@ -299,9 +265,9 @@ fn leaps_and_holes_in_turns_cost_the_same_for_ever() {
     });
 }
 
-/// What happens to a peer whose counters begin here: it talks and is answered, over the edge.
-fn begins_at(first: u64, frames: u64, cost: Cost) {
-    case_with(config().first_id(first), cost, |scene| {
+/// A peer whose counters begin at `first` talks and is answered, over the edge.
+fn begins_at(scenes: &mut Scenes, first: u64, frames: u64) {
+    scenes.attack(config().first_id(first), |scene| {
         let mut enemy = scene.enemy();
         enemy.next = first + 1;
         for n in 0..frames {
@@ -322,43 +288,27 @@ fn begins_at(first: u64, frames: u64, cost: Cost) {
 /// `[X23]` Counters that pass 2^31 in the middle of a connection.
 #[test]
 fn counters_pass_the_end_of_31_bits() {
-    let cost = Cost {
-        bytes: 40_000,
-        steps: 110,
-    };
-    begins_at((1 << 31) - 100, 200, cost);
+    case_of_many(|scenes| begins_at(scenes, (1 << 31) - 100, 200));
 }
 
 /// `[X23]` Counters that pass 2^32.
 #[test]
 fn counters_pass_the_end_of_32_bits() {
-    let cost = Cost {
-        bytes: 40_000,
-        steps: 100,
-    };
-    begins_at((1 << 32) - 100, 200, cost);
+    case_of_many(|scenes| begins_at(scenes, (1 << 32) - 100, 200));
 }
 
 /// `[X23]` Counters that pass 2^63.
 #[test]
 fn counters_pass_the_end_of_63_bits() {
-    let cost = Cost {
-        bytes: 40_000,
-        steps: 100,
-    };
-    begins_at((1 << 63) - 100, 200, cost);
+    case_of_many(|scenes| begins_at(scenes, (1 << 63) - 100, 200));
 }
 
-/// `[X23]` The last frames that 64 bits can number, and packets likewise: the very last id is not
-/// used, and nothing lies beyond.
+/// `[X23]` The last frames and packets that 64 bits can number: the very last id is not used, and
+/// nothing lies beyond.
 #[test]
 fn counters_come_to_the_end_of_64_bits() {
-    let cost = Cost {
-        bytes: 500,
-        steps: 100,
-    };
     let first = u64::MAX - 1000;
-    case_with(config().first_id(first), cost, |scene| {
+    case_with(config().first_id(first), |scene| {
         let mut enemy = scene.enemy();
         assert_eq!(send(scene, &mut enemy, u64::MAX - 2, 4), FAR);
         assert_taken(send(scene, &mut enemy, u64::MAX - 1, 4));
@@ -379,12 +329,11 @@ fn counters_come_to_the_end_of_64_bits() {
     });
 }
 
-/// `[X13 R6]` Frames from whom the host only tries to connect to, far ahead and near: there is no
+/// `[X13 R6]` Frames, far ahead and near, of a host that this one only tries to connect to: there is no
 /// connection yet that they could move.
 #[test]
 fn frames_before_the_handshake_move_nothing() {
-    let cost = Cost { bytes: 0, steps: 0 };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.attempt();
         for ahead in [0, 1, 1000, quarter(4) - 1] {
             let taken = send(scene, &mut enemy, ahead, 4);

@@ -1,4 +1,4 @@
-//! What offers may say and need not
+//! What offers may say and need not.
 //!
 //! Greetings, how long silence may last, and that the connection is to be sealed.
 
@@ -10,7 +10,7 @@ use porous_tests::remote;
 
 use crate::forge::{STATELESS, acknowledgement, cookie, first, id_of, is_malformed};
 use crate::peers::pong;
-use crate::scene::{Cost, ENEMY, STRANGER, Scene, case, case_with, config, offer};
+use crate::scene::{ENEMY, STRANGER, Scene, case, case_of_many, config, offer};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -50,8 +50,7 @@ fn enter(scene: &mut Scene, from: u32, nonce: u64, greeting: &[u8]) -> [u64; 2] 
 /// `[X1 X12]` What is optional is refused if it is out of its range, there twice, or out of its order.
 #[test]
 fn optional_parameters_that_are_wrong_are_refused() {
-    let cost = Cost { bytes: 0, steps: 0 };
-    case(cost, |scene| {
+    case(|scene| {
         let (mtu, seal) = (parameter(11, &[0xFF; 2]), parameter(12, &[1]));
         let (timeout, greeting) = (parameter(13, &[1, 0, 0, 0]), parameter(14, b"hi"));
         let bad = [
@@ -92,11 +91,7 @@ fn optional_parameters_that_are_wrong_are_refused() {
 /// `[X1 X12]` A greeting has no place in the answer of a listener, nor in an acknowledgement.
 #[test]
 fn answers_that_greet_are_refused() {
-    let cost = Cost {
-        bytes: 5000,
-        steps: 50,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let ours = scene.attempt().nonces[1];
         let long = |byte0, id: &[u8]| {
             let body = [offer().body(id), parameter(14, b"hi")].concat();
@@ -116,11 +111,7 @@ fn answers_that_greet_are_refused() {
 /// `[X1 R1 R2]` Ten thousand strangers with the longest greetings leave nothing behind. D12.
 #[test]
 fn greetings_of_strangers_are_forgotten() {
-    let cost = Cost {
-        bytes: 600,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         for n in 0..10_000 {
             scene.now = scene.now + Duration::from_micros(200);
             let taken = scene.deliver(STRANGER + n, &greets([n.into(), 0].map(|n| n + 1), &LONG));
@@ -134,11 +125,7 @@ fn greetings_of_strangers_are_forgotten() {
 /// `[R3 R4]` A peer's greeting is kept for as long as the peer, and no longer.
 #[test]
 fn greetings_are_kept_as_long_as_their_peers() {
-    let cost = Cost {
-        bytes: 44_000,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         for n in 1..=100 {
             scene.now = scene.now + Duration::from_millis(60);
             let nonces = enter(scene, STRANGER + n, u64::from(n) + 100, &LONG);
@@ -153,11 +140,7 @@ fn greetings_are_kept_as_long_as_their_peers() {
 /// `[X3]` A cookie covers the greeting: with another one it is worth nothing. D12.
 #[test]
 fn a_greeting_that_was_changed_makes_no_peer() {
-    let cost = Cost {
-        bytes: 4900,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let nonces = [9, ask(scene, STRANGER, 9, b"Ada")];
         for other in [&b"Eve"[..], b"Ad", b"Ada!"] {
             scene.pass(SECOND);
@@ -176,14 +159,10 @@ fn a_greeting_that_was_changed_makes_no_peer() {
     });
 }
 
-/// `[R1 R2]` Of those who greet from where we try to connect to, four are remembered.
+/// `[R1 R2]` Of the requests with greetings from the sought host's address four are remembered.
 #[test]
 fn an_attempt_remembers_four_greetings() {
-    let cost = Cost {
-        bytes: 1500,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         scene.attempt();
         for n in 1..=100 {
             let taken = scene.deliver(ENEMY, &greets([n, 0], &LONG));
@@ -196,8 +175,7 @@ fn an_attempt_remembers_four_greetings() {
 /// it. A request for another application is told which one this is. D14.
 #[test]
 fn a_request_for_sealing_is_refused_in_few_bytes() {
-    let cost = Cost { bytes: 0, steps: 0 };
-    case(cost, |scene| {
+    case(|scene| {
         let sealed = Offer {
             sealed: &[2, 1],
             ..offer()
@@ -227,11 +205,7 @@ fn a_request_for_sealing_is_refused_in_few_bytes() {
 /// seal is connected to in plain, as it did not refuse. D14.
 #[test]
 fn a_listener_that_could_seal_and_gives_a_cookie_is_connected_in_plain() {
-    let cost = Cost {
-        bytes: 5000,
-        steps: 50,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let ours = scene.attempt().nonces[1];
         let sealed = Offer {
             sealed: &[1],
@@ -249,11 +223,7 @@ fn a_listener_that_could_seal_and_gives_a_cookie_is_connected_in_plain() {
 /// `[X7]` A refusal because of security ends the attempt that it names, and says so. D14.
 #[test]
 fn a_refusal_because_of_security_says_so() {
-    let cost = Cost {
-        bytes: 360,
-        steps: 50,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let ours = scene.attempt().nonces[1];
         let refusal = |nonce, body: &[u8]| encoder::long(0xE0, encoder::VERSION, [0, nonce], body);
         scene.shrugs(ENEMY, &refusal(ours ^ 1, &[4, 1, 0, 0, 0, 0]));
@@ -294,21 +264,19 @@ fn pings(scene: &mut Scene, offer: &Offer) -> usize {
 /// one with a long timeout, or that does not say, as often as the host's own timeout wants. D13.
 #[test]
 fn a_peer_with_the_shortest_timeout_gets_ten_pings_a_second() {
-    let cost = Cost {
-        bytes: 16_000,
-        steps: 170,
-    };
     let paper = porous_tests::config::by_policy(false, true);
-    for (timeout, modern, papers) in [
-        (None, 7..=9, 19..=21),
-        (Some(u32::MAX), 7..=9, 19..=21),
-        (Some(4000), 19..=21, 48..=51),
-        (Some(1), 190..=201, 190..=201),
-    ] {
-        let expected = if paper { papers } else { modern };
-        case_with(config(), cost, |scene| {
-            let count = pings(scene, &Offer { timeout, ..offer() });
-            assert!(expected.contains(&count), "{timeout:?}: {count}");
-        });
-    }
+    case_of_many(|scenes| {
+        for (timeout, modern, papers) in [
+            (None, 7..=9, 19..=21),
+            (Some(u32::MAX), 7..=9, 19..=21),
+            (Some(4000), 19..=21, 48..=51),
+            (Some(1), 190..=201, 190..=201),
+        ] {
+            let expected = if paper { papers } else { modern };
+            scenes.attack(config(), |scene| {
+                let count = pings(scene, &Offer { timeout, ..offer() });
+                assert!(expected.contains(&count), "{timeout:?}: {count}");
+            });
+        }
+    });
 }

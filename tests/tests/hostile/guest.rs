@@ -1,4 +1,4 @@
-//! An honest host that comes and talks while something is going on, and what it says is recorded.
+//! An honest host that comes and talks while an attack is going on, and whose datagrams are recorded.
 
 use core::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::scene::{HOST, Scene, config};
 /// Where the guest is.
 pub(crate) const GUEST: u32 = 3;
 
-/// The guest, and the tape of both sides.
+/// The guest, and the datagrams of both sides.
 pub(crate) struct Guest {
     pub(crate) host: Victim,
     pub(crate) peer: Option<PeerId>,
@@ -22,7 +22,7 @@ pub(crate) struct Guest {
     /// What it has heard.
     pub(crate) heard: Vec<Vec<u8>>,
     read: usize,
-    /// Copies of all that it says come from there, before it does.
+    /// Addresses from which copies of all its datagrams come, before the originals do.
     pub(crate) copied_from: Vec<u32>,
 }
 
@@ -86,7 +86,7 @@ impl Guest {
             for &from in &self.copied_from {
                 scene.deliver(from, &datagram);
             }
-            // The first one is another next time.
+            // So that another one's copies come first the next time.
             let by = self.copied_from.len().min(1);
             self.copied_from.rotate_left(by);
             scene.deliver(GUEST, &datagram);

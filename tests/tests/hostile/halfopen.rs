@@ -10,7 +10,7 @@ use crate::forge::{
     NOBODY, NUMBERS, STATELESS, UNPADDED, acknowledgement, cookie, disconnection, farewell, first,
     is_malformed, refusal, reset,
 };
-use crate::scene::{Cost, ENEMY, STRANGER, Scene, case, offer};
+use crate::scene::{ENEMY, STRANGER, Scene, case, offer};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -21,14 +21,10 @@ fn assert_times_out(scene: &mut Scene, reason: DisconnectReason) {
     assert_eq!(scene.ends(), [reason]);
 }
 
-/// `[R1]` Nobody answers: so many requests, ever less often, and then no more.
+/// `[R1]` No host answers: a few requests leave, ever less often, and then no more.
 #[test]
 fn an_attempt_that_nobody_answers_ends() {
-    let cost = Cost {
-        bytes: 500,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         scene.attempt();
         assert_times_out(scene, DisconnectReason::NeverAnswered);
         let requests = scene.said_to(ENEMY).len();
@@ -41,11 +37,7 @@ fn an_attempt_that_nobody_answers_ends() {
 /// `[X3]` A cookie for another nonce is none for us.
 #[test]
 fn an_attempt_takes_no_cookie_of_others() {
-    let cost = Cost {
-        bytes: 500,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let ours = scene.attempt().nonces[1];
         for wrong in [1, ours ^ 1, ours ^ 1 << 63, ours.swap_bytes(), u64::MAX] {
             assert_eq!(scene.deliver(ENEMY, &cookie([9, wrong], &offer())), NOBODY);
@@ -64,11 +56,7 @@ fn an_attempt_takes_no_cookie_of_others() {
 /// `[X3 R21]` Each of many cookies gets one request, the newest counts, and no time is won by them.
 #[test]
 fn many_cookies_for_an_attempt_cost_a_request_each() {
-    let cost = Cost {
-        bytes: 500,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let ours = scene.attempt().nonces[1];
         for n in 1..=1000_u64 {
             scene.deliver(ENEMY, &cookie([n, ours], &offer()));
@@ -83,11 +71,7 @@ fn many_cookies_for_an_attempt_cost_a_request_each() {
 /// `[X7]` A refusal ends the attempt that it names, and no other.
 #[test]
 fn an_attempt_is_refused_by_its_nonce_only() {
-    let cost = Cost {
-        bytes: 360,
-        steps: 50,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let ours = scene.attempt().nonces[1];
         for wrong in [1, ours ^ 1, ours ^ 1 << 63, !ours, ours.swap_bytes()] {
             scene.shrugs(ENEMY, &refusal(wrong));
@@ -111,11 +95,7 @@ fn an_attempt_is_refused_by_its_nonce_only() {
 /// `[X12]` A refusal with more to say than it may, less than it claims, or cut, ends nothing.
 #[test]
 fn a_refusal_that_is_none_ends_no_attempt() {
-    let cost = Cost {
-        bytes: 360,
-        steps: 50,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let ours = scene.attempt().nonces[1];
         let says = |reason, claim, len| {
             let body = [&[reason, 1, 0, 0, 0, claim][..], &vec![7; len]].concat();
@@ -148,11 +128,7 @@ fn a_refusal_that_is_none_ends_no_attempt() {
 /// `[X7]` A refusal of any version is read, and says which versions there are.
 #[test]
 fn a_refusal_may_be_of_any_version() {
-    let cost = Cost {
-        bytes: 360,
-        steps: 50,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         for newest in NUMBERS {
             let ours = scene.attempt().nonces[1];
             let body = [0, 0xFF, 0xFF, 0xFF, 0xFF, 0];
@@ -164,14 +140,10 @@ fn a_refusal_may_be_of_any_version() {
     });
 }
 
-/// `[R1 X3]` Who acknowledges us and never asks is not connected, whatever is acknowledged how often.
+/// `[R1 X3]` A host that acknowledges the attempt and never asks is not connected, however often it does.
 #[test]
 fn an_acknowledgement_alone_connects_nobody() {
-    let cost = Cost {
-        bytes: 500,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let ours = scene.attempt().nonces[1];
         for n in 1..=100 {
             scene.deliver(ENEMY, &acknowledgement([n, ours], &offer()));
@@ -187,14 +159,10 @@ fn an_acknowledgement_alone_connects_nobody() {
     });
 }
 
-/// `[R1 B3]` Who asks while we ask, and never acknowledges, is answered and not connected.
+/// `[R1 B3]` A host that asks during the attempt, and never acknowledges, is answered and not connected.
 #[test]
 fn a_request_alone_connects_nobody() {
-    let cost = Cost {
-        bytes: 500,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         scene.attempt();
         for n in 1..=100 {
             let taken = scene.deliver(ENEMY, &first(n, &offer()));
@@ -204,14 +172,10 @@ fn a_request_alone_connects_nobody() {
     });
 }
 
-/// `[R1 R21]` Nobody gets an answer for a request without padding, not even whom we try to reach.
+/// `[R1 R21]` A request without padding gets no answer, not even one of the sought host.
 #[test]
 fn an_attempt_answers_no_request_without_padding() {
-    let cost = Cost {
-        bytes: 500,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         scene.attempt();
         let strange = Offer {
             application: 1,
@@ -229,15 +193,11 @@ fn an_attempt_answers_no_request_without_padding() {
     });
 }
 
-/// `[R1 R2]` Of many who claim to be whom we try to reach four are remembered, and all are answered
-/// in less than they have sent.
+/// `[R1 R2]` Of many that claim to be the sought host four are remembered, and all are answered in less
+/// than they have sent.
 #[test]
 fn an_attempt_remembers_four_hosts_that_ask() {
-    let cost = Cost {
-        bytes: 360,
-        steps: 50,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let ours = scene.attempt().nonces[1];
         for n in 1..=10_000 {
             scene.deliver(ENEMY, &first(n, &offer()));
@@ -251,14 +211,10 @@ fn an_attempt_remembers_four_hosts_that_ask() {
     });
 }
 
-/// `[X7]` Answers with the right nonces from elsewhere are nobody's.
+/// `[X7]` Answers with the right nonces from another address have no effect.
 #[test]
 fn an_attempt_takes_no_answer_from_another_address() {
-    let cost = Cost {
-        bytes: 500,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let enemy = scene.attempt();
         let ours = enemy.nonces[1];
         for elsewhere in [STRANGER, ENEMY ^ 1 << 31, 0, u32::MAX] {
@@ -275,14 +231,10 @@ fn an_attempt_takes_no_answer_from_another_address() {
     });
 }
 
-/// `[X6 X7]` A disconnection ends an attempt if its sender has asked us and knows what we asked.
+/// `[X6 X7]` A disconnection ends an attempt if its sender has sent a request and knows ours.
 #[test]
 fn an_attempt_is_ended_only_by_a_host_that_it_has_heard() {
-    let cost = Cost {
-        bytes: 360,
-        steps: 50,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let enemy = scene.attempt();
         let ours = enemy.nonces[1];
         scene.shrugs(ENEMY, &disconnection([9, ours]));
@@ -301,11 +253,7 @@ fn an_attempt_is_ended_only_by_a_host_that_it_has_heard() {
 /// `[B6 R1]` Late in the life of a host an attempt takes as long as at its beginning.
 #[test]
 fn an_attempt_late_in_life_has_its_ten_seconds() {
-    let cost = Cost {
-        bytes: 360,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         scene.pass(1000 * SECOND);
         scene.attempt();
         scene.pass(9 * SECOND);

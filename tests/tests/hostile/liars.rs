@@ -1,5 +1,6 @@
-//! Liars at the other end of an attempt: two nonces, two offers, two applications, or none of their
-//! own.
+//! Liars at the other end of an attempt, with two nonces, offers or applications.
+//!
+//! Or with none of their own: a mirror.
 
 use core::time::Duration;
 
@@ -7,18 +8,14 @@ use porous_proto::{DisconnectReason, Disposition, Ignored, PeerState, Refusal};
 use porous_tests::encoder::{Offer, Packet};
 
 use crate::forge::{NOBODY, STATELESS, acknowledgement, cookie, first};
-use crate::scene::{Cost, ENEMY, case, offer};
+use crate::scene::{ENEMY, case, offer};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// `[B3]` One who asks under one nonce and acknowledges under another is two, and none of them.
+/// `[B3]` A host that asks under one nonce and acknowledges under another counts as two, and is neither.
 #[test]
 fn a_liar_with_two_nonces_is_not_connected() {
-    let cost = Cost {
-        bytes: 500,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.attempt();
         let ours = enemy.nonces[1];
         scene.deliver(ENEMY, &first(8, &offer()));
@@ -32,14 +29,10 @@ fn a_liar_with_two_nonces_is_not_connected() {
     });
 }
 
-/// `[B3 X10]` One who asks with one offer and acknowledges with another is held to the latter.
+/// `[B3 X10]` A host that asks with one offer and acknowledges with another is held to the latter.
 #[test]
 fn a_liar_with_two_offers_is_held_to_the_acknowledgement() {
-    let cost = Cost {
-        bytes: 4300,
-        steps: 50,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let ours = scene.attempt().nonces[1];
         scene.deliver(ENEMY, &first(9, &offer()));
         let other = Offer {
@@ -57,11 +50,7 @@ fn a_liar_with_two_offers_is_held_to_the_acknowledgement() {
 /// `[B3]` Acknowledged for another application, the attempt ends; asked for one, it goes on.
 #[test]
 fn only_a_host_that_saw_a_request_can_refuse_it_as_incompatible() {
-    let cost = Cost {
-        bytes: 360,
-        steps: 50,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let ours = scene.attempt().nonces[1];
         let strange = Offer {
             application: 1,
@@ -79,14 +68,10 @@ fn only_a_host_that_saw_a_request_can_refuse_it_as_incompatible() {
     });
 }
 
-/// `[X18 R23]` Who sends us back what we send is not connected: it is we.
+/// `[X18 R23]` A mirror, which sends back what the host sends, is not connected.
 #[test]
 fn a_mirror_is_not_connected() {
-    let cost = Cost {
-        bytes: 500,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         scene.attempt();
         let mut seen = 0;
         for _ in 0..100 {

@@ -8,7 +8,7 @@ use porous_tests::encoder::{Message, Packet};
 use crate::peers::{
     BAD, PASSIVE, RELIABLE, UNRELIABLE, assert_taken, fits, malformed, packet, sentinel, tombstone,
 };
-use crate::scene::{Cost, ENEMY, case, case_with, config};
+use crate::scene::{ENEMY, case, case_with, config};
 
 /// N_Q and M.
 const WINDOW: u16 = 256;
@@ -17,11 +17,7 @@ const SPACING: u16 = 32;
 /// `[X15]` Sentinels of all ids: those that cannot have one are refused.
 #[test]
 fn only_marked_ids_have_sentinels() {
-    let cost = Cost {
-        bytes: 13_000,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for id in 0..=u16::MAX {
             let taken = scene.send(&mut enemy, None, vec![sentinel(0, id, 0)]);
@@ -40,11 +36,7 @@ fn only_marked_ids_have_sentinels() {
 /// has, and they take nothing of the budget.
 #[test]
 fn sentinels_of_everything_are_few() {
-    let cost = Cost {
-        bytes: 20_000,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for _ in 0..2 {
             for id in (0..2048).rev().filter(|id| id % SPACING == SPACING - 1) {
@@ -62,11 +54,7 @@ fn sentinels_of_everything_are_few() {
 /// sent: nothing is delivered, and what is sent then is.
 #[test]
 fn a_channel_can_be_moved_by_sentinels_alone() {
-    let cost = Cost {
-        bytes: 500_000,
-        steps: 140,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         let mut last = SPACING - 1;
         for _ in 0..2 * (65_536 / u32::from(SPACING)) {
@@ -90,11 +78,7 @@ fn a_channel_can_be_moved_by_sentinels_alone() {
 /// forgotten; beyond the window they are malformed.
 #[test]
 fn markers_with_dependencies_that_cannot_be_mark_nothing() {
-    let cost = Cost {
-        bytes: 1400,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for make in [sentinel, tombstone] {
             for dependency in [32, 255] {
@@ -115,11 +99,7 @@ fn markers_with_dependencies_that_cannot_be_mark_nothing() {
 /// sentinel stands for is taken.
 #[test]
 fn a_sentinel_stands_for_an_unreliable_packet() {
-    let cost = Cost {
-        bytes: 1900,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         assert_taken(scene.send(&mut enemy, None, vec![sentinel(0, 31, 0)]));
         for mode in [RELIABLE, PASSIVE] {
@@ -136,11 +116,7 @@ fn a_sentinel_stands_for_an_unreliable_packet() {
 /// unreliable packets of others pass.
 #[test]
 fn a_sentinel_that_waits_for_ever_holds_up_its_channel_only() {
-    let cost = Cost {
-        bytes: 50_000,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         assert_taken(scene.send(&mut enemy, None, vec![sentinel(0, 31, 5)]));
         for id in 32..256 {
@@ -160,11 +136,7 @@ fn a_sentinel_that_waits_for_ever_holds_up_its_channel_only() {
 /// packets do, are consumed, and nothing is delivered.
 #[test]
 fn tombstones_of_what_was_never_sent_bury_nothing() {
-    let cost = Cost {
-        bytes: 54_000,
-        steps: 4500,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for _ in 0..2 {
             for id in (0..2 * WINDOW).rev() {
@@ -184,12 +156,8 @@ fn tombstones_of_what_was_never_sent_bury_nothing() {
 /// `[X15 R11]` Tombstones in all windows of all channels, with a budget for a few: it is kept.
 #[test]
 fn tombstones_count_in_the_budget() {
-    let cost = Cost {
-        bytes: 19_000,
-        steps: 100,
-    };
     let tiny = config().receive_budget(1000, 64 * 100).unwrap();
-    case_with(tiny, cost, |scene| {
+    case_with(tiny, |scene| {
         let mut enemy = scene.enemy();
         let mut taken = 0;
         for id in 1..WINDOW {
@@ -207,11 +175,7 @@ fn tombstones_count_in_the_budget() {
 /// one, or an unreliable one, it does nothing.
 #[test]
 fn a_tombstone_buries_only_what_is_incomplete_and_repeated() {
-    let cost = Cost {
-        bytes: 7600,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for (channel, mode) in [(0, RELIABLE), (1, UNRELIABLE), (2, PASSIVE)] {
             let part = packet(mode, channel, 0, 10).part(256, 266).into();
@@ -235,11 +199,7 @@ fn a_tombstone_buries_only_what_is_incomplete_and_repeated() {
 /// are right, whatever was first.
 #[test]
 fn tombstones_and_fragments_of_one_packet_in_one_datagram() {
-    let cost = Cost {
-        bytes: 20_000,
-        steps: 1100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for id in 0..100_u16 {
             let part = || packet(RELIABLE, 0, id.into(), 9).part(768, 777).into();

@@ -1,4 +1,4 @@
-//! Messages that are too many, of kinds that there are not, or that end too early.
+//! Messages that are too many, of kinds that do not exist, or that end too early.
 
 use core::time::Duration;
 
@@ -9,16 +9,12 @@ use porous_tests::encoder::Message;
 use crate::peers::{
     BAD, R, RELIABLE, UNRELIABLE, assert_taken, challenge, limits, malformed, noop, packet, ping,
 };
-use crate::scene::{Cost, ENEMY, case};
+use crate::scene::{ENEMY, case};
 
 /// `[R17]` 128 messages are taken, 129 are not, and neither are as many as a datagram holds.
 #[test]
 fn a_datagram_has_at_most_128_messages() {
-    let cost = Cost {
-        bytes: 13_000,
-        steps: 1800,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for (count, is_good) in [(127_u32, true), (128, true), (129, false), (590, false)] {
             let packets = |n: u32| Message::from(packet(UNRELIABLE, 0, n & 0xFF, 0));
@@ -41,14 +37,10 @@ fn a_datagram_has_at_most_128_messages() {
 /// `[R17 X17]` 128 noops in each of a thousand datagrams: each is acknowledged, once, and that is all.
 #[test]
 fn noops_by_the_hundred_are_acknowledged_and_forgotten() {
-    let cost = Cost {
-        bytes: 9500,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for _ in 0..1000 {
-            // No faster than that, or it is more work than its bytes are worth.
+            // Faster, and it would be more work than its bytes are worth.
             scene.now = scene.now + Duration::from_millis(3);
             assert_taken(scene.send(&mut enemy, None, vec![noop(); 128]));
         }
@@ -59,11 +51,7 @@ fn noops_by_the_hundred_are_acknowledged_and_forgotten() {
 /// `[X17]` Datagrams without any message: they are no news, and get no answer.
 #[test]
 fn datagrams_of_nothing_get_no_answer() {
-    let cost = Cost {
-        bytes: 500,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for _ in 0..1000 {
             assert_taken(scene.send(&mut enemy, None, vec![]));
@@ -75,11 +63,7 @@ fn datagrams_of_nothing_get_no_answer() {
 /// `[X17]` Packets without bytes of each mode, alone and as the last of many: they are packets.
 #[test]
 fn packets_of_nothing_are_delivered() {
-    let cost = Cost {
-        bytes: 14_000,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for id in 0..100 {
             let modes = (0..3).map(|mode| packet(mode, mode, id, 0).into());
@@ -93,11 +77,7 @@ fn packets_of_nothing_are_delivered() {
 /// of signalling that names one.
 #[test]
 fn channels_that_there_are_not() {
-    let cost = Cost {
-        bytes: 2000,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for (channel, is_good) in [
             (3, true),
@@ -127,11 +107,7 @@ fn channels_that_there_are_not() {
 /// `[R13]` The enemy has offered fewer channels than the host has: those count, and the host cannot use more.
 #[test]
 fn the_smaller_number_of_channels_counts() {
-    let cost = Cost {
-        bytes: 6100,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut offer = crate::scene::offer();
         offer.channels = 2;
         let mut enemy = scene.enemy_at(ENEMY, &offer);
@@ -153,11 +129,7 @@ fn the_smaller_number_of_channels_counts() {
 /// refused, and nothing is left of any.
 #[test]
 fn all_heads_of_messages() {
-    let cost = Cost {
-        bytes: 2500,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for head in 0..=255_u8 {
             for len in [0, 1, 2, 5, 20, 100] {
@@ -177,11 +149,7 @@ fn all_heads_of_messages() {
 /// `[X20 X12]` Signalling of each number with each length: only what there is, as long as it has to be.
 #[test]
 fn signalling_of_each_number_and_length() {
-    let cost = Cost {
-        bytes: 2400,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         let lengths = [0, 2, 2, 5, 4, 4, 6, 8, 8, 0, 3, 7, 7];
         for subtype in 0..=255_u8 {
@@ -207,11 +175,7 @@ fn signalling_of_each_number_and_length() {
 /// `[X20 X22]` Padding of other bytes than zeros, and messages behind it.
 #[test]
 fn padding_is_zeros_to_the_end() {
-    let cost = Cost {
-        bytes: 500,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for len in [0, 1, 2, 100, 1100] {
             assert_taken(scene.send_raw(&mut enemy, 0, &[&[0xC0, 9][..], &vec![0; len]].concat()));
@@ -231,11 +195,7 @@ fn padding_is_zeros_to_the_end() {
 /// `[X22 X17]` An acknowledgement is wanted for nothing, or for padding.
 #[test]
 fn nothing_asks_for_no_acknowledgement() {
-    let cost = Cost {
-        bytes: 500,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         assert_taken(scene.send_raw(&mut enemy, R, &[0xC0, 0]));
         for rest in [&[][..], &[0xC0, 9], &[0xC0, 9, 0, 0]] {
@@ -249,11 +209,7 @@ fn nothing_asks_for_no_acknowledgement() {
 /// change nothing.
 #[test]
 fn limits_take_effect_in_the_order_of_their_serials() {
-    let cost = Cost {
-        bytes: 48_000,
-        steps: 170,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         let taken = scene.send(&mut enemy, None, vec![limits(1, 0)]);
         assert_eq!(taken, malformed(Malformed::BadValue));
@@ -292,11 +248,7 @@ fn limits_take_effect_in_the_order_of_their_serials() {
 /// None of them has an effect, in any order.
 #[test]
 fn good_messages_before_a_malformed_one_have_no_effect() {
-    let cost = Cost {
-        bytes: 500,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         let before = scene.judged();
         let bad = Message::Control(vec![200]);

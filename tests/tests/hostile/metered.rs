@@ -5,6 +5,8 @@ use porous_proto::Host;
 use porous_proto::hooks::work;
 use porous_sim::ChaCha8Rng;
 
+use crate::costs::Cost;
+
 /// The host of all cases. Addresses are numbers.
 pub(crate) type Victim = Host<ChaCha8Rng, u32>;
 
@@ -46,18 +48,16 @@ impl Metered {
         (self.base, self.peak, self.steps) = (self.live, self.live, 0);
     }
 
-    /// The most bytes that the host has held at any moment, beyond those at the beginning.
-    pub(crate) const fn most_bytes(&self) -> u64 {
-        (self.peak - self.base).unsigned_abs()
+    /// The most that the host has held and done since [`Self::begin`].
+    pub(crate) const fn cost(&self) -> Cost {
+        Cost {
+            bytes: (self.peak - self.base).unsigned_abs(),
+            steps: self.steps,
+        }
     }
 
     /// The bytes that it still holds, beyond those at the beginning.
     pub(crate) const fn bytes_left(&self) -> i64 {
         self.live - self.base
-    }
-
-    /// The most steps that one call has taken.
-    pub(crate) const fn most_steps(&self) -> u64 {
-        self.steps
     }
 }

@@ -1,6 +1,6 @@
-//! Offers that are within their ranges, and as strange as that allows
+//! Offers that are within their ranges, and as strange as that allows.
 //!
-//! The host that makes them is let in, is talked with, and harms nobody.
+//! The host that makes them is let in, is talked with, and harms no other.
 
 use core::time::Duration;
 
@@ -9,7 +9,7 @@ use porous_proto::{ChannelId, Disposition, Mode, PeerState, Priority, SendError}
 use porous_tests::config::by_policy;
 use porous_tests::encoder::{Offer, Packet};
 
-use crate::scene::{Cost, ENEMY, Scene, case, case_with, config, offer};
+use crate::scene::{ENEMY, Scene, case, case_with, config, offer};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -33,11 +33,7 @@ fn talk(scene: &mut Scene, offer: &Offer, len: usize) {
 /// `[X10 R13]` One channel is enough.
 #[test]
 fn a_peer_may_have_one_channel() {
-    let cost = Cost {
-        bytes: 11_000,
-        steps: 210,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         talk(
             scene,
             &Offer {
@@ -57,13 +53,9 @@ fn a_peer_may_have_one_channel() {
 /// `[X10 R13]` 255 channels with the largest windows cost memory when something comes on them.
 #[test]
 fn a_peer_with_255_channels_costs_what_it_uses() {
-    let cost = Cost {
-        bytes: 6100,
-        steps: 50,
-    };
     let config = config().channels(&[Priority::Low; 255]).unwrap();
     let config = config.windows(65_536, 65_536).unwrap();
-    case_with(config, cost, |scene| {
+    case_with(config, |scene| {
         let offer = Offer {
             channels: 255,
             windows: [16, 16],
@@ -78,11 +70,7 @@ fn a_peer_with_255_channels_costs_what_it_uses() {
 /// `[X10]` A host that keeps one packet of one byte gets such packets, and no others.
 #[test]
 fn a_peer_may_keep_65_bytes() {
-    let cost = Cost {
-        bytes: 180_000,
-        steps: 340,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         talk(
             scene,
             &Offer {
@@ -110,11 +98,7 @@ fn a_peer_may_keep_65_bytes() {
 /// `[X10]` A host that keeps 4 GiB is not sent more for that, and may send no more.
 #[test]
 fn a_peer_may_keep_four_gigabytes() {
-    let cost = Cost {
-        bytes: 11_000,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let offer = Offer {
             packet: u32::MAX - 64,
             budget: u32::MAX,
@@ -131,11 +115,7 @@ fn a_peer_may_keep_four_gigabytes() {
 /// `[X10 B5]` For one byte a second the host sends a datagram again and again, ever less often.
 #[test]
 fn a_peer_may_want_one_byte_a_second() {
-    let cost = Cost {
-        bytes: 11_000,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         talk(
             scene,
             &Offer {
@@ -155,11 +135,7 @@ fn a_peer_may_want_one_byte_a_second() {
 /// `[X10]` Windows of 16 frames and 16 packets are enough.
 #[test]
 fn a_peer_may_have_the_smallest_windows() {
-    let cost = Cost {
-        bytes: 11_000,
-        steps: 210,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         talk(
             scene,
             &Offer {
@@ -174,11 +150,7 @@ fn a_peer_may_have_the_smallest_windows() {
 /// `[X10]` Windows of 65,536 are cut to what the host has.
 #[test]
 fn a_peer_may_have_the_largest_windows() {
-    let cost = Cost {
-        bytes: 5800,
-        steps: 50,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.settle(
             ENEMY,
             9,
@@ -198,11 +170,7 @@ fn a_peer_may_have_the_largest_windows() {
 /// `[X10]` Datagrams of 512 bytes are the shortest that there are, those of 65,535 no longer ours.
 #[test]
 fn a_peer_gets_datagrams_as_long_as_it_wants() {
-    let cost = Cost {
-        bytes: 200_000,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         for (address, datagram, most) in [(ENEMY, 512, 512), (ENEMY + 1, u16::MAX, 1200)] {
             scene.settle(
                 address,
@@ -231,11 +199,7 @@ fn a_peer_gets_datagrams_as_long_as_it_wants() {
 /// `[X10]` All at their least, and a checksum is used if one of two wants it.
 #[test]
 fn a_peer_may_want_the_least_of_everything() {
-    let cost = Cost {
-        bytes: 21_000,
-        steps: 240,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let least = Offer {
             application: 0,
             channels: 1,
@@ -254,14 +218,10 @@ fn a_peer_may_want_the_least_of_everything() {
     });
 }
 
-/// `[X10]` All at their most, and bits of extensions that nobody knows.
+/// `[X10]` All at their most, and bits of unknown extensions.
 #[test]
 fn a_peer_may_offer_the_most_of_everything() {
-    let cost = Cost {
-        bytes: 11_000,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let most = Offer {
             application: 0,
             channels: 255,
@@ -284,11 +244,7 @@ fn a_peer_may_offer_the_most_of_everything() {
 /// `[X10 R3]` Connection ids of 0 to 20 bytes are the caller's choice, the same one for all too.
 #[test]
 fn peers_may_want_any_connection_id() {
-    let cost = Cost {
-        bytes: 40_000,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         for (len, id) in [&[][..], &[0], &[0; 2], &[0; 4], &[0; 8], &[0; 20]]
             .into_iter()
             .enumerate()

@@ -4,12 +4,12 @@ use porous_proto::{Disposition, Malformed};
 use porous_tests::encoder::{Message, Packet};
 
 use crate::peers::{BAD, PASSIVE, RELIABLE, UNRELIABLE, assert_taken, malformed, packet, window};
-use crate::scene::{Cost, ENEMY, Scene, case, case_with, config, offer};
+use crate::scene::{ENEMY, Scene, case, case_with, config, offer};
 
 /// N_Q of most cases.
 const WINDOW: u32 = 256;
 
-/// The same packet, that depends on another so far back.
+/// The same packet, with a dependency on the one `back` ids before.
 fn depends(packet: Packet, dependency: u32) -> Message {
     Packet {
         dependency,
@@ -26,11 +26,7 @@ fn audited(scene: &Scene) -> usize {
 /// and just behind the window are nothing, and nothing is kept of them.
 #[test]
 fn packets_beyond_the_window_are_not_kept() {
-    let cost = Cost {
-        bytes: 9800,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for mode in [UNRELIABLE, RELIABLE, PASSIVE] {
             for id in [WINDOW, WINDOW + 1, 1 << 15, (1 << 15) - 1, 65_534, 65_535] {
@@ -54,11 +50,7 @@ fn packets_beyond_the_window_are_not_kept() {
 /// id space: they confirm each other, all are delivered, and what lies between is skipped.
 #[test]
 fn packets_leap_a_window_at_a_time_around_the_id_space() {
-    let cost = Cost {
-        bytes: 102_000,
-        steps: 140,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         let mut base = 0_u32;
         for _ in 0..3 * 256 {
@@ -77,11 +69,7 @@ fn packets_leap_a_window_at_a_time_around_the_id_space() {
 /// `[X14 X23]` The same with ids of three bytes and the widest window of all.
 #[test]
 fn packets_leap_around_the_id_space_of_three_bytes() {
-    let cost = Cost {
-        bytes: 580_000,
-        steps: 2600,
-    };
-    case_with(config().windows(256, 65_536).unwrap(), cost, |scene| {
+    case_with(config().windows(256, 65_536).unwrap(), |scene| {
         let mut offer = offer();
         offer.windows[1] = 16;
         let mut enemy = scene.enemy_at(ENEMY, &offer);
@@ -104,11 +92,7 @@ fn packets_leap_around_the_id_space_of_three_bytes() {
 /// reaches to the first is not.
 #[test]
 fn dependencies_before_the_first_packet_are_refused() {
-    let cost = Cost {
-        bytes: 7400,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for mode in [UNRELIABLE, RELIABLE, PASSIVE] {
             for id in [0, 1, 100, WINDOW - 2] {
@@ -132,11 +116,7 @@ fn dependencies_before_the_first_packet_are_refused() {
 /// `[X14 X22]` A dependency of a whole window or more is not even well-formed.
 #[test]
 fn dependencies_beyond_the_window_are_malformed() {
-    let cost = Cost {
-        bytes: 2900,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         let last = depends(packet(UNRELIABLE, 0, WINDOW - 1, 1), WINDOW - 1);
         assert_taken(scene.send(&mut enemy, None, vec![last]));
@@ -159,11 +139,7 @@ fn dependencies_beyond_the_window_are_malformed() {
 /// `[X14]` A dependency of nothing, on the packet itself, is the word for none: it is delivered.
 #[test]
 fn a_packet_cannot_depend_on_itself() {
-    let cost = Cost {
-        bytes: 5800,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for id in [0, 1, 17, 47] {
             for mode in [RELIABLE, UNRELIABLE] {
@@ -179,11 +155,7 @@ fn a_packet_cannot_depend_on_itself() {
 /// and when the first comes all are delivered.
 #[test]
 fn a_window_that_depends_on_a_packet_that_is_held_back() {
-    let cost = Cost {
-        bytes: 56_000,
-        steps: 1500,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for id in (1..WINDOW).rev() {
             let message = depends(packet(UNRELIABLE, 0, id, 100), id);
@@ -196,17 +168,13 @@ fn a_window_that_depends_on_a_packet_that_is_held_back() {
     });
 }
 
-/// `[X14 R25]` Each packet depends on the one before, and they come backwards: whoever reads them all
-/// takes as many steps as if they had come in order.
+/// `[X14 R25]` Each packet depends on the one before, and they come backwards: to read them all takes
+/// as many steps as if they had come in order.
 #[test]
 fn chains_of_dependencies_that_come_backwards() {
-    let cost = Cost {
-        bytes: 1_700_000,
-        steps: 5200,
-    };
     let wide = config().windows(256, 16_384).unwrap();
     let wide = wide.receive_budget(65_536, 4 << 20).unwrap();
-    case_with(wide, cost, |scene| {
+    case_with(wide, |scene| {
         let mut offer = offer();
         offer.windows[1] = 14;
         let mut enemy = scene.enemy_at(ENEMY, &offer);
@@ -224,11 +192,7 @@ fn chains_of_dependencies_that_come_backwards() {
 /// `[X16 R22]` A packet again with other content, in another frame: the first one counts.
 #[test]
 fn a_packet_that_comes_again_with_other_content_is_stale() {
-    let cost = Cost {
-        bytes: 2300,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for len in [10, 0, 11, 1000] {
             let message = depends(packet(RELIABLE, 0, 1, len), 1);
@@ -250,11 +214,7 @@ fn a_packet_that_comes_again_with_other_content_is_stale() {
 /// host does that.
 #[test]
 fn a_packet_does_not_change_its_mode_or_its_dependency() {
-    let cost = Cost {
-        bytes: 1700,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         let first = depends(packet(RELIABLE, 0, 9, 10), 4);
         assert_taken(scene.send(&mut enemy, None, vec![first.clone()]));
@@ -274,11 +234,7 @@ fn a_packet_does_not_change_its_mode_or_its_dependency() {
 /// `[X15 X14]` Packets that are passed for good come once more, whole and in part: they are stale.
 #[test]
 fn packets_that_were_passed_stay_passed() {
-    let cost = Cost {
-        bytes: 60_000,
-        steps: 1500,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for (id, read) in [(199, 0), (200, 2)] {
             let newest = packet(UNRELIABLE, 0, id, 1).into();
@@ -301,11 +257,7 @@ fn packets_that_were_passed_stay_passed() {
 /// `[X12]` A window acknowledgement and packets before one that cannot be: none of them counts.
 #[test]
 fn good_messages_before_a_packet_that_cannot_be_have_no_effect() {
-    let cost = Cost {
-        bytes: 4100,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         scene.chatter(&mut enemy, 1);
         let before = scene.judged();

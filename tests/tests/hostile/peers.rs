@@ -1,5 +1,6 @@
-//! What cases of connected enemies need beyond the scene: signalling to send and to read, and an
-//! enemy that answers at once.
+//! What cases of connected enemies need beyond the scene.
+//!
+//! Signalling to send and to read, and an enemy that answers at once.
 
 use core::time::Duration;
 
@@ -44,7 +45,7 @@ pub(crate) fn assert_taken(taken: Disposition) {
     assert!(matches!(taken, Disposition::Handled(_)), "{taken:?}");
 }
 
-/// Whether it was taken. If not, the budget is full.
+/// True if the datagram was taken; otherwise the budget is full.
 #[track_caller]
 pub(crate) fn fits(disposition: Disposition) -> bool {
     let fits = disposition != FULL;
@@ -157,7 +158,7 @@ pub(crate) fn read_frame(datagram: &[u8]) -> Option<Heard> {
     Some(heard)
 }
 
-/// How far behind `id` the newest id is that has these low bytes.
+/// The distance from `id` back to the newest id with these low bytes.
 fn behind(id: u32, low: u32, width: u8) -> u32 {
     id.wrapping_sub(low) & u32::MAX >> (32 - 8 * u32::from(width))
 }
@@ -223,7 +224,7 @@ impl Scene {
             stats.bytes_received,
             stats.answers_withheld,
         ) = (0, 0, 0);
-        // What is told of all frames that came or went.
+        // Counters of all frames, which the acknowledgement itself moves.
         (stats.frames_received, stats.frames_missing) = (0, 0);
         (stats.send_rate, stats.receive_rate) = (0, 0);
         (stats.loss_received, stats.quality) = (0, 0);

@@ -5,7 +5,7 @@ use porous_tests::encoder::{Ack, varint};
 use porous_tests::remote::Remote;
 
 use crate::peers::{A, BAD_ACK, ack_of, assert_taken, malformed};
-use crate::scene::{Cost, Scene, case, case_with, config};
+use crate::scene::{Scene, case, case_with, config};
 
 /// The host has sent at least `frames`, all of which were acknowledged.
 fn after(scene: &mut Scene, frames: u32) -> Remote<u32> {
@@ -42,11 +42,7 @@ fn assert_read(taken: Disposition) {
 /// `[X11]` Sixteen ranges are taken, seventeen and 255 are not, and neither is a list without one.
 #[test]
 fn seventeen_ranges_are_too_many() {
-    let cost = Cost {
-        bytes: 22_000,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = after(scene, 200);
         for (count, is_good) in [
             (0_u8, false),
@@ -70,11 +66,7 @@ fn seventeen_ranges_are_too_many() {
 /// `[X11]` Ranges of no ids, and ranges that touch the one before, are not what anybody writes.
 #[test]
 fn empty_and_adjacent_ranges_are_refused() {
-    let cost = Cost {
-        bytes: 22_000,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = after(scene, 200);
         assert_read(scene.send_raw(&mut enemy, A, &block(2, &[0, 1, 1, 1])));
         for numbers in [[0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0], [0, 0, 0, 0]] {
@@ -89,11 +81,7 @@ fn empty_and_adjacent_ranges_are_refused() {
 /// refused, at no cost.
 #[test]
 fn huge_ranges_are_refused() {
-    let cost = Cost {
-        bytes: 22_000,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = after(scene, 200);
         let before = scene.judged();
         let edges = [
@@ -119,11 +107,7 @@ fn huge_ranges_are_refused() {
 /// `[X11]` A range that ends with the first frame is taken; one id more, and it is refused.
 #[test]
 fn ranges_reach_down_to_the_first_frame_and_not_below() {
-    let cost = Cost {
-        bytes: 22_000,
-        steps: 120,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = after(scene, 200);
         // 200, the 32 before it, and 168 below.
         for gap in 0..=167 {
@@ -144,11 +128,7 @@ fn ranges_reach_down_to_the_first_frame_and_not_below() {
 /// `[X11 R8 R9]` Sixteen ranges of everything, again and again, while a whole window is on its way.
 #[test]
 fn ranges_of_a_whole_window_cost_what_they_acknowledge() {
-    let cost = Cost {
-        bytes: 1_400_000,
-        steps: 8000,
-    };
-    case_with(config().windows(4096, 4096).unwrap(), cost, |scene| {
+    case_with(config().windows(4096, 4096).unwrap(), |scene| {
         let mut offer = crate::scene::offer();
         (offer.windows, offer.budget) = ([12, 12], u32::MAX);
         let mut enemy = scene.enemy_at(crate::scene::ENEMY, &offer);
@@ -176,11 +156,7 @@ fn ranges_of_a_whole_window_cost_what_they_acknowledge() {
 /// `[X22 X11]` Gaps and lengths that are spelled in more bytes than they need, or in six.
 #[test]
 fn numbers_of_ranges_have_one_spelling() {
-    let cost = Cost {
-        bytes: 22_000,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = after(scene, 200);
         assert_taken(scene.send_raw(&mut enemy, A, &block(1, &[1, 1])));
         for numbers in [
@@ -207,11 +183,7 @@ fn numbers_of_ranges_have_one_spelling() {
 /// `[X11 X12]` A block that ends in the middle of its map, its delay, its ranges or a number.
 #[test]
 fn blocks_that_end_too_early_are_refused() {
-    let cost = Cost {
-        bytes: 22_000,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = after(scene, 200);
         let mut whole = vec![0b1110_0110, 200, 0, 0, 0, 7, 1, 2, 3, 4, 2];
         for number in [300, 1, 2, 3] {
@@ -229,11 +201,7 @@ fn blocks_that_end_too_early_are_refused() {
 /// `[X11 X22]` A map of more bytes than it needs, or of more than four.
 #[test]
 fn maps_have_one_spelling() {
-    let cost = Cost {
-        bytes: 22_000,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = after(scene, 200);
         assert_read(scene.send_raw(&mut enemy, A, &[0b0000_1000, 100, 0x7F]));
         assert_read(scene.send_raw(&mut enemy, A, &[0b0001_0000, 100, 0xFF, 0x7F]));

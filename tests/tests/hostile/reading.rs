@@ -5,19 +5,15 @@ use core::time::Duration;
 use porous_tests::encoder::Message;
 
 use crate::peers::{PASSIVE, UNRELIABLE, assert_taken, packet, tombstone};
-use crate::scene::{Cost, ENEMY, case_with, config, offer};
+use crate::scene::{ENEMY, case_with, config, offer};
 
 /// `[R25 R11]` A window full of packets that came in part is skipped at once: each costs one step of
 /// the reader, not one for all that lie before it.
 #[test]
 fn a_window_of_incomplete_packets_is_skipped_in_one_go() {
-    let cost = Cost {
-        bytes: 3_400_000,
-        steps: 160_000,
-    };
     let wide = config().windows(256, 16_384).unwrap();
     let wide = wide.receive_budget(65_536, 4 << 20).unwrap();
-    case_with(wide, cost, |scene| {
+    case_with(wide, |scene| {
         let mut offer = offer();
         offer.windows[1] = 14;
         let mut enemy = scene.enemy_at(ENEMY, &offer);
@@ -32,16 +28,12 @@ fn a_window_of_incomplete_packets_is_skipped_in_one_go() {
     });
 }
 
-/// `[R25 X15]` A window full of tombstones is consumed by the next one who reads.
+/// `[R25 X15]` A window full of tombstones is consumed by the next call that reads.
 #[test]
 fn a_window_of_tombstones_is_consumed_in_one_go() {
-    let cost = Cost {
-        bytes: 1_700_000,
-        steps: 300_000,
-    };
     let wide = config().windows(256, 16_384).unwrap();
     let wide = wide.receive_budget(65_536, 4 << 20).unwrap();
-    case_with(wide, cost, |scene| {
+    case_with(wide, |scene| {
         let mut offer = offer();
         offer.windows[1] = 14;
         let mut enemy = scene.enemy_at(ENEMY, &offer);
@@ -60,15 +52,11 @@ fn a_window_of_tombstones_is_consumed_in_one_go() {
 /// `[R18 R12 R25]` Thousands of incomplete packets in 255 channels come to their deadline at once.
 #[test]
 fn incomplete_packets_of_all_channels_are_given_up_in_one_go() {
-    let cost = Cost {
-        bytes: 2_800_000,
-        steps: 130_000,
-    };
     let wide = config()
         .channels(&[porous_proto::Priority::Low; 255])
         .unwrap();
     let wide = wide.receive_budget(65_536, 4 << 20).unwrap();
-    case_with(wide, cost, |scene| {
+    case_with(wide, |scene| {
         let mut offer = offer();
         offer.channels = 255;
         let mut enemy = scene.enemy_at(ENEMY, &offer);
@@ -90,14 +78,10 @@ fn incomplete_packets_of_all_channels_are_given_up_in_one_go() {
 /// in as many datagrams as they fill.
 #[test]
 fn windows_of_all_channels_are_reported_in_few_datagrams() {
-    let cost = Cost {
-        bytes: 530_000,
-        steps: 2000,
-    };
     let wide = config()
         .channels(&[porous_proto::Priority::Low; 255])
         .unwrap();
-    case_with(wide, cost, |scene| {
+    case_with(wide, |scene| {
         let mut offer = offer();
         offer.channels = 255;
         let mut enemy = scene.enemy_at(ENEMY, &offer);

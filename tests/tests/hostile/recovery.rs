@@ -1,4 +1,4 @@
-//! Acknowledgements that are meant to lead the recovery of losses astray
+//! Acknowledgements that are meant to lead the recovery of losses astray.
 //!
 //! What is repeated, what is taken for lost, and what is believed of it.
 
@@ -11,12 +11,12 @@ use porous_tests::encoder::Short;
 use porous_tests::remote::Remote;
 
 use crate::peers::{Heard, ack_of, all_up_to, assert_taken, noop, window};
-use crate::scene::{Cost, ENEMY, Scene, case, case_with, config};
+use crate::scene::{ENEMY, Scene, case, case_with, config};
 
 const SECOND: Duration = Duration::from_secs(1);
 const MS: Duration = Duration::from_millis(1);
 
-/// How many frames of packets there are.
+/// The number of frames that hold packets.
 fn frames(heard: &[Heard]) -> usize {
     heard.iter().filter(|frame| frame.data > 0).count()
 }
@@ -58,11 +58,7 @@ fn assert_nothing_is_open(scene: &Scene) {
 /// it has arrived then.
 #[test]
 fn a_peer_that_acknowledges_only_what_is_repeated() {
-    let cost = Cost {
-        bytes: 60_000,
-        steps: 300,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for _ in 0..20 {
             load(scene, 10);
@@ -85,11 +81,7 @@ fn a_peer_that_acknowledges_only_the_newest() {
     if !has_window() {
         return;
     }
-    let cost = Cost {
-        bytes: 80_000,
-        steps: 300,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         load(scene, 50);
         scene.flush();
@@ -116,11 +108,7 @@ fn a_peer_that_acknowledges_only_pings() {
     if !has_window() {
         return;
     }
-    let cost = Cost {
-        bytes: 100_000,
-        steps: 500,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         load(scene, 50);
         scene.flush();
@@ -154,11 +142,7 @@ fn a_peer_that_acknowledges_the_oldest_whenever_something_is_repeated() {
     if !has_window() {
         return;
     }
-    let cost = Cost {
-        bytes: 270_000,
-        steps: 1000,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         load(scene, 200);
         let (mut said, mut acks) = (0, 0);
@@ -181,12 +165,8 @@ fn a_peer_that_acknowledges_the_oldest_whenever_something_is_repeated() {
 /// is given back, but what is lost in truth still makes it smaller.
 #[test]
 fn losses_that_are_taken_back_do_not_excuse_others() {
-    let cost = Cost {
-        bytes: 13_000,
-        steps: 340,
-    };
     // One that minds each loss.
-    case_with(config().congestion(Congestion::Paper), cost, |scene| {
+    case_with(config().congestion(Congestion::Paper), |scene| {
         let mut enemy = scene.enemy();
         for n in 1..=100 {
             small(scene, Mode::Reliable, 8);
@@ -224,11 +204,7 @@ fn losses_that_are_taken_back_do_not_excuse_others() {
 /// longer: what is overtaken by 64 and more is lost, however often it was not.
 #[test]
 fn acknowledgements_that_are_overtaken_by_ever_more() {
-    let cost = Cost {
-        bytes: 26_000,
-        steps: 1200,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         let mut packets = 0;
         for distance in (1..100).chain(core::iter::repeat_n(100, 20)) {
@@ -252,11 +228,7 @@ fn acknowledgements_that_are_overtaken_by_ever_more() {
 /// was.
 #[test]
 fn delays_of_nothing_and_of_the_longest_leave_round_trips_between() {
-    let cost = Cost {
-        bytes: 20_000,
-        steps: 200,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for n in 1..=200 {
             load(scene, 1);
@@ -278,11 +250,7 @@ fn delays_of_nothing_and_of_the_longest_leave_round_trips_between() {
 /// `[R15 R21]` Frames by the thousand that want an acknowledgement at once: a short datagram each.
 #[test]
 fn floods_that_want_an_answer_at_once_get_a_short_one_each() {
-    let cost = Cost {
-        bytes: 20_000,
-        steps: 200,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         scene.pass(SECOND);
         scene.said.clear();

@@ -12,7 +12,7 @@ use porous_sim::rand_core::Rng;
 use crate::forge::chance;
 use crate::guest::{GUEST, Guest};
 use crate::metered::Victim;
-use crate::scene::{Cost, HOST, STRANGER, Scene, case, case_with, config};
+use crate::scene::{HOST, STRANGER, Scene, Scenes, case, case_of_many, config};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -75,8 +75,8 @@ fn earlier_conversation() -> Vec<Vec<u8>> {
     tape
 }
 
-/// All of it comes again from there, `pause` apart. Nobody comes to be, nothing is told, and what
-/// is said is less than what has come.
+/// All datagrams come again from there, `pause` apart. No peer is made, no event is told, and the host
+/// sends no more bytes than have come.
 fn replay(scene: &mut Scene, from: u32, tape: &[Vec<u8>], pause: Duration) {
     let accepted = scene.host.host.stats().accepted;
     let (others, events) = (scene.others(), scene.events.len());
@@ -97,11 +97,7 @@ fn replay(scene: &mut Scene, from: u32, tape: &[Vec<u8>], pause: Duration) {
 /// `[R23]` Replayed at once, while it goes on, a conversation brings nothing.
 #[test]
 fn a_conversation_replayed_while_it_goes_on_brings_nothing() {
-    let cost = Cost {
-        bytes: 48_000,
-        steps: 390,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut guest = talk(scene, config(), 3);
         scene.events.clear();
         let tape = guest.said.clone();
@@ -119,11 +115,7 @@ fn a_conversation_replayed_while_it_goes_on_brings_nothing() {
 /// `[R23 X18]` Replayed from other addresses it brings nothing, while it goes on and when it is over.
 #[test]
 fn a_conversation_replayed_from_other_addresses_changes_nothing() {
-    let cost = Cost {
-        bytes: 48_000,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut guest = talk(scene, config(), 3);
         scene.events.clear();
         let tape = guest.said.clone();
@@ -141,11 +133,7 @@ fn a_conversation_replayed_from_other_addresses_changes_nothing() {
 /// `[R23 R4]` Replayed when it is over, ten times, it brings nothing.
 #[test]
 fn a_conversation_replayed_after_its_end_brings_nothing() {
-    let cost = Cost {
-        bytes: 48_000,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let tape = conversation(scene);
         for _ in 0..10 {
             replay(scene, GUEST, &tape, Duration::from_millis(1));
@@ -156,11 +144,7 @@ fn a_conversation_replayed_after_its_end_brings_nothing() {
 /// `[R23 X3]` Replayed when it is forgotten, at every age of its cookie, it brings nothing.
 #[test]
 fn a_conversation_replayed_after_a_while_brings_nothing() {
-    let cost = Cost {
-        bytes: 48_000,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let tape = conversation(scene);
         for _ in 0..50 {
             scene.now = scene.now + SECOND;
@@ -176,11 +160,7 @@ fn a_conversation_replayed_after_a_while_brings_nothing() {
 /// `[R23 X24]` Replayed backwards, and in any order, it brings nothing.
 #[test]
 fn a_conversation_replayed_in_another_order_brings_nothing() {
-    let cost = Cost {
-        bytes: 48_000,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut tape = conversation(scene);
         tape.reverse();
         replay(scene, GUEST, &tape, Duration::from_millis(1));
@@ -198,11 +178,7 @@ fn a_conversation_replayed_in_another_order_brings_nothing() {
 /// `[R23 X18]` Replayed to a host that was started again it brings nothing.
 #[test]
 fn a_conversation_with_an_earlier_host_brings_nothing() {
-    let cost = Cost {
-        bytes: 200,
-        steps: 50,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let tape = earlier_conversation();
         for _ in 0..10 {
             replay(scene, GUEST, &tape, Duration::from_millis(1));
@@ -213,11 +189,7 @@ fn a_conversation_with_an_earlier_host_brings_nothing() {
 /// `[R23]` What the host has said itself is nothing when it comes back, from the guest or others.
 #[test]
 fn what_the_host_has_said_brings_nothing() {
-    let cost = Cost {
-        bytes: 48_000,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut guest = talk(scene, config(), 3);
         scene.events.clear();
         let tape = guest.heard.clone();
@@ -235,11 +207,7 @@ fn what_the_host_has_said_brings_nothing() {
 /// `[R23 X18]` Replayed in the middle of a new conversation of the same two it brings nothing.
 #[test]
 fn a_conversation_replayed_into_the_next_one_brings_nothing() {
-    let cost = Cost {
-        bytes: 48_000,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let tape = conversation(scene);
         let mut next = Guest::arrive_with(scene, config(), 4);
         next.stay(scene, SECOND);
@@ -260,17 +228,15 @@ fn a_conversation_replayed_into_the_next_one_brings_nothing() {
 /// 700 frames later. P15.
 #[test]
 fn frames_of_another_lap_are_known_by_their_check() {
-    let cost = Cost {
-        bytes: 48_000,
-        steps: 110,
-    };
-    for integrity in [Integrity::Header, Integrity::Crc32c] {
-        another_lap(cost, integrity);
-    }
+    case_of_many(|scenes| {
+        for integrity in [Integrity::Header, Integrity::Crc32c] {
+            another_lap(scenes, integrity);
+        }
+    });
 }
 
-fn another_lap(cost: Cost, integrity: Integrity) {
-    case_with(config().integrity(integrity), cost, |scene| {
+fn another_lap(scenes: &mut Scenes, integrity: Integrity) {
+    scenes.attack(config().integrity(integrity), |scene| {
         let mut guest = talk(scene, config(), 3);
         let tape = guest.said.clone();
         for n in 0..700_u32 {
@@ -297,11 +263,7 @@ fn another_lap(cost: Cost, integrity: Integrity) {
 /// `[R23]` A guest that hears its own conversation again takes nothing twice either.
 #[test]
 fn a_guest_that_hears_it_all_again_stays() {
-    let cost = Cost {
-        bytes: 48_000,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut guest = talk(scene, config(), 3);
         for _ in 0..10 {
             for datagram in guest.heard.clone() {

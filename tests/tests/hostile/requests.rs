@@ -10,18 +10,14 @@ use crate::forge::{
     NOBODY, NUMBERS, STATELESS, TOO_MUCH, UNPADDED, acknowledgement, cookie, first, id_of,
     is_malformed, second,
 };
-use crate::scene::{Cost, STRANGER, case, offer};
+use crate::scene::{STRANGER, case, offer};
 
 const SECOND: Duration = Duration::from_secs(1);
 
 /// `[X1 R1 R2]` A request without a cookie gets one, and nothing is kept of it.
 #[test]
 fn a_request_without_a_cookie_is_forgotten() {
-    let cost = Cost {
-        bytes: 300,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let request = request([9, 0], &offer().body(&[9; 4]));
         let taken = scene.deliver(STRANGER, &request);
         assert_eq!(taken, Disposition::Ignored(Ignored::Stateless));
@@ -33,8 +29,7 @@ fn a_request_without_a_cookie_is_forgotten() {
 /// `[X1 R21]` Only a request of 1200 bytes and more is answered, by a quarter of that at most.
 #[test]
 fn what_is_not_padded_is_not_answered() {
-    let cost = Cost { bytes: 0, steps: 0 };
-    case(cost, |scene| {
+    case(|scene| {
         let plain = encoder::long(0xC0, encoder::VERSION, [9, 0], &offer().body(&[9; 4]));
         for (address, len) in (STRANGER..).zip([plain.len(), 600, 1198, 1199]) {
             let mut datagram = plain.clone();
@@ -54,8 +49,7 @@ fn what_is_not_padded_is_not_answered() {
 /// `[X3]` A cookie that the host never gave is worth a fresh one.
 #[test]
 fn a_cookie_that_was_made_up_is_worth_a_fresh_one() {
-    let cost = Cost { bytes: 0, steps: 0 };
-    case(cost, |scene| {
+    case(|scene| {
         let invented = [1, 2, 1 << 62, 2 << 62, 3 << 62, u64::MAX, 0x1234_5678_9ABC];
         for (address, cookie) in (STRANGER..).zip(invented) {
             let taken = scene.deliver(address, &second([9, cookie], &offer()));
@@ -70,8 +64,7 @@ fn a_cookie_that_was_made_up_is_worth_a_fresh_one() {
 /// `[X3]` A cookie is of no use at another address.
 #[test]
 fn a_cookie_of_another_address_makes_no_peer() {
-    let cost = Cost { bytes: 0, steps: 0 };
-    case(cost, |scene| {
+    case(|scene| {
         let request = scene.prove(STRANGER, 9, &offer());
         for thief in [STRANGER + 1, STRANGER ^ 1 << 31, 0, u32::MAX] {
             assert_eq!(scene.deliver(thief, &request), STATELESS);
@@ -84,11 +77,7 @@ fn a_cookie_of_another_address_makes_no_peer() {
 /// `[X3]` A cookie is of no use for another request than the one it was given for.
 #[test]
 fn a_cookie_of_another_request_makes_no_peer() {
-    let cost = Cost {
-        bytes: 0,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let cookie = scene.ask(STRANGER, 9, &offer());
         scene.pass(SECOND);
         let others = [
@@ -127,11 +116,7 @@ fn a_cookie_of_another_request_makes_no_peer() {
 /// `[X3 X24]` With any bit flipped in it, a request that has its cookie makes no peer.
 #[test]
 fn a_proved_request_with_a_flipped_bit_makes_no_peer() {
-    let cost = Cost {
-        bytes: 4600,
-        steps: 50,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let nonces = [9, scene.ask(STRANGER, 9, &offer())];
         let request = request(nonces, &offer().body(&id_of(9)));
         for bit in 0..8 * request.len() {
@@ -151,11 +136,7 @@ fn a_proved_request_with_a_flipped_bit_makes_no_peer() {
 /// `[X3]` A cookie is taken for 15 s at least, and for 30 s at most.
 #[test]
 fn a_cookie_expires() {
-    let cost = Cost {
-        bytes: 15_000,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         for (address, age, lives) in [
             (STRANGER, 0, true),
             (STRANGER + 1, 15_000, true),
@@ -179,11 +160,7 @@ fn a_cookie_expires() {
 /// `[X3 X16]` A request with a cookie makes one peer, however often it comes.
 #[test]
 fn a_cookie_that_is_used_again_makes_no_second_peer() {
-    let cost = Cost {
-        bytes: 4600,
-        steps: 50,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let request = scene.prove(STRANGER, 9, &offer());
         let taken = scene.deliver(STRANGER, &request);
         assert!(matches!(taken, Disposition::Accepted(_)), "{taken:?}");
@@ -200,11 +177,7 @@ fn a_cookie_that_is_used_again_makes_no_second_peer() {
 /// a fresh cookie.
 #[test]
 fn a_cookie_of_a_connection_that_has_ended_makes_no_second_peer() {
-    let cost = Cost {
-        bytes: 11_000,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let enemy = scene.join(STRANGER, 9, &offer());
         let bye = crate::forge::disconnection(enemy.nonces);
         scene.deliver(STRANGER, &bye);
@@ -223,8 +196,7 @@ fn a_cookie_of_a_connection_that_has_ended_makes_no_second_peer() {
 /// `[X1]` What listeners say is no request: two of them do not talk.
 #[test]
 fn a_cookie_that_comes_to_a_listener_is_not_answered() {
-    let cost = Cost { bytes: 0, steps: 0 };
-    case(cost, |scene| {
+    case(|scene| {
         for nonces in [[9, 9], [1, u64::MAX], [u64::MAX, 1]] {
             let mut datagram = cookie(nonces, &offer());
             assert_eq!(scene.deliver(STRANGER, &datagram), NOBODY);
@@ -238,8 +210,7 @@ fn a_cookie_that_comes_to_a_listener_is_not_answered() {
 /// `[X1 R21]` A request of another version is refused once, if it is padded and names its sender.
 #[test]
 fn a_request_of_another_version_is_refused_if_it_can_be() {
-    let cost = Cost { bytes: 0, steps: 0 };
-    case(cost, |scene| {
+    case(|scene| {
         for (address, version) in (STRANGER..).zip(NUMBERS) {
             let mut datagram = encoder::long(0xC0, version, [9, 0], &[]);
             assert_eq!(scene.deliver(address, &datagram), UNPADDED, "{version}");
@@ -258,8 +229,7 @@ fn a_request_of_another_version_is_refused_if_it_can_be() {
 /// `[X1 X2]` Requests of other versions are answered as seldom as all others.
 #[test]
 fn probes_for_versions_get_few_answers() {
-    let cost = Cost { bytes: 0, steps: 0 };
-    case(cost, |scene| {
+    case(|scene| {
         let probes = (2..1002).map(|version| request_of(version, 9));
         let taken: Vec<_> = probes
             .map(|probe| scene.deliver(STRANGER, &probe))
@@ -278,8 +248,7 @@ fn request_of(version: u32, nonce: u64) -> Vec<u8> {
 /// `[X1]` Whatever nonce a request has, but 0, its answer names it.
 #[test]
 fn a_request_needs_a_nonce() {
-    let cost = Cost { bytes: 0, steps: 0 };
-    case(cost, |scene| {
+    case(|scene| {
         for (address, n) in (STRANGER..).zip([1, 1 << 31, 1 << 32, 1 << 63, u64::MAX]) {
             assert_eq!(scene.deliver(address, &first(n, &offer())), STATELESS);
             assert_eq!(scene.said_to(address)[0][15..23], n.to_le_bytes());
@@ -296,8 +265,7 @@ fn a_request_needs_a_nonce() {
 /// `[X1 X12]` An acknowledgement in front of a request does not make it a better one.
 #[test]
 fn an_acknowledgement_in_front_changes_nothing() {
-    let cost = Cost { bytes: 0, steps: 0 };
-    case(cost, |scene| {
+    case(|scene| {
         for (address, nonces) in (STRANGER..).zip([[9, 1], [1, 9], [9, u64::MAX]]) {
             let mut datagram = acknowledgement(nonces, &offer());
             assert_eq!(scene.deliver(address, &datagram), NOBODY);
@@ -316,8 +284,7 @@ fn an_acknowledgement_in_front_changes_nothing() {
 /// `[X1]` Reserved flags of a request are refused, padding that is not zero too.
 #[test]
 fn a_request_with_reserved_bits_is_refused() {
-    let cost = Cost { bytes: 0, steps: 0 };
-    case(cost, |scene| {
+    case(|scene| {
         for byte0 in 0xC2..=0xCF {
             let mut datagram = first(9, &offer());
             datagram[0] = byte0;

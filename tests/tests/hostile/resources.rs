@@ -6,7 +6,7 @@ use porous_proto::{ChannelId, Disposition, Ecn, Event, Mode, SendError};
 use porous_tests::encoder::{Ack, Packet};
 
 use crate::forge::{STATELESS, disconnection, first, second};
-use crate::scene::{Cost, ENEMY, STRANGER, Scene, case, case_with, config, offer};
+use crate::scene::{ENEMY, STRANGER, Scene, case, case_with, config, offer};
 
 const SECOND: Duration = Duration::from_secs(1);
 const PACE: Duration = Duration::from_millis(50);
@@ -28,12 +28,12 @@ fn unattended(scene: &mut Scene, from: u32, datagram: &[u8]) -> Disposition {
     }
 }
 
-/// How many events wait.
+/// The number of events that wait.
 fn waiting(scene: &mut Scene) -> usize {
     core::iter::from_fn(|| scene.host.call(porous_proto::Host::poll_event)).count()
 }
 
-/// Comes and goes, without anybody looking. False if nobody is let in.
+/// A newcomer comes and goes, while the application does not look. True if it is let in.
 fn visit(scene: &mut Scene, from: u32, nonce: u64) -> bool {
     scene.said.clear();
     assert_eq!(unattended(scene, from, &first(nonce, &offer())), STATELESS);
@@ -50,14 +50,10 @@ fn visit(scene: &mut Scene, from: u32, nonce: u64) -> bool {
 }
 
 /// `[R16]` An application that does not look at its events lets 4096 of them wait, and a few for each
-/// peer; then nobody is let in until it looks.
+/// peer; then no newcomer is let in until it looks.
 #[test]
 fn nobody_is_let_in_while_4096_events_wait() {
-    let cost = Cost {
-        bytes: 5_200_000,
-        steps: 50,
-    };
-    case_with(config().max_peers(2048), cost, |scene| {
+    case_with(config().max_peers(2048), |scene| {
         let mut visits = 0;
         while visit(scene, STRANGER + visits, u64::from(STRANGER + visits)) {
             visits += 1;
@@ -75,11 +71,7 @@ fn nobody_is_let_in_while_4096_events_wait() {
 /// something to read.
 #[test]
 fn an_application_that_only_reads_has_few_events() {
-    let cost = Cost {
-        bytes: 100_000,
-        steps: 210,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.settle(ENEMY, 9, &offer());
         let (peer, _) = scene.host.host.peers().last().unwrap();
         for n in 0..10_000 {
@@ -98,11 +90,7 @@ fn an_application_that_only_reads_has_few_events() {
 /// `[R16 R10]` An application that sends and does not look is told once that there is room again.
 #[test]
 fn an_application_that_only_sends_has_few_events() {
-    let cost = Cost {
-        bytes: 20_000,
-        steps: 120,
-    };
-    case_with(config().send_budget(1000).unwrap(), cost, |scene| {
+    case_with(config().send_budget(1000).unwrap(), |scene| {
         let mut enemy = scene.settle(ENEMY, 9, &offer());
         let (peer, _) = scene.host.host.peers().last().unwrap();
         for _ in 0..2000 {
@@ -133,11 +121,7 @@ fn an_application_that_only_sends_has_few_events() {
 /// `[R3 R1]` Under, at and over the number of places.
 #[test]
 fn as_many_are_let_in_as_there_are_places() {
-    let cost = Cost {
-        bytes: 36_000,
-        steps: 50,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         for n in 0..1000 {
             let nonce = u64::from(STRANGER + n);
             let taken = scene.deliver(STRANGER + n, &first(nonce, &offer()));
@@ -156,14 +140,10 @@ fn as_many_are_let_in_as_there_are_places() {
     });
 }
 
-/// `[R3 R18]` Places of those who are silent are free again in time.
+/// `[R3 R18]` Places of silent peers are free again in time.
 #[test]
 fn silent_ones_leave_their_places() {
-    let cost = Cost {
-        bytes: 64_000,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         for round in 0..5 {
             for n in 0..7 {
                 scene.join(
@@ -180,14 +160,10 @@ fn silent_ones_leave_their_places() {
     });
 }
 
-/// `[R3 R4]` Those whom we connect to do not count, and neither keeps the other out.
+/// `[R3 R4]` Peers that the host connects to take no places, and neither kind keeps the other out.
 #[test]
 fn attempts_take_no_places() {
-    let cost = Cost {
-        bytes: 224_000,
-        steps: 880,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         for n in 0..100 {
             let (now, to) = (scene.now, STRANGER + n);
             scene.trust(to);
@@ -207,11 +183,7 @@ fn attempts_take_no_places() {
 /// `[R18]` Whatever comes, the time at which the host wants to be called next is to come.
 #[test]
 fn deadlines_are_to_come_whatever_has_come() {
-    let cost = Cost {
-        bytes: 42_000,
-        steps: 160,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         scene.attempt();
         for n in 1..=400 {
             scene.pass(PACE);

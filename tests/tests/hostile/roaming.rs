@@ -7,12 +7,13 @@ use porous_proto::{ChannelId, Event, Mode, PeerState};
 use porous_sim::rand_core::Rng;
 use porous_tests::remote::Remote;
 
+use crate::costs::test_of;
 use crate::forge::{chance, disconnection};
 use crate::guest::{GUEST, Guest};
 use crate::peers::{assert_taken, challenge, noop, ping, read_frame, response};
-use crate::scene::{Cost, ENEMY, FRIEND, STRANGER, Scene, case_with, config};
+use crate::scene::{ENEMY, FRIEND, STRANGER, Scene, case_named, config};
 
-/// Where the enemy may be, too.
+/// A second address of the enemy.
 const OTHER: u32 = 900;
 const MS: Duration = Duration::from_millis(1);
 const SECOND: Duration = Duration::from_secs(1);
@@ -20,10 +21,12 @@ const PATH_CHALLENGE: u8 = 7;
 
 /// Attacks a host that follows its peers. Three bytes go to anybody for each one that came.
 #[track_caller]
-fn case(cost: Cost, attack: impl FnOnce(&mut Scene)) {
-    case_with(config().roaming(true), cost, |scene| {
-        scene.times = 3;
-        attack(scene);
+fn case(attack: impl FnOnce(&mut Scene)) {
+    case_named(test_of(&attack), |scenes| {
+        scenes.attack(config().roaming(true), |scene| {
+            scene.times = 3;
+            attack(scene);
+        });
     });
 }
 
@@ -62,7 +65,7 @@ fn assert_stays(scene: &Scene) {
     assert_eq!(scene.state(ENEMY), Some(PeerState::Connected));
 }
 
-/// Everybody to whom something was said, but those.
+/// All addresses that were sent something, but those.
 fn others(scene: &Scene, but: &[u32]) -> BTreeSet<u32> {
     let to = scene.said.iter().map(|&(to, _)| to);
     to.filter(|to| !but.contains(to)).collect()
@@ -81,7 +84,7 @@ fn assert_follows(scene: &mut Scene, enemy: &mut Remote<u32>) {
 }
 
 /// A guest and the host talk for ten seconds, while copies come from these before the originals do.
-/// To how many of these something was said, and how often.
+/// Returns how many of these were sent something, and how many datagrams.
 fn copies(scene: &mut Scene, from: &[u32]) -> [usize; 2] {
     let mut guest = Guest::arrive(scene, 5);
     guest.stay(scene, SECOND);
@@ -106,29 +109,21 @@ fn copies(scene: &mut Scene, from: &[u32]) -> [usize; 2] {
     [asked.len(), said.count()]
 }
 
-/// `[X26 X16 R19 R21]` All that a peer sends comes from another address first: this is asked now and
-/// then, and answers nothing. The peer stays where it is, and everything is delivered.
+/// `[X26 X16 R19 R21]` All that a peer sends comes from another address first, which is challenged now
+/// and then, and answers nothing. The peer stays where it is, and everything is delivered.
 #[test]
 fn copies_from_one_other_address_move_nobody() {
-    let cost = Cost {
-        bytes: 43_000,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let [asked, said] = copies(scene, &[STRANGER]);
         assert!(asked == 1 && said < 400, "{asked} were asked, {said} times");
     });
 }
 
-/// `[X26 X16 R19 R21]` All that a peer sends comes from 100 addresses first: three at once are asked,
-/// for a second or so.
+/// `[X26 X16 R19 R21]` All that a peer sends comes from 100 addresses first: three at once are
+/// challenged, for a second or so.
 #[test]
 fn copies_from_a_hundred_addresses_move_nobody() {
-    let cost = Cost {
-        bytes: 43_000,
-        steps: 800,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let from: Vec<u32> = (STRANGER..STRANGER + 100).collect();
         let [asked, said] = copies(scene, &from);
         assert!((3..=33).contains(&asked), "{asked} were asked");
@@ -137,14 +132,10 @@ fn copies_from_a_hundred_addresses_move_nobody() {
 }
 
 /// `[X26 X13 R19 R21]` The newest frame of a connection comes from 10,000 addresses, one after the
-/// other: three of them a second are asked, and a peer that moves afterwards is followed.
+/// other: three of them a second are challenged, and a peer that moves afterwards is followed.
 #[test]
 fn newest_frames_from_ever_new_addresses_are_asked_three_at_once() {
-    let cost = Cost {
-        bytes: 12_000,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for n in 0..10_000_u16 {
             let frame = enemy.short(None, vec![ping(n)]).encode(&enemy.shape);
@@ -162,11 +153,7 @@ fn newest_frames_from_ever_new_addresses_are_asked_three_at_once() {
 /// three of these get one response for each at most.
 #[test]
 fn challenges_from_other_addresses_are_answered_once_a_datagram() {
-    let cost = Cost {
-        bytes: 12_000,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         let (mut answers, mut answered) = ([0; 4], BTreeSet::new());
         for n in 0..10_000 {
@@ -186,15 +173,11 @@ fn challenges_from_other_addresses_are_answered_once_a_datagram() {
     });
 }
 
-/// `[X26 R15 R19]` Responses that nobody asked for, nearly right ones, right ones from the wrong place,
+/// `[X26 R15 R19]` Responses without a challenge, nearly right ones, right ones from the wrong address,
 /// and late ones: none moves the peer.
 #[test]
 fn responses_that_nobody_asked_for_move_nobody() {
-    let cost = Cost {
-        bytes: 12_000,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let (mut enemy, mut chance) = (scene.enemy(), chance("responses"));
         let mut late = 0;
         for _ in 0..100 {
@@ -217,15 +200,11 @@ fn responses_that_nobody_asked_for_move_nobody() {
     });
 }
 
-/// `[X7 X26 R21]` Goodbyes with one of two nonces right come from elsewhere, and end nothing. With both
-/// right it is the peer that leaves.
+/// `[X7 X26 R21]` Goodbyes with one of two nonces right come from another address, and end nothing.
+/// With both right it is the peer that leaves.
 #[test]
 fn goodbyes_from_other_addresses_need_both_nonces() {
-    let cost = Cost {
-        bytes: 700,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let enemy = scene.enemy();
         let [theirs, ours] = enemy.nonces;
         let wrong = [
@@ -255,14 +234,10 @@ fn goodbyes_from_other_addresses_need_both_nonces() {
 }
 
 /// `[X26 R15 R17]` Challenges and responses come from where the peer is, 100 in a datagram: they are
-/// answered there, and nobody else hears of it.
+/// answered there, and no other address is sent anything.
 #[test]
 fn challenges_and_responses_from_where_the_peer_is_go_nowhere_else() {
-    let cost = Cost {
-        bytes: 12_000,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         let mut answers = 0;
         for n in 0..5000_u64 {
@@ -285,11 +260,7 @@ fn challenges_and_responses_from_where_the_peer_is_go_nowhere_else() {
 /// followed once a second, and goes on.
 #[test]
 fn two_addresses_that_take_turns_are_followed_once_a_second() {
-    let cost = Cost {
-        bytes: 12_000,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for n in 0..1000_u16 {
             enemy.address = if n % 2 == 0 { OTHER } else { ENEMY };
@@ -308,15 +279,11 @@ fn two_addresses_that_take_turns_are_followed_once_a_second() {
     });
 }
 
-/// `[X26 X7 R19]` What a peer sends comes from where another one is, who does not know it and says so:
-/// both stay where they are.
+/// `[X26 X7 R19]` What a peer sends comes from the address of another one, which does not know it and
+/// says so: both stay where they are.
 #[test]
 fn copies_from_where_another_peer_is_harm_neither() {
-    let cost = Cost {
-        bytes: 12_000,
-        steps: 110,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for n in 0..1000_u16 {
             let frame = enemy.short(None, vec![ping(n)]).encode(&enemy.shape);

@@ -7,7 +7,7 @@ use porous_tests::config::by_policy;
 use porous_tests::remote::Remote;
 
 use crate::peers::{ack_of, assert_taken, limits, noop, pong, pongs};
-use crate::scene::{Cost, ENEMY, Scene, case, offer};
+use crate::scene::{ENEMY, Scene, case, offer};
 
 /// Pings are answered before they come, so that they seem to take no time at all.
 fn foresee(scene: &mut Scene, enemy: &mut Remote<u32>) {
@@ -30,11 +30,7 @@ fn times(stats: &PeerStats) -> (Duration, Duration, Duration) {
 /// `[X9 B5]` Pings are answered in no time, and nothing else is: nothing is sent without end.
 #[test]
 fn round_trips_of_nothing_do_not_make_the_host_repeat_itself_without_end() {
-    let cost = Cost {
-        bytes: 17_000,
-        steps: 240,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         foresee(scene, &mut enemy);
         assert_eq!(scene.queue(0, Mode::Reliable, 10), Ok(()));
@@ -54,11 +50,7 @@ fn round_trips_of_nothing_do_not_make_the_host_repeat_itself_without_end() {
 /// P4.
 #[test]
 fn a_flood_does_not_make_the_host_repeat_itself_faster_and_faster() {
-    let cost = Cost {
-        bytes: 17_000,
-        steps: 240,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         foresee(scene, &mut enemy);
         for _ in 0..300 {
@@ -79,11 +71,7 @@ fn a_flood_does_not_make_the_host_repeat_itself_faster_and_faster() {
 /// modern policy none does.
 #[test]
 fn pongs_of_all_pings_are_one_round_trip() {
-    let cost = Cost {
-        bytes: 9500,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         scene.pass(Duration::from_millis(50));
         let before = scene.stats();
@@ -95,7 +83,7 @@ fn pongs_of_all_pings_are_one_round_trip() {
         let counts = once.rtt < before.rtt && once.rtt >= before.rtt * 7 / 8;
         let is_right = by_policy(times(&once) == times(&before), counts);
         assert!(is_right, "{once:?}");
-        // Or it is too much work.
+        // At once they would be too much work.
         scene.now = scene.now + Duration::from_secs(1);
         for first in (0..=u16::MAX).step_by(100) {
             let all = (first..=first.saturating_add(99)).map(pong).collect();
@@ -108,11 +96,7 @@ fn pongs_of_all_pings_are_one_round_trip() {
 /// `[X9 X16]` The pong of one ping, a thousand times, ever later.
 #[test]
 fn copies_of_a_pong_are_no_round_trips() {
-    let cost = Cost {
-        bytes: 9500,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         assert_taken(scene.send(&mut enemy, None, vec![pong(0)]));
         let once = scene.stats();
@@ -128,11 +112,7 @@ fn copies_of_a_pong_are_no_round_trips() {
 /// follows, and the host goes on to send and to ping.
 #[test]
 fn round_trips_of_many_seconds_do_not_silence_the_host() {
-    let cost = Cost {
-        bytes: 16_000,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         let (mut asked, mut quiet) = (Vec::new(), 0);
         for _ in 0..120 {
@@ -169,7 +149,7 @@ fn round_trips_of_many_seconds_do_not_silence_the_host() {
     });
 }
 
-/// The estimates after many frames that were given up and are acknowledged so much later.
+/// The estimates after many frames that were given up and are acknowledged that much later.
 fn late(scene: &mut Scene, pauses: u32) -> PeerStats {
     let mut enemy = scene.enemy();
     for _ in 0..40 {
@@ -192,11 +172,7 @@ fn late(scene: &mut Scene, pauses: u32) -> PeerStats {
 /// counts once, and T_rto stays below five minutes.
 #[test]
 fn acknowledgements_that_are_late_by_most_of_a_minute_are_believed_once() {
-    let cost = Cost {
-        bytes: 17_000,
-        steps: 140,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let stats = late(scene, 5);
         let minute = Duration::from_secs(60);
         assert!(stats.rtt <= minute && stats.rtt > minute / 20, "{stats:?}");
@@ -204,15 +180,11 @@ fn acknowledgements_that_are_late_by_most_of_a_minute_are_believed_once() {
     });
 }
 
-/// `[X9 X8]` Frames that were given up minutes ago are acknowledged: nobody remembers them. The modern
+/// `[X9 X8]` Frames that were given up minutes ago are acknowledged: they are forgotten. The modern
 /// policy gives none up because of time alone, and takes no round trip to be longer than a minute.
 #[test]
 fn acknowledgements_that_are_late_by_minutes_are_a_minute_at_most() {
-    let cost = Cost {
-        bytes: 43_000,
-        steps: 760,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let stats = late(scene, 20);
         let (minute, initial) = (Duration::from_secs(60), Duration::from_millis(200));
         let times = by_policy(minute / 20..=minute, initial..=initial);
@@ -221,16 +193,12 @@ fn acknowledgements_that_are_late_by_minutes_are_a_minute_at_most() {
     });
 }
 
-/// `[X10 B5 X9]` The enemy wants a byte a second, and then nearly all that can be said, with round trips of nothing:
-/// there is always room for two frames, no more leaves than was asked for and a frame, and nothing is
-/// searched for.
+/// `[X10 B5 X9]` The enemy wants a byte a second, and then nearly all that can be said, with round
+/// trips of nothing: there is always room for two frames, no more leaves than was asked for and a frame,
+/// and nothing is searched for.
 #[test]
 fn rates_of_one_byte_and_of_everything_leave_room_for_two_frames() {
-    let cost = Cost {
-        bytes: 18_000,
-        steps: 240,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut offer = offer();
         offer.rates = [1, 1];
         let mut enemy = scene.enemy_at(ENEMY, &offer);

@@ -8,7 +8,7 @@ use porous_tests::encoder::Offer;
 use porous_tests::remote::Remote;
 
 use crate::peers::{ack_of, all_up_to, assert_taken, noop, window};
-use crate::scene::{Cost, ENEMY, Scene, case, case_with, config, offer};
+use crate::scene::{ENEMY, Scene, case, case_with, config, offer};
 
 /// An enemy that lets time pass, and says that it is there.
 fn silent(scene: &mut Scene, enemy: &mut Remote<u32>, seconds: u64) {
@@ -19,8 +19,8 @@ fn silent(scene: &mut Scene, enemy: &mut Remote<u32>, seconds: u64) {
     }
 }
 
-/// It agrees to everything at once but never moves a window, for `seconds`: how many frames of
-/// packets the host sends.
+/// The enemy acknowledges everything at once but never moves a window, for `seconds`: the number of
+/// frames with packets that the host sends.
 fn agreeing(scene: &mut Scene, enemy: &mut Remote<u32>, seconds: u64) -> usize {
     let mut data = 0;
     for _ in 0..seconds {
@@ -45,11 +45,7 @@ fn agreeing(scene: &mut Scene, enemy: &mut Remote<u32>, seconds: u64) -> usize {
 /// host queues what its send budget allows, says that it is full, and sends one packet.
 #[test]
 fn the_smallest_windows_that_never_move() {
-    let cost = Cost {
-        bytes: 44_000,
-        steps: 100,
-    };
-    case_with(config().send_budget(12_740).unwrap(), cost, |scene| {
+    case_with(config().send_budget(12_740).unwrap(), |scene| {
         let mut enemy = scene.enemy_at(
             ENEMY,
             &Offer {
@@ -79,11 +75,7 @@ fn the_smallest_windows_that_never_move() {
 /// is told once.
 #[test]
 fn the_smallest_windows_that_move_one_packet_at_a_time() {
-    let cost = Cost {
-        bytes: 42_000,
-        steps: 100,
-    };
-    case_with(config().send_budget(12_740).unwrap(), cost, |scene| {
+    case_with(config().send_budget(12_740).unwrap(), |scene| {
         let mut enemy = scene.enemy_at(
             ENEMY,
             &Offer {
@@ -111,11 +103,7 @@ fn the_smallest_windows_that_move_one_packet_at_a_time() {
 /// `[X10]` The greatest windows, budgets, packets and rates that can be said: the host's own count.
 #[test]
 fn the_greatest_numbers_that_can_be_said() {
-    let cost = Cost {
-        bytes: 360_000,
-        steps: 120,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let offer = Offer {
             windows: [16, 16],
             packet: u32::MAX - 64,
@@ -151,11 +139,7 @@ fn the_greatest_numbers_that_can_be_said() {
 /// time: what is unreliable grows old and leaves, what is reliable waits.
 #[test]
 fn unreliable_packets_that_cannot_leave_grow_old() {
-    let cost = Cost {
-        bytes: 130_000,
-        steps: 130,
-    };
-    case_with(config().send_budget(100_000).unwrap(), cost, |scene| {
+    case_with(config().send_budget(100_000).unwrap(), |scene| {
         let mut enemy = scene.enemy();
         for _ in 0..20 {
             assert_eq!(scene.queue(1, Mode::Reliable, 1000), Ok(()));
@@ -179,11 +163,7 @@ fn unreliable_packets_that_cannot_leave_grow_old() {
 /// given, for ever, and the connection lives.
 #[test]
 fn a_remote_reader_that_stops_is_sent_its_budget() {
-    let cost = Cost {
-        bytes: 550_000,
-        steps: 230,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy_at(
             ENEMY,
             &Offer {
@@ -207,11 +187,7 @@ fn a_remote_reader_that_stops_is_sent_its_budget() {
 /// channels is, and the packet holds up its own channel only.
 #[test]
 fn a_budget_that_a_packet_does_not_fit_into_once_more() {
-    let cost = Cost {
-        bytes: 15_000,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let budget = 1000 + 64;
         let mut enemy = scene.enemy_at(
             ENEMY,
@@ -241,11 +217,7 @@ fn a_budget_that_a_packet_does_not_fit_into_once_more() {
 /// others are sent as it is given up, and all is delivered in the end.
 #[test]
 fn one_frame_that_is_never_acknowledged_in_the_smallest_window() {
-    let cost = Cost {
-        bytes: 280_000,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy_at(
             ENEMY,
             &Offer {

@@ -4,24 +4,20 @@ use core::time::Duration;
 
 use porous_proto::Mode;
 use porous_proto::congestion::{Ack, Congestion, Controller, Trouble};
-use porous_tests::config::{by_policy, has_window};
+use porous_tests::config::has_window;
 use porous_tests::encoder::Message;
 
 use crate::peers::{BAD, ack_of, all_up_to, assert_taken, window};
-use crate::scene::{Cost, ENEMY, case, case_with, config, offer};
+use crate::scene::{ENEMY, case, case_with, config, offer};
 
-/// How many packets that were never sent one forged frame can make a host pass: 32 and 128.
+/// Packets that were never sent and that one forged frame can make a host pass: 32 and 128.
 const FORGED: u32 = 160;
 
-/// `[R14 X10]` The window passes later packets than what somebody may have forged: refused, up to
-/// half of the numbers there are; what is behind is old and has no effect.
+/// `[R14 X10]` The window passes later packets than what may have been forged: refused, up to half of
+/// the numbers there are; what is behind is old and has no effect.
 #[test]
 fn windows_cannot_pass_what_was_not_sent() {
-    let cost = Cost {
-        bytes: 5600,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         scene.chatter(&mut enemy, 3);
         let before = scene.judged();
@@ -36,15 +32,11 @@ fn windows_cannot_pass_what_was_not_sent() {
     });
 }
 
-/// `[R14 R13]` Window acknowledgements of channels on which nothing was sent, and of some that there
-/// are not.
+/// `[R14 R13]` Window acknowledgements of channels on which nothing was sent, and of channels that do
+/// not exist.
 #[test]
 fn windows_of_other_channels_are_refused() {
-    let cost = Cost {
-        bytes: 5200,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         scene.chatter(&mut enemy, 3);
         for channel in 1..=255 {
@@ -63,11 +55,7 @@ fn windows_of_other_channels_are_refused() {
 /// `[R14 R24]` A window that goes on and then back, a thousand times: it stays where it was furthest.
 #[test]
 fn windows_that_go_back_stay_where_they_are() {
-    let cost = Cost {
-        bytes: 18_000,
-        steps: 100,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         scene.chatter(&mut enemy, 10);
         assert_taken(scene.agree(&mut enemy));
@@ -83,16 +71,7 @@ fn windows_that_go_back_stay_where_they_are() {
 /// `[R14 R17 R25]` 128 window acknowledgements in a datagram, while all channels wait for room.
 #[test]
 fn floods_of_window_acknowledgements_cost_their_bytes() {
-    let modern = Cost {
-        bytes: 0,
-        steps: 100,
-    };
-    let paper = Cost {
-        bytes: 9900,
-        ..modern
-    };
-    let cost = by_policy(modern, paper);
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for channel in 0..4 {
             for _ in 0..300 {
@@ -120,11 +99,7 @@ fn a_window_that_passes_a_packet_in_the_middle_of_its_fragments() {
     if !has_window() {
         return;
     }
-    let cost = Cost {
-        bytes: 140_000,
-        steps: 330,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for (n, mode) in (0..30).zip(
             [Mode::Reliable, Mode::Unreliable, Mode::Passive]
@@ -156,11 +131,7 @@ fn a_window_that_passes_a_packet_in_the_middle_of_its_fragments() {
 /// it, then the rest is acknowledged, and all of it once more.
 #[test]
 fn fragments_that_are_acknowledged_while_others_wait() {
-    let cost = Cost {
-        bytes: 170_000,
-        steps: 520,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         for n in 0..20 {
             assert_eq!(scene.queue(0, Mode::Reliable, 60_000), Ok(()));
@@ -183,11 +154,7 @@ fn fragments_that_are_acknowledged_while_others_wait() {
 /// packet: they are not sent.
 #[test]
 fn what_waits_to_be_sent_again_is_forgotten_when_it_was_passed() {
-    let cost = Cost {
-        bytes: 99_000,
-        steps: 160,
-    };
-    case(cost, |scene| {
+    case(|scene| {
         let mut enemy = scene.enemy();
         assert_eq!(scene.queue(0, Mode::Reliable, 60_000), Ok(()));
         for _ in 0..5 {
@@ -211,13 +178,9 @@ fn what_waits_to_be_sent_again_is_forgotten_when_it_was_passed() {
 /// others with the same low bits are on their way: the books are right.
 #[test]
 fn what_was_passed_a_round_of_ids_ago_is_acknowledged_late() {
-    let cost = Cost {
-        bytes: 20_000_000,
-        steps: 320,
-    };
     let wide = config().windows(4096, 16_384).unwrap();
     let wide = wide.congestion(Congestion::Fixed { rate: u32::MAX });
-    case_with(wide, cost, |scene| {
+    case_with(wide, |scene| {
         let mut offer = offer();
         (offer.windows, offer.budget) = ([12, 14], 1 << 24);
         let mut enemy = scene.enemy_at(ENEMY, &offer);
@@ -269,13 +232,9 @@ impl Controller for Wide {
 /// acknowledged one at a time, the oldest first: what is on its way holds no whole packets.
 #[test]
 fn one_fragment_on_its_way_does_not_hold_its_whole_packet() {
-    let cost = Cost {
-        bytes: 3_200_000,
-        steps: 390,
-    };
     let wide = config().windows(4096, 4096).unwrap();
     let wide = wide.congestion(Congestion::Custom(|_| Box::new(Wide)));
-    case_with(wide, cost, |scene| {
+    case_with(wide, |scene| {
         let mut offer = offer();
         (offer.windows, offer.budget) = ([12, 12], 1 << 24);
         let mut enemy = scene.enemy_at(ENEMY, &offer);

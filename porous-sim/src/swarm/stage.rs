@@ -12,7 +12,9 @@ use super::actor::{Actor, Pattern};
 use super::checks::Trial;
 use super::contract::Contract;
 use super::draw::Draw;
+use super::heal::{Phase, heal};
 use super::journal::{Journal, Whom};
+use super::mischief::Mischief;
 use super::plan::Plan;
 use super::report::Report;
 use super::spoof::Tapped;
@@ -66,17 +68,18 @@ pub(super) struct Stage {
     pub(super) tapped: Rc<RefCell<Tapped>>,
     /// When the fault phase ends.
     pub(super) end: Instant,
-    pub(super) healed: bool,
-    /// True if no host sends or connects any more unless told to.
-    pub(super) still: bool,
-    /// For two hosts, until when long forms that may have been changed touch their connections.
+    pub(super) phase: Phase,
+    /// For two hosts, the lower index first, the end of the time in which long forms that may have been
+    /// changed touch their connections.
     pub(super) tainted: BTreeMap<(usize, usize), Instant>,
     /// The ends of connections that are to be judged.
     pub(super) trials: Vec<Trial>,
     /// When peers have ended, by side.
     pub(super) ended: BTreeMap<(usize, PeerId), Instant>,
-    /// The time from one mischief to the next, and from one stranger's datagram to the next.
+    /// Half the most milliseconds from one mischief to the next, and from one stranger's datagram to the
+    /// next.
     pub(super) pace: [u64; 2],
+    /// Addresses given so far to hosts that moved, and to routers.
     moved: u32,
     pub(super) report: Report,
 }
@@ -85,6 +88,7 @@ impl Stage {
     /// The hosts of this seed, which have not met yet.
     pub(super) fn new(seed: Seed, policy: Option<Policy>, text: bool) -> Result<Self, ConfigError> {
         let plan = Plan::new(seed, policy)?;
+        // The links between hosts have weather; all others are those of strangers.
         let strangers = LinkConfig::new().delay(Duration::from_millis(10));
         let mut world = World::new(seed, strangers);
         if text {
@@ -109,8 +113,7 @@ impl Stage {
             stranger,
             tapped: Rc::default(),
             end: Instant::ZERO + plan.faults,
-            healed: false,
-            still: false,
+            phase: Phase::Faulty,
             tainted: BTreeMap::new(),
             trials: Vec::new(),
             ended: BTreeMap::new(),
@@ -201,12 +204,36 @@ impl Stage {
         (actor.cap, actor.meter, actor.latest) = (role.cap, None, Instant::ZERO);
         self.world.add_host(actor.address, role.config.clone());
         if let Some(every) = role.tick {
+            // So that hosts with equal ticks are not called at the same instants.
             let offset = every / 3 * u32::try_from(index).unwrap_or(0);
             let service = Service::Tick { every, offset };
             self.world.set_service(actor.address, service);
         }
         self.listen(index);
         self.at(now, Job::Look { actor: index, side });
+    }
+
+    /// The program of a host that was killed starts again, perhaps at another address.
+    fn revive(&mut self, index: usize) {
+        if self.chance.often(35) {
+            self.new_address(index);
+            self.report.fault("moves", 1);
+        }
+        self.start(index);
+    }
+
+    /// Something goes wrong with a host, if it runs.
+    fn mischief(&mut self) {
+        let index = self.chance.index(self.actors.len());
+        if !self.actors[index].alive {
+            return;
+        }
+        // First, so that the fault chooses among peers that have not ended yet, as far as is known.
+        self.hear(index);
+        let peers: Vec<PeerId> = self.actors[index].peers.keys().copied().collect();
+        if let Some(fault) = Mischief::draw(&mut self.chance, self.actors.len(), &peers) {
+            fault.strike(self, index);
+        }
     }
 
     /// Makes a host listen, if its role does.
@@ -222,13 +249,6 @@ impl Stage {
         }
     }
 
-    /// Two different hosts.
-    pub(super) fn two_hosts(&mut self) -> (usize, usize) {
-        let count = self.actors.len();
-        let a = self.chance.index(count);
-        (a, (a + 1 + self.chance.index(count - 1)) % count)
-    }
-
     /// Schedules a job for this time.
     pub(super) fn at(&mut self, time: Instant, job: Job) {
         self.agenda.insert((time, job));
@@ -237,13 +257,15 @@ impl Stage {
     /// Runs the world, from the first datagram to the last peer's end.
     pub(super) fn play(&mut self) {
         self.run_until(self.end);
-        self.heal();
+        heal(self);
     }
 
+    /// Lets time pass, with all jobs that are due up to and including `end`.
     pub(super) fn run_until(&mut self, end: Instant) {
         while let Some(&(at, job)) = self.agenda.first().filter(|(at, _)| *at <= end) {
             self.agenda.pop_first();
             self.world.run_until(at);
+            // Before the job: an application that looks must not judge by changed values.
             self.note_damage();
             self.act(job);
         }
@@ -260,13 +282,15 @@ impl Stage {
                     self.at(now + every, job);
                 }
             }
+            // The host was restarted since: its new program looks by a job of its own.
             Job::Look { .. } => {}
             Job::Mend(a, b) => {
                 self.apply((a, b));
                 self.apply((b, a));
             }
             Job::Revive(index) => self.revive(index),
-            Job::Weather | Job::Mischief | Job::Spoof if self.healed => {}
+            // Not scheduled again: there are no faults from now on.
+            Job::Weather | Job::Mischief | Job::Spoof if self.phase.is_healed() => {}
             Job::Weather => {
                 self.change_weather();
                 let next = now + self.chance.millis(500, 40_000);
@@ -319,7 +343,7 @@ impl Stage {
                 }
             }
         }
-        // Both ends were counted.
+        // Each connection was counted at both ends.
         self.report.connected /= 2;
         let lives = self.contract.peers.iter().flat_map(BTreeMap::values);
         for life in lives {

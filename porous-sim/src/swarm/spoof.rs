@@ -11,7 +11,7 @@ use crate::Intercept;
 /// Addresses that no host has.
 pub(super) const NOBODY: Range<u32> = 5_000_000..5_000_020;
 
-/// The number of datagrams that are kept.
+/// The most datagrams that strangers keep.
 const KEPT: usize = 128;
 
 /// Datagrams that went over the wire, with sender and receiver.
@@ -28,7 +28,7 @@ impl Tapped {
             return;
         }
         self.seen += 1;
-        // All datagrams of handshakes, and some of the others; some stay for long.
+        // All long forms, as each is rare and changes much, and every sixteenth short form.
         if is_short(datagram) && self.seen % 16 != 0 {
             return;
         }
@@ -36,6 +36,7 @@ impl Tapped {
         if self.datagrams.len() < KEPT {
             self.datagrams.push(noted);
         } else {
+            // A scattered place, so that some datagrams stay for long.
             let spread = self.seen.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
             let place = usize::try_from(spread).unwrap_or(0) % KEPT;
             self.datagrams[place] = noted;
@@ -83,10 +84,11 @@ impl Stage {
         };
         let to = if self.stranger.often(60) { to } else { victim };
         let changed = self.stranger.often(40) && !datagram.is_empty();
-        // The check tells a repeated datagram at any time. It may not tell a changed one, if it covers
-        // the head alone.
+        // A host recognises every repeated datagram. A changed one may pass a check that covers the head
+        // alone, so that it comes in a host's name only where bits may change anyway.
         let long = !is_short(&datagram);
         let in_its_name = self.stranger.often(60) && (self.plan.corrupts || !changed);
+        // A RESET ends nothing by itself: it shortens the timeout of the host, which probes the peer.
         let is_reset = datagram.first() == Some(&0xF2);
         if changed {
             self.change(&mut datagram);
@@ -105,7 +107,6 @@ impl Stage {
                 self.taint(a, b);
             }
             if is_reset {
-                // The datagram makes a host less patient.
                 self.journal.disturb(Whom::Between(a, b), now, now);
             } else if !changed {
                 self.journal.prolong(a, b, now);

@@ -1,9 +1,7 @@
 //! The world of a seed, and the schedule of what is done to it.
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::rc::Rc;
 use alloc::vec::Vec;
-use core::cell::RefCell;
 use core::time::Duration;
 
 use porous_proto::{ConfigError, Instant, Listen, Mode, PeerId, Policy};
@@ -17,7 +15,7 @@ use super::journal::{Journal, Whom};
 use super::mischief::Mischief;
 use super::plan::Plan;
 use super::report::Report;
-use super::spoof::Tapped;
+use super::spoof::{Sign, Spoofed, Strangers};
 use super::weather::Weather;
 use crate::{LinkConfig, Seed, Service, World};
 
@@ -61,11 +59,7 @@ pub(super) struct Stage {
     pub(super) lateness: Draw,
     /// Decides at which other addresses a host is looked for.
     pub(super) elsewhere: Draw,
-    /// Decides about strangers.
-    pub(super) stranger: Draw,
-    /// Decides about forgers.
-    pub(super) forger: Draw,
-    pub(super) tapped: Rc<RefCell<Tapped>>,
+    strangers: Strangers,
     /// When the fault phase ends.
     pub(super) end: Instant,
     pub(super) phase: Phase,
@@ -76,9 +70,8 @@ pub(super) struct Stage {
     pub(super) trials: Vec<Trial>,
     /// When peers have ended, by side.
     pub(super) ended: BTreeMap<(usize, PeerId), Instant>,
-    /// Half the most milliseconds from one mischief to the next, and from one stranger's datagram to the
-    /// next.
-    pub(super) pace: [u64; 2],
+    /// Half the most milliseconds from one mischief to the next.
+    pace: u64,
     /// Addresses given so far to hosts that moved, and to routers.
     moved: u32,
     pub(super) report: Report,
@@ -95,8 +88,7 @@ impl Stage {
             world = world.with_text();
         }
         let mut chance = Draw::new(seed, "faults", 0);
-        let mut stranger = Draw::new(seed, "strangers", 0);
-        let pace = [chance.log(2000, 100_000), stranger.log(50, 20_000)];
+        let pace = chance.log(2000, 100_000);
         let mut stage = Self {
             seed,
             world,
@@ -109,9 +101,7 @@ impl Stage {
             chance,
             lateness: Draw::new(seed, "lateness", 0),
             elsewhere: Draw::new(seed, "elsewhere", 0),
-            forger: Draw::new(seed, "forgers", 0),
-            stranger,
-            tapped: Rc::default(),
+            strangers: Strangers::new(seed),
             end: Instant::ZERO + plan.faults,
             phase: Phase::Faulty,
             tainted: BTreeMap::new(),
@@ -133,7 +123,7 @@ impl Stage {
             }
         }
         stage.apply_all();
-        stage.tap();
+        stage.strangers.tap(&mut stage.world);
         for job in [Job::Weather, Job::Mischief, Job::Spoof] {
             stage.at(Instant::ZERO, job);
         }
@@ -236,6 +226,35 @@ impl Stage {
         }
     }
 
+    /// Strangers send datagrams.
+    fn spoof(&mut self) {
+        let victims: Vec<u32> = self.actors.iter().map(|actor| actor.public).collect();
+        let spoofed = self.strangers.spoof(&victims, self.plan.corrupts);
+        let forged = self.strangers.forge();
+        for spoofed in [Some(spoofed), forged].into_iter().flatten() {
+            let Spoofed { from, to, .. } = spoofed;
+            self.report.fault(spoofed.kind, 1);
+            let ends = [from, to].map(|end| self.who.get(&end).copied());
+            if let [Some(a), Some(b)] = ends {
+                self.meddle(a, b, &spoofed);
+            }
+            self.world.inject(from, to, spoofed.datagram);
+        }
+    }
+
+    /// A stranger meddles with the connections between two hosts.
+    fn meddle(&mut self, a: usize, b: usize, spoofed: &Spoofed) {
+        let now = self.world.now();
+        if spoofed.taints {
+            self.taint(a, b);
+        }
+        match spoofed.sign {
+            Sign::Reset => self.journal.disturb(Whom::Between(a, b), now, now),
+            Sign::Copy => self.journal.prolong(a, b, now),
+            Sign::None => {}
+        }
+    }
+
     /// Makes a host listen, if its role does.
     pub(super) fn listen(&mut self, index: usize) {
         let role = &self.plan.roles[index];
@@ -300,13 +319,12 @@ impl Stage {
                 if now > Instant::from_micros(5_000_000) {
                     self.mischief();
                 }
-                let next = now + self.chance.millis(20, 2 * self.pace[0]);
+                let next = now + self.chance.millis(20, 2 * self.pace);
                 self.at(next, job);
             }
             Job::Spoof => {
                 self.spoof();
-                self.forge();
-                let next = now + self.stranger.millis(5, 2 * self.pace[1]);
+                let next = now + self.strangers.pause();
                 self.at(next, job);
             }
         }

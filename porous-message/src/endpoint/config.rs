@@ -108,7 +108,7 @@ impl MessageChannel {
     }
 
     /// The most bytes of a packet that the channel takes, so that there is room for channels of lower
-    /// priority. A longer message cannot be sent. Default: the whole packet.
+    /// priority. A longer message cannot be sent. Default: all that there is.
     ///
     /// ```
     /// use porous_message::MessageChannel;

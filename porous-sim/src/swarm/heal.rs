@@ -140,17 +140,21 @@ fn recover(stage: &mut Stage) {
         stage.actors[index].reads_at = Instant::ZERO;
         stage.world.set_clock_drift(address, 0);
         stage.world.set_socket_buffer(address, 1 << 20);
+        // A fault may have changed how the host listens.
         stage.listen(index);
         drop_doubtful(stage, index);
         // Nothing is sent from now on, and applications read in time.
         let quiet = Pattern::quiet(Instant::from_micros(u64::MAX), SECOND / 10);
         stage.actors[index].pattern = quiet;
+        // Not before all old datagrams are out of the network: without a checksum, a new connection would
+        // take their bytes.
         stage.actors[index].dials_at = calm;
     }
     stage.run_until(Instant::from_micros(calm.as_micros() - 1));
     // To the microsecond before hosts connect again. Datagrams that were changed on their way have arrived
     // by now, or never will.
     stage.tainted.clear();
+    // Again, as attempts from before may have been established meanwhile.
     (0..stage.actors.len()).for_each(|index| drop_doubtful(stage, index));
 }
 
@@ -217,6 +221,7 @@ fn is_settled(stage: &Stage, index: usize, peer: PeerId, remote: usize) -> Resul
     if life.full {
         return lack("was not told of room");
     }
+    // The two ends belong together: the other host has one connection with this one, and no other.
     let back = stage.actors[remote]
         .peers
         .values()
@@ -290,6 +295,7 @@ fn part(stage: &mut Stage) {
         stage.hear(index);
         let peers: Vec<PeerId> = stage.live(index).collect();
         for peer in peers {
+            // The flush has to deliver this first.
             stage.send(index, peer, Mode::Reliable, 100, false);
             last.push((stage.actors[index].side, peer));
             // A host that is told first need not say goodbye.

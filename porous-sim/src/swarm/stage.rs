@@ -178,6 +178,7 @@ impl Stage {
             self.world.add_nat(address, outside, timeout);
             self.actors[index].public = outside;
         }
+        // The weather is that of two hosts, whatever their addresses.
         self.apply_all();
     }
 
